@@ -4,4 +4,7 @@
 //! It must not know how things are stored, served or collected.
 
 pub mod fields;
+pub mod ids;
 pub mod patch;
+
+pub use ids::{GroupResource, Key, Life, Revision, Uid};

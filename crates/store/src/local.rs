@@ -1,0 +1,188 @@
+//! The engine whose state lives in this process: readers take snapshots, one writer thread commits.
+//!
+//! It must not know how its journal makes things durable.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, mpsc};
+use std::thread::JoinHandle;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+use sexton_model::Revision;
+use tokio::sync::{oneshot, watch};
+
+use crate::engine::{At, CommitError, Committed, Engine, KeyRange, Page, ReadError, Transaction};
+use crate::feed::{ChangeFeed, LocalFeed};
+use crate::history::{History, Retention};
+use crate::journal::{Journal, Recovered};
+use crate::pins::Pins;
+use crate::state::{Entry, State};
+use crate::writer::{self, Command, Figures};
+
+/// What readers, feeds and the writer share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The latest durable state. Replaced only while the history is locked for writing, so that whoever holds the
+    /// history's lock sees a state and a history that belong together.
+    pub(crate) state: ArcSwap<State>,
+    history: RwLock<History>,
+    /// Wakes feeds.
+    pub(crate) head: watch::Sender<Revision>,
+    pub(crate) closed: AtomicBool,
+    pins: Mutex<Pins>,
+    pub(crate) figures: Figures,
+}
+
+impl Shared {
+    pub(crate) fn history(&self) -> RwLockReadGuard<'_, History> {
+        // A panic while holding the lock cannot leave the history half changed in a way that matters more than
+        // going on serving reads, so poisoning is passed over.
+        self.history.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn history_mut(&self) -> RwLockWriteGuard<'_, History> {
+        self.history.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state a read speaks of.
+    fn at(&self, at: At) -> Result<State, ReadError> {
+        let revision = match at {
+            At::Latest => return Ok(State::clone(&self.state.load())),
+            At::Exactly(revision) => revision,
+        };
+        if let Some(pinned) = self.pins().get(revision) {
+            return Ok(pinned);
+        }
+        let history = self.history();
+        let latest = self.state.load();
+        if revision > latest.revision {
+            return Err(ReadError::Future { asked: revision, head: latest.revision });
+        }
+        let state = history
+            .rewind(&latest, revision)
+            .ok_or(ReadError::Compacted { asked: revision, oldest: history.compacted() })?;
+        drop(history);
+        self.pins().keep(&state);
+        Ok(state)
+    }
+
+    fn pins(&self) -> std::sync::MutexGuard<'_, Pins> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An engine in this process.
+#[derive(Debug)]
+pub struct LocalEngine {
+    shared: Arc<Shared>,
+    commands: mpsc::Sender<Command>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl LocalEngine {
+    /// Starts the writer thread on what a journal held.
+    pub fn start(journal: impl Journal, recovered: Recovered, keep: Retention) -> LocalEngine {
+        let mut history = History::after(recovered.compacted);
+        for (change, at) in recovered.history {
+            history.extend(&[change], at);
+        }
+        let shared = Arc::new(Shared {
+            head: watch::Sender::new(recovered.state.revision),
+            state: ArcSwap::from_pointee(recovered.state),
+            history: RwLock::new(history),
+            closed: AtomicBool::new(false),
+            pins: Mutex::new(Pins::default()),
+            figures: Figures::default(),
+        });
+        let (commands, queue) = mpsc::channel();
+        let writer = writer::spawn(shared.clone(), Box::new(journal), keep, queue);
+        LocalEngine { shared, commands, writer: Mutex::new(Some(writer)) }
+    }
+
+    /// Running totals of the writer, for metrics.
+    pub fn figures(&self) -> &Figures {
+        &self.shared.figures
+    }
+
+    /// How many keys there are, how many changes are kept and what those weigh, for metrics.
+    pub fn size(&self) -> (usize, usize, usize) {
+        let (changes, weight) = self.shared.history().size();
+        (self.shared.state.load().map.len(), changes, weight)
+    }
+
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> Command,
+    ) -> Result<T, CommitError> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).map_err(|_| CommitError::Closed)?;
+        answer.await.unwrap_or(Err(CommitError::Closed))
+    }
+}
+
+#[async_trait]
+impl Engine for LocalEngine {
+    async fn commit(&self, transaction: Transaction) -> Result<Committed, CommitError> {
+        self.ask(|reply| Command::Commit { transaction, reply }).await
+    }
+
+    async fn get(&self, key: &[u8], at: At) -> Result<Option<Entry>, ReadError> {
+        match at {
+            At::Latest => Ok(self.shared.state.load().map.get(key).cloned()),
+            At::Exactly(_) => Ok(self.shared.at(at)?.map.get(key).cloned()),
+        }
+    }
+
+    async fn range(&self, range: &KeyRange, at: At, limit: Option<usize>) -> Result<Page, ReadError> {
+        let state = self.shared.at(at)?;
+        let page = state.page(range, limit);
+        if page.more {
+            // Somebody will probably ask for the next page of exactly this snapshot.
+            self.shared.pins().keep(&state);
+        }
+        Ok(page)
+    }
+
+    async fn count(&self, range: &KeyRange, at: At) -> Result<usize, ReadError> {
+        Ok(self.shared.at(at)?.count(range))
+    }
+
+    async fn changes(&self, range: KeyRange, after: Revision) -> Result<Box<dyn ChangeFeed>, ReadError> {
+        let head = self.shared.state.load().revision;
+        if after > head {
+            return Err(ReadError::Future { asked: after, head });
+        }
+        let oldest = self.shared.history().compacted();
+        if after < oldest {
+            return Err(ReadError::Compacted { asked: after, oldest });
+        }
+        Ok(Box::new(LocalFeed::new(self.shared.clone(), range, after)))
+    }
+
+    async fn head(&self) -> Result<Revision, ReadError> {
+        Ok(self.shared.state.load().revision)
+    }
+
+    async fn compact(&self, upto: Revision) -> Result<(), CommitError> {
+        self.ask(|reply| Command::Compact { upto, reply }).await
+    }
+
+    async fn close(&self) {
+        let _ = self.commands.send(Command::Close);
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            // The thread ends after its current batch; waiting for it keeps "closed" honest (the lock is released).
+            let _ = tokio::task::spawn_blocking(move || writer.join()).await;
+        }
+    }
+}
+
+impl Drop for LocalEngine {
+    fn drop(&mut self) {
+        let _ = self.commands.send(Command::Close);
+        if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = writer.join();
+        }
+        self.shared.closed.store(true, Ordering::Release);
+    }
+}

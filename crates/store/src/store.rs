@@ -1,0 +1,1 @@
+//! Objects instead of bytes.
