@@ -3,8 +3,22 @@
 //! Pure: no IO, no async, no clock, no randomness. Everything here is a value or a function of values.
 //! It must not know how things are stored, served or collected.
 
+pub mod delete_options;
+pub mod document;
 pub mod fields;
 pub mod ids;
+pub mod invalid;
+pub mod names;
 pub mod patch;
+pub mod selector;
+pub mod status;
+pub mod stored;
+pub mod time;
 
+pub use delete_options::{DeleteOptions, Policy, Preconditions};
+pub use document::Document;
 pub use ids::{GroupResource, Key, Life, Revision, Uid};
+pub use invalid::FieldError;
+pub use selector::{FieldSelector, LabelSelector};
+pub use status::{Cause, Details, Status};
+pub use stored::{Facts, Stored};

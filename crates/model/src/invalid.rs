@@ -1,0 +1,135 @@
+//! What is wrong with a document, and where: the errors behind a 422.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::status::Cause;
+
+/// What sort of wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// The value is not allowed.
+    Invalid,
+    /// Something is missing.
+    Required,
+    /// Fine elsewhere, not here or not now.
+    Forbidden,
+    /// Not one of the known words.
+    NotSupported,
+    /// There already.
+    Duplicate,
+    /// Too many items.
+    TooMany,
+    /// Too long.
+    TooLong,
+}
+
+/// One complaint about one field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldError {
+    /// Where, e.g. `metadata.ownerReferences[0].uid`.
+    pub field: String,
+    /// What sort of wrong.
+    pub wrong: Wrong,
+    /// The offending value, where showing it helps.
+    pub value: Option<Value>,
+    /// For people.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// A value that is not allowed.
+    pub fn invalid(
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        detail: impl Into<String>,
+    ) -> FieldError {
+        let (field, detail) = (field.into(), detail.into());
+        FieldError { field, wrong: Wrong::Invalid, value: Some(value.into()), detail }
+    }
+
+    /// A missing value.
+    pub fn required(field: impl Into<String>, detail: impl Into<String>) -> FieldError {
+        FieldError { field: field.into(), wrong: Wrong::Required, value: None, detail: detail.into() }
+    }
+
+    /// Something that may not be done to this field.
+    pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> FieldError {
+        FieldError { field: field.into(), wrong: Wrong::Forbidden, value: None, detail: detail.into() }
+    }
+
+    /// A word that is not one of the known ones.
+    pub fn not_supported(field: impl Into<String>, value: impl Into<Value>, known: &[&str]) -> FieldError {
+        let known: Vec<String> = known.iter().map(|word| format!("\"{word}\"")).collect();
+        FieldError {
+            field: field.into(),
+            wrong: Wrong::NotSupported,
+            value: Some(value.into()),
+            detail: format!("supported values: {}", known.join(", ")),
+        }
+    }
+
+    /// More items than allowed.
+    pub fn too_many(field: impl Into<String>, count: usize, most: usize) -> FieldError {
+        let detail = format!("must have at most {most} items");
+        FieldError { field: field.into(), wrong: Wrong::TooMany, value: Some(count.into()), detail }
+    }
+
+    /// Longer than allowed.
+    pub fn too_long(field: impl Into<String>, most: usize) -> FieldError {
+        let detail = format!("may not be more than {most} bytes");
+        FieldError { field: field.into(), wrong: Wrong::TooLong, value: None, detail }
+    }
+
+    /// As a cause of a `Status`.
+    pub fn cause(&self) -> Cause {
+        Cause { reason: self.reason().to_owned(), message: self.message(), field: self.field.clone() }
+    }
+
+    fn reason(&self) -> &'static str {
+        match self.wrong {
+            Wrong::Invalid => "FieldValueInvalid",
+            Wrong::Required => "FieldValueRequired",
+            Wrong::Forbidden => "FieldValueForbidden",
+            Wrong::NotSupported => "FieldValueNotSupported",
+            Wrong::Duplicate => "FieldValueDuplicate",
+            Wrong::TooMany => "FieldValueTooMany",
+            Wrong::TooLong => "FieldValueTooLong",
+        }
+    }
+
+    fn message(&self) -> String {
+        let words = match self.wrong {
+            Wrong::Invalid => "Invalid value",
+            Wrong::Required => "Required value",
+            Wrong::Forbidden => "Forbidden",
+            Wrong::NotSupported => "Unsupported value",
+            Wrong::Duplicate => "Duplicate value",
+            Wrong::TooMany => "Too many",
+            Wrong::TooLong => "Too long",
+        };
+        match (&self.value, self.detail.is_empty()) {
+            (Some(value), true) => format!("{words}: {}", shown(value)),
+            (Some(value), false) => format!("{words}: {}: {}", shown(value), self.detail),
+            (None, true) => words.to_owned(),
+            (None, false) => format!("{words}: {}", self.detail),
+        }
+    }
+}
+
+/// A hostile value must not come back as a hostile message.
+fn shown(value: &Value) -> String {
+    const MOST: usize = 256;
+    let text = value.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text,
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message())
+    }
+}

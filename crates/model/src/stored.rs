@@ -1,0 +1,299 @@
+//! How a resource is kept: its JSON text once, and what the server needs to know of it without reading JSON.
+//!
+//! ```text
+//! {"apiVersion":…,"kind":…,"metadata":{…},…} \n  version  facts
+//! └──────────────── text ──────────────────┘     └─ postcard ─┘
+//! ```
+//!
+//! The text is compact JSON with sorted keys except that `apiVersion`, `kind` and `metadata` come first, and it holds
+//! no `resourceVersion`: that is the revision of the commit, which is known only afterwards, and is spliced in when
+//! the text goes out. JSON text never holds a raw line feed, so a person can find the end of it in the database file.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::document::{Document, NotADocument};
+use crate::ids::Revision;
+use crate::time;
+
+const VERSION: u8 = 1;
+
+/// What is known of a stored resource without parsing its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts<'a> {
+    /// Where the metadata object stands in the text, braces included.
+    metadata: (u32, u32),
+    /// The life.
+    pub uid: &'a str,
+    /// Creation, in seconds since 1970.
+    pub created: i64,
+    /// When it was marked as deleted.
+    pub deleted: Option<i64>,
+    /// Labels, sorted by key.
+    #[serde(borrow)]
+    pub labels: Vec<(&'a str, &'a str)>,
+    /// Finalizers.
+    pub finalizers: Vec<&'a str>,
+    /// The uids of the owners.
+    pub owners: Vec<&'a str>,
+}
+
+impl Facts<'_> {
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
+    }
+
+    fn metadata(&self) -> Range<usize> {
+        self.metadata.0 as usize..self.metadata.1 as usize
+    }
+}
+
+/// Bytes that are not what this module writes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotStored {
+    /// The layout is broken.
+    #[error("a stored value is damaged: {0}")]
+    Damaged(&'static str),
+    /// Written by a newer version.
+    #[error("a stored value has format {0}, this version reads format {VERSION}")]
+    UnknownVersion(u8),
+}
+
+/// A resource as it is kept. Cloning shares the bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored(Arc<[u8]>);
+
+impl Stored {
+    /// The stored form of a document. A `resourceVersion` in it is left out.
+    pub fn encode(document: &Document) -> Stored {
+        let mut bytes = Vec::with_capacity(1024);
+        let metadata = write_text(document, &mut bytes);
+        bytes.push(b'\n');
+        bytes.push(VERSION);
+        let facts = facts_of(document, metadata);
+        let bytes = match postcard::to_extend(&facts, bytes) {
+            Ok(bytes) => bytes,
+            // Writing plain data to a growing buffer has no way to fail.
+            Err(error) => unreachable!("cannot encode facts: {error}"),
+        };
+        Stored(bytes.into())
+    }
+
+    /// Takes bytes that [`Stored::encode`] made.
+    pub fn from_bytes(bytes: Arc<[u8]>) -> Stored {
+        Stored(bytes)
+    }
+
+    /// The bytes, for the store.
+    pub fn bytes(&self) -> &Arc<[u8]> {
+        &self.0
+    }
+
+    fn split(&self) -> Result<(&[u8], &[u8]), NotStored> {
+        let end = memchr(&self.0).ok_or(NotStored::Damaged("no line feed behind the text"))?;
+        match self.0.get(end + 1) {
+            Some(&VERSION) => Ok((&self.0[..end], &self.0[end + 2..])),
+            Some(&other) => Err(NotStored::UnknownVersion(other)),
+            None => Err(NotStored::Damaged("no facts behind the text")),
+        }
+    }
+
+    /// The JSON text, without a resource version.
+    pub fn text(&self) -> Result<&[u8], NotStored> {
+        Ok(self.split()?.0)
+    }
+
+    /// What is known without parsing the text.
+    pub fn facts(&self) -> Result<Facts<'_>, NotStored> {
+        let (text, facts) = self.split()?;
+        let facts: Facts<'_> =
+            postcard::from_bytes(facts).map_err(|_| NotStored::Damaged("the facts cannot be read"))?;
+        match text.get(facts.metadata()) {
+            Some([b'{', .., b'}']) => Ok(facts),
+            _ => Err(NotStored::Damaged("the facts point beside the metadata")),
+        }
+    }
+
+    /// The document as it was, with its resource version.
+    pub fn document(&self, revision: Revision) -> Result<Document, NotStored> {
+        let value: Value =
+            serde_json::from_slice(self.text()?).map_err(|_| NotStored::Damaged("the text is not JSON"))?;
+        let mut document = Document::from_value(value)
+            .map_err(|_: NotADocument| NotStored::Damaged("the text is not a resource"))?;
+        document.set_resource_version(revision);
+        Ok(document)
+    }
+
+    /// Appends the JSON text with its resource version.
+    pub fn write(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
+        let text = self.text()?;
+        let start = self.facts()?.metadata().start + 1;
+        out.extend_from_slice(&text[..start]);
+        splice(revision, out);
+        out.extend_from_slice(&text[start..]);
+        Ok(())
+    }
+
+    /// Appends only kind and metadata, as clients that ask for `PartialObjectMetadata` want it.
+    pub fn write_metadata(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
+        let text = self.text()?;
+        let range = self.facts()?.metadata();
+        out.extend_from_slice(
+            br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"#,
+        );
+        splice(revision, out);
+        out.extend_from_slice(&text[range.start + 1..range.end]);
+        out.push(b'}');
+        Ok(())
+    }
+}
+
+/// Metadata is never empty (it has at least a name), so the comma is always right.
+fn splice(revision: Revision, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#""resourceVersion":""#);
+    out.extend_from_slice(revision.to_string().as_bytes());
+    out.extend_from_slice(br#"","#);
+}
+
+fn memchr(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == b'\n')
+}
+
+fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {
+    let object = document.object();
+    out.push(b'{');
+    for field in ["apiVersion", "kind"] {
+        if let Some(value) = object.get(field) {
+            write_field(field, value, out);
+            out.push(b',');
+        }
+    }
+    out.extend_from_slice(br#""metadata":"#);
+    let start = out.len();
+    write_metadata_object(document.metadata(), out);
+    let end = out.len();
+    for (field, value) in object {
+        if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
+            out.push(b',');
+            write_field(field, value, out);
+        }
+    }
+    out.push(b'}');
+    start..end
+}
+
+fn write_metadata_object(metadata: &Map<String, Value>, out: &mut Vec<u8>) {
+    out.push(b'{');
+    let mut first = true;
+    for (field, value) in metadata {
+        if field != "resourceVersion" {
+            if !first {
+                out.push(b',');
+            }
+            write_field(field, value, out);
+            first = false;
+        }
+    }
+    out.push(b'}');
+}
+
+fn write_field(field: &str, value: &Value, out: &mut Vec<u8>) {
+    write_json(field, out);
+    out.push(b':');
+    write_json(value, out);
+}
+
+fn write_json(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+    if let Err(error) = serde_json::to_writer(out, value) {
+        unreachable!("cannot write JSON to memory: {error}");
+    }
+}
+
+fn facts_of(document: &Document, metadata: Range<usize>) -> Facts<'_> {
+    let fields = document.metadata();
+    let seconds = |field: &str| fields.get(field).and_then(Value::as_str).and_then(time::parse);
+    let labels = fields.get("labels").and_then(Value::as_object);
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Facts {
+        metadata: (offset(metadata.start), offset(metadata.end)),
+        uid: document.uid(),
+        created: seconds("creationTimestamp").unwrap_or(0),
+        deleted: seconds("deletionTimestamp"),
+        labels: labels
+            .into_iter()
+            .flatten()
+            .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+            .collect(),
+        finalizers: document.finalizers(),
+        owners: document.owner_references().iter().filter_map(|owner| owner.get("uid")?.as_str()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document() -> Document {
+        Document::from_value(json!({
+            "data": {"text": "two\nlines \"quoted\""},
+            "kind": "ConfigMap",
+            "apiVersion": "v1",
+            "metadata": {
+                "name": "a", "uid": "u-1", "resourceVersion": "7",
+                "creationTimestamp": "2026-11-15T20:00:00Z",
+                "labels": {"b": "2", "a": "1"},
+                "finalizers": ["cascade_deletion"],
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-0"}]
+            }
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_document_comes_back_with_its_revision() {
+        let stored = Stored::encode(&document());
+        let mut expected = document();
+        expected.set_resource_version(Revision::new(42));
+        assert_eq!(stored.document(Revision::new(42)).unwrap(), expected);
+        let mut text = Vec::new();
+        stored.write(Revision::new(42), &mut text).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&text).unwrap(), expected.into_value());
+        assert!(
+            text.starts_with(br#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"42","#)
+        );
+    }
+
+    #[test]
+    fn facts_are_known_without_parsing() {
+        let stored = Stored::encode(&document());
+        let facts = stored.facts().unwrap();
+        assert_eq!((facts.uid, facts.created, facts.deleted), ("u-1", 1_794_772_800, None));
+        assert_eq!(facts.label("b"), Some("2"));
+        assert_eq!((facts.finalizers, facts.owners), (vec!["cascade_deletion"], vec!["u-0"]));
+    }
+
+    #[test]
+    fn metadata_alone_is_a_slice() {
+        let mut text = Vec::new();
+        Stored::encode(&document()).write_metadata(Revision::new(3), &mut text).unwrap();
+        let value: Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(value["kind"], "PartialObjectMetadata");
+        assert_eq!(value["metadata"]["labels"]["a"], "1");
+        assert_eq!(value["metadata"]["resourceVersion"], "3");
+        assert_eq!(value.get("data"), None);
+    }
+
+    #[test]
+    fn damage_is_named_never_served() {
+        let good = Stored::encode(&document());
+        for cut in 0..good.bytes().len() {
+            let cut_off = Stored::from_bytes(good.bytes()[..cut].into());
+            assert!(cut_off.facts().is_err() || cut_off.document(Revision::NONE).is_ok(), "cut at {cut}");
+        }
+    }
+}
