@@ -8,8 +8,11 @@ use serde_json::{Map, Value};
 use crate::ids::{Revision, Uid};
 
 /// A resource as a JSON object.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Document(Map<String, Value>);
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document(
+    /// Always an object.
+    Value,
+);
 
 /// A JSON value that is not a resource.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +63,8 @@ const TEXT_MAPS: [&str; 2] = ["labels", "annotations"];
 impl Document {
     /// Takes a JSON value as a document: types of the metadata are checked, its rules are not.
     pub fn from_value(value: Value) -> Result<Document, NotADocument> {
-        let Value::Object(mut object) = value else { return Err(NotADocument::NotAnObject(type_of(&value))) };
+        let mut value = value;
+        let Value::Object(object) = &mut value else { return Err(NotADocument::NotAnObject(type_of(&value))) };
         match object.get_mut("metadata") {
             None | Some(Value::Null) => {
                 object.insert("metadata".into(), Value::Object(Map::new()));
@@ -68,33 +72,59 @@ impl Document {
             Some(Value::Object(metadata)) => check_types(metadata)?,
             Some(other) => return Err(NotADocument::BadMetadata(type_of(other))),
         }
-        Ok(Document(object))
+        Ok(Document(value))
     }
 
     /// The JSON object.
     pub fn object(&self) -> &Map<String, Value> {
-        &self.0
+        match &self.0 {
+            Value::Object(object) => object,
+            _ => unreachable!("a document is an object"),
+        }
     }
 
     /// The JSON object, to change.
     pub fn object_mut(&mut self) -> &mut Map<String, Value> {
+        match &mut self.0 {
+            Value::Object(object) => object,
+            _ => unreachable!("a document is an object"),
+        }
+    }
+
+    /// The document as a JSON value.
+    pub fn value(&self) -> &Value {
+        &self.0
+    }
+
+    /// The document as a JSON value, to change. It must stay an object with an object as metadata.
+    pub fn value_mut(&mut self) -> &mut Value {
         &mut self.0
+    }
+
+    /// Changes a copy of the document as a JSON value; what is not a document afterwards is refused and changes nothing.
+    pub fn rewrite<E: From<NotADocument>>(
+        &self,
+        change: impl FnOnce(&mut Value) -> Result<(), E>,
+    ) -> Result<Document, E> {
+        let mut value = self.0.clone();
+        change(&mut value)?;
+        Ok(Document::from_value(value)?)
     }
 
     /// The document as a JSON value.
     pub fn into_value(self) -> Value {
-        Value::Object(self.0)
+        self.0
     }
 
     /// `metadata`.
     pub fn metadata(&self) -> &Map<String, Value> {
         static NOTHING: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
-        self.0.get("metadata").and_then(Value::as_object).unwrap_or(&NOTHING)
+        self.object().get("metadata").and_then(Value::as_object).unwrap_or(&NOTHING)
     }
 
     /// `metadata`, to change.
     pub fn metadata_mut(&mut self) -> &mut Map<String, Value> {
-        let slot = self.0.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+        let slot = self.object_mut().entry("metadata").or_insert_with(|| Value::Object(Map::new()));
         if !slot.is_object() {
             *slot = Value::Object(Map::new());
         }

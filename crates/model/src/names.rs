@@ -3,16 +3,16 @@
 /// Why a name is refused, in words a user can act on.
 pub type Complaint = String;
 
-const LABEL_HINT: &str = "must consist of lower case alphanumeric characters or '-', and must start and end with an \
-     alphanumeric character (e.g. 'my-name', or '123-abc')";
-const SUBDOMAIN_HINT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
-     '.', and must start and end with an alphanumeric character (e.g. 'example.com')";
-const DNS1035_HINT: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
-     alphabetic character, and end with an alphanumeric character (e.g. 'my-name', or 'abc-123')";
-const QUALIFIED_HINT: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and \
-     end with an alphanumeric character (e.g. 'MyName', or 'my.name', or '123-abc')";
-const VALUE_HINT: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', \
-     and must start and end with an alphanumeric character (e.g. 'MyValue', or 'my_value', or '12345')";
+const LABEL_HINT: &str =
+    "only lower case letters, digits and '-' are allowed, with a letter or digit first and last, e.g. 'web-1'";
+const SUBDOMAIN_HINT: &str = "must be a lowercase RFC 1123 subdomain: lower case letters, digits, '-' and '.', with a \
+     letter or digit at both ends of every part, e.g. 'web-1.example.com'";
+const DNS1035_HINT: &str =
+    "must be a DNS-1035 label: lower case letters, digits and '-', a letter first, a letter or digit last, e.g. 'web-1'";
+const QUALIFIED_HINT: &str =
+    "name part: only letters, digits, '-', '_' and '.' are allowed, with a letter or digit first and last, e.g. 'My.Name'";
+const VALUE_HINT: &str = "must be empty or made of letters, digits, '-', '_' and '.', with a letter or digit first and \
+     last, e.g. 'My_value'";
 
 fn lower_or_digit(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
@@ -39,7 +39,7 @@ pub fn dns_label(text: &str) -> Result<(), Complaint> {
     if shaped(text, lower_or_digit, b"-") {
         Ok(())
     } else {
-        Err(format!("a lowercase RFC 1123 label {LABEL_HINT}"))
+        Err(format!("must be a lowercase RFC 1123 label: {LABEL_HINT}"))
     }
 }
 

@@ -24,3 +24,4 @@ pub use engine::{At, CommitError, Committed, Engine, Guard, KeyRange, Op, Page, 
 pub use history::{Change, Retention};
 pub use sexton_model::Revision;
 pub use state::Entry;
+pub use store::{Object, ObjectChange, ObjectPage, Scope, Store, StoreError};

@@ -1,0 +1,149 @@
+//! The last steps that all writes share: rules, field ownership, and the commit itself.
+
+use sexton_model::fields::{self, Writer};
+use sexton_model::{Document, Stored, time};
+use sexton_store::{CommitError, Guard, Object};
+
+use super::{Api, Outcome, Part, Result, Target, WriteOptions, Written};
+use crate::admission::{self, Change};
+use crate::kinds::Special;
+
+/// How a write decides who manages which fields.
+pub(super) enum Ownership {
+    /// The writer gets what it changed.
+    Track,
+    /// Already decided, by apply.
+    Decided,
+}
+
+/// An attempt to commit: done, or lost a race and has to be decided again.
+pub(super) enum Attempt {
+    Done(Box<Written>),
+    Lost,
+}
+
+impl Api {
+    /// Records in a document who manages what.
+    pub(super) fn track(
+        &self,
+        target: &Target,
+        part: Part,
+        old: Option<&Document>,
+        new: &mut Document,
+        options: &WriteOptions,
+    ) {
+        let now = time::format(self.now());
+        let api_version = target.kind.api_version();
+        let writer = Writer {
+            manager: &options.field_manager,
+            api_version: &api_version,
+            subresource: part.subresource(),
+            time: &now,
+        };
+        fields::track_update(old.map(Document::value), new.value_mut(), &writer, target.kind.schema());
+    }
+
+    /// Stores a new version of an object, or removes it if that was the last thing that held it.
+    pub(super) async fn replace(
+        &self,
+        target: &Target,
+        part: Part,
+        (current, old): (&Object, &Document),
+        mut new: Document,
+        ownership: Ownership,
+        options: &WriteOptions,
+    ) -> Result<Attempt> {
+        let mut warnings = admission::prepare_update(target, part, old, &mut new, self.now())?;
+        if let Ownership::Track = ownership {
+            self.track(target, part, Some(old), &mut new, options);
+        }
+        warnings.extend(self.admit(target, Change { old: Some(old), new: &mut new }).await?);
+        let done = |mut written: Written| {
+            written.warnings = warnings;
+            Ok(Attempt::Done(Box::new(written)))
+        };
+        if new.is_terminating() && !is_held(target, &new) {
+            return match self.remove_last(target, current, &new, options.dry_run).await? {
+                Some(written) => done(written),
+                None => Ok(Attempt::Lost),
+            };
+        }
+        let stored = Stored::encode(&new);
+        if stored == current.stored {
+            return done(Written::stored(current.clone()));
+        }
+        if options.dry_run {
+            return done(Written::document(new));
+        }
+        match self.store.put(current.key.clone(), stored, vec![current.unchanged()]).await {
+            Ok(object) => {
+                self.wrote(target).await?;
+                done(Written::stored(object))
+            }
+            Err(CommitError::Conflict { .. }) => Ok(Attempt::Lost),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Nothing holds a marked object any more: the update that says so removes it.
+    async fn remove_last(
+        &self,
+        target: &Target,
+        current: &Object,
+        new: &Document,
+        dry_run: bool,
+    ) -> Result<Option<Written>> {
+        if dry_run {
+            return Ok(Some(Written::document(new.clone())));
+        }
+        let mut last_word = new.clone();
+        match self.store.remove(current.key.clone(), vec![current.unchanged()]).await {
+            Ok(committed) => {
+                self.wrote(target).await?;
+                last_word.set_resource_version(committed.revision);
+                Ok(Some(Written::document(last_word)))
+            }
+            Err(CommitError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What must happen before the writer hears of its success: a definition is served at once.
+    pub(super) async fn wrote(&self, target: &Target) -> Result<()> {
+        if target.kind.special == Special::Definition {
+            self.kinds.reload(&self.store).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes an object if all guards hold; `None` means that a race was lost.
+    pub(super) async fn remove(
+        &self,
+        target: &Target,
+        current: &Object,
+        guards: Vec<Guard>,
+    ) -> Result<Option<Outcome>> {
+        let removal = self.store.remove(current.key.clone(), guards).await;
+        match removal {
+            Ok(committed) => {
+                self.wrote(target).await?;
+                let (_, name) = current.place();
+                let uid = current.facts()?.uid.to_owned();
+                if !target.kind.returns_deleted {
+                    return Ok(Some(Outcome::Removed { name: name.to_owned(), uid }));
+                }
+                let mut document = current.document()?;
+                document.set_resource_version(committed.revision);
+                Ok(Some(Outcome::Document(Box::new(document))))
+            }
+            Err(CommitError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Whether anything keeps a marked object from being removed.
+pub(super) fn is_held(target: &Target, document: &Document) -> bool {
+    !document.finalizers().is_empty()
+        || (target.kind.special == Special::Namespace && admission::has_spec_finalizers(document))
+}

@@ -1,0 +1,152 @@
+//! DELETE: marks an object, or removes it if nothing holds it. Which of the two is decided and done in one
+//! transaction, so a finalizer can never be lost to a removal that did not see it.
+//!
+//! Without a policy this is the seed's delete: the object is marked with the `cascade_deletion` finalizer and goes
+//! last, after everything that depends on it.
+
+use sexton_model::{DeleteOptions, Document, Policy, Status, Stored, time};
+use sexton_store::{CommitError, Guard, Object};
+
+use super::commit::is_held;
+use super::namespace::PERMANENT;
+use super::update::uid_mismatch;
+use super::{Api, Outcome, RACES, Result, Target, Written};
+use crate::admission;
+use crate::kinds::Special;
+
+impl Api {
+    /// Deletes an object.
+    pub async fn delete(&self, target: &Target, name: &str, options: &DeleteOptions) -> Result<Written> {
+        let errors = options.errors();
+        if !errors.is_empty() {
+            return Err(Status::invalid("", "DeleteOptions", "", &errors).into());
+        }
+        for _ in 0..RACES {
+            let current = self.find(target, name).await?;
+            check_preconditions(target, name, options, &current)?;
+            if target.kind.special == Special::Namespace && PERMANENT.contains(&name) {
+                let why = "this namespace may not be deleted";
+                return Err(Status::forbidden(&target.kind.resource, name, why).into());
+            }
+            if let Some(written) = self.delete_version(target, &current, options).await? {
+                return Ok(written);
+            }
+        }
+        Err(CommitError::Conflict { guard: 0 }.into())
+    }
+
+    /// Deletes exactly this version; `None` means that a race was lost.
+    async fn delete_version(
+        &self,
+        target: &Target,
+        current: &Object,
+        options: &DeleteOptions,
+    ) -> Result<Option<Written>> {
+        let old = current.document()?;
+        let mut marked = old.clone();
+        marked.set_finalizers(finalizers_after(target, &old, options.policy()));
+        let contents = self.contents(target, &old);
+        let mut guards = vec![current.unchanged()];
+        if self.any_in(&contents).await? {
+            admission::hold_contents(target, &mut marked, &time::format(self.now()));
+        } else {
+            admission::release_contents(target, &mut marked);
+            guards.extend(contents.iter().map(sexton_store::Scope::empty));
+        }
+        if is_held(target, &marked) {
+            return self.mark(target, current, &old, marked, options).await;
+        }
+        self.remove_now(target, current, guards, options).await
+    }
+
+    async fn remove_now(
+        &self,
+        target: &Target,
+        current: &Object,
+        guards: Vec<Guard>,
+        options: &DeleteOptions,
+    ) -> Result<Option<Written>> {
+        let outcome = if options.is_dry_run() {
+            let document = current.document()?;
+            let (name, uid) = (document.name().to_owned(), document.uid().to_owned());
+            match target.kind.returns_deleted {
+                true => Some(Outcome::Document(Box::new(document))),
+                false => Some(Outcome::Removed { name, uid }),
+            }
+        } else {
+            self.remove(target, current, guards).await?
+        };
+        Ok(outcome.map(|outcome| Written { outcome, created: false, warnings: Vec::new() }))
+    }
+
+    /// The mark is irreversible; a second delete may change the policy but never the time.
+    async fn mark(
+        &self,
+        target: &Target,
+        current: &Object,
+        old: &Document,
+        mut marked: Document,
+        options: &DeleteOptions,
+    ) -> Result<Option<Written>> {
+        if !old.is_terminating() {
+            marked.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
+            marked.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+            if old.generation() > 0 {
+                marked.set_or_remove("generation", Some((old.generation() + 1).into()));
+            }
+        }
+        let stored = Stored::encode(&marked);
+        let written = if stored == current.stored {
+            Written::stored(current.clone())
+        } else if options.is_dry_run() {
+            Written::document(marked)
+        } else {
+            match self.store.put(current.key.clone(), stored, vec![current.unchanged()]).await {
+                Ok(object) => Written::stored(object),
+                Err(CommitError::Conflict { .. }) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        };
+        self.wrote(target).await?;
+        Ok(Some(written))
+    }
+}
+
+fn check_preconditions(target: &Target, name: &str, options: &DeleteOptions, current: &Object) -> Result<()> {
+    let Some(conditions) = &options.preconditions else { return Ok(()) };
+    if let Some(uid) = &conditions.uid {
+        let found = current.facts()?.uid.to_owned();
+        if *uid != found {
+            return Err(uid_mismatch(target, name, uid, &found).into());
+        }
+    }
+    match &conditions.resource_version {
+        Some(version) if *version != current.revision.to_string() => {
+            let why = format!(
+                "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in object meta: {}",
+                current.revision
+            );
+            Err(Status::conflict(&target.kind.resource, name, why).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The finalizers that the deletion leaves: other people's stay, of the policies' own exactly the effective one.
+fn finalizers_after(target: &Target, old: &Document, asked: Option<Policy>) -> Vec<String> {
+    let finalizers = old.finalizers();
+    let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
+    let effective = match target.kind.special {
+        // Events own nothing; a namespace's and a definition's contents have holds of their own.
+        Special::Event | Special::Namespace | Special::Definition => asked.unwrap_or(Policy::Background),
+        _ => asked.or(recorded).unwrap_or(Policy::Cascade),
+    };
+    let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);
+    let mut after: Vec<String> = finalizers
+        .iter()
+        .filter(|finalizer| Policy::recorded_by(finalizer).is_none() || Some(**finalizer) == wanted)
+        .map(|finalizer| (*finalizer).to_owned())
+        .collect();
+    after.extend(wanted.filter(|wanted| !finalizers.contains(wanted)).map(str::to_owned));
+    after
+}

@@ -1,0 +1,32 @@
+//! DELETE of a collection: every object of a list, each as by a DELETE of its own.
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use sexton_model::DeleteOptions;
+
+use super::{Api, ListOptions, Listed, Result, Target};
+
+/// Deletions under way at once; they share the disk's flushes.
+const AT_ONCE: usize = 64;
+
+impl Api {
+    /// Deletes what a list shows, and returns that list. Not atomic: what vanished meanwhile is passed over, the first
+    /// other failure ends it.
+    pub async fn delete_collection(
+        &self,
+        target: &Target,
+        which: &ListOptions,
+        options: &DeleteOptions,
+    ) -> Result<Listed> {
+        let listed = self.list(target, which).await?;
+        let deletions = stream::iter(&listed.objects).map(|object| async move {
+            let (namespace, name) = object.place();
+            let target = Target { kind: target.kind.clone(), namespace: namespace.to_owned() };
+            match self.delete(&target, name, options).await {
+                Err(failure) if failure.0.code == 404 => Ok(()),
+                other => other.map(drop),
+            }
+        });
+        deletions.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+        Ok(listed)
+    }
+}

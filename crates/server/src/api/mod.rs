@@ -1,0 +1,160 @@
+//! What the verbs mean: one file per verb, no HTTP.
+//!
+//! Every write is read, decide, commit-if-unchanged; whoever loses the race decides again on the new world. So the
+//! check of preconditions and finalizers and the write or removal itself are always one transaction.
+
+mod apply;
+mod commit;
+mod create;
+mod delete;
+mod delete_collection;
+mod failure;
+mod get;
+mod list;
+mod namespace;
+mod nature;
+mod options;
+mod patch;
+mod token;
+mod update;
+mod watch;
+
+pub use failure::{Failure, Result};
+pub use list::Listed;
+pub use nature::{Nature, RealNature};
+pub use options::{GetOptions, ListOptions, WatchOptions, WriteOptions};
+pub use patch::PatchBody;
+pub use watch::{EventKind, WatchEvent, WatchStream};
+
+use std::sync::Arc;
+
+use sexton_model::{Document, Key, Revision};
+use sexton_store::{Object, Store};
+
+use crate::kinds::{KindRef, Kinds};
+
+/// How references to owners are treated that do not point at a living object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OwnerChecks {
+    /// Stored, with a warning, as Kubernetes does.
+    #[default]
+    Warn,
+    /// Refused.
+    Strict,
+}
+
+/// What kind a request speaks of, and where.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The kind.
+    pub kind: KindRef,
+    /// The namespace; empty for cluster-scoped kinds and for "all namespaces".
+    pub namespace: String,
+}
+
+impl Target {
+    /// The slot of a name.
+    pub fn key(&self, name: &str) -> Key {
+        Key { kind: self.kind.resource.clone(), namespace: self.namespace.clone(), name: name.to_owned() }
+    }
+}
+
+/// Which part of an object a write is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Everything but the status, where the kind keeps that apart.
+    Main,
+    /// Only the status.
+    Status,
+    /// Only a namespace's own finalizers.
+    Finalize,
+}
+
+impl Part {
+    /// The word in the URL and in managed fields.
+    pub fn subresource(self) -> &'static str {
+        match self {
+            Part::Main => "",
+            Part::Status => "status",
+            Part::Finalize => "finalize",
+        }
+    }
+}
+
+/// The outcome of a write.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// What to show the writer.
+    pub outcome: Outcome,
+    /// Whether an object came into being.
+    pub created: bool,
+    /// What the writer should know.
+    pub warnings: Vec<String>,
+}
+
+/// What a write led to.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// This is what is stored now.
+    Stored(Object),
+    /// This is what would be stored, or what was the last word on something now removed.
+    Document(Box<Document>),
+    /// Removed at once.
+    Removed {
+        /// The name.
+        name: String,
+        /// The life that ended.
+        uid: String,
+    },
+}
+
+impl Written {
+    fn stored(object: Object) -> Written {
+        Written { outcome: Outcome::Stored(object), created: false, warnings: Vec::new() }
+    }
+
+    fn document(document: Document) -> Written {
+        Written { outcome: Outcome::Document(Box::new(document)), created: false, warnings: Vec::new() }
+    }
+}
+
+/// The verbs, on a store. Cloning shares everything.
+#[derive(Debug, Clone)]
+pub struct Api {
+    store: Store,
+    kinds: Arc<Kinds>,
+    nature: Arc<dyn Nature>,
+    owner_checks: OwnerChecks,
+}
+
+/// How often a write that names no version decides again after losing a race, before it says so.
+const RACES: usize = 64;
+
+impl Api {
+    /// Opens the API on a store: reads the definitions and makes sure that the first namespaces exist.
+    pub async fn open(store: Store, nature: Arc<dyn Nature>, owner_checks: OwnerChecks) -> Result<Api> {
+        let kinds = Arc::new(Kinds::load(&store).await?);
+        let api = Api { store, kinds, nature, owner_checks };
+        api.ensure_namespaces().await?;
+        Ok(api)
+    }
+
+    /// The kinds served now.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// The store below.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The time, in seconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.nature.now()
+    }
+
+    async fn head(&self) -> Result<Revision> {
+        Ok(self.store.engine().head().await?)
+    }
+}

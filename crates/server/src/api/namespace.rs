@@ -1,0 +1,98 @@
+//! What the API knows of namespaces: the first ones, and that objects are only made in living ones.
+
+use serde_json::json;
+use sexton_model::{Document, GroupResource, Key, Status};
+use sexton_store::{At, Guard, Scope};
+
+use super::{Api, Result, Target, WriteOptions};
+use crate::kinds::KindRef;
+
+/// These exist from the start and cannot be deleted.
+pub(super) const PERMANENT: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+fn namespaces() -> GroupResource {
+    GroupResource::new("", "namespaces")
+}
+
+impl Api {
+    /// Makes sure that the permanent namespaces exist.
+    pub(super) async fn ensure_namespaces(&self) -> Result<()> {
+        let registry = self.kinds.current();
+        let Some(kind) = registry.find("", "v1", "namespaces") else { return Ok(()) };
+        let target = Target { kind: KindRef::clone(kind), namespace: String::new() };
+        let options = WriteOptions { field_manager: "sexton".into(), ..WriteOptions::default() };
+        for name in PERMANENT {
+            if self.store.get(&target.key(name), At::Latest).await?.is_none() {
+                let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+                self.create(&target, Document::from_value(body)?, &options).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The guards under which a new object may come into being: its namespace lives, its definition stands.
+    pub(super) async fn room_for(&self, target: &Target) -> Result<Vec<Guard>> {
+        let mut guards = Vec::new();
+        if target.kind.namespaced {
+            guards.push(self.living_namespace(target).await?);
+        }
+        if target.kind.is_custom() {
+            let registry = self.kinds.current();
+            let resource = &target.kind.resource;
+            let current = registry.find(&resource.group, &target.kind.version, &resource.resource);
+            let current = current.ok_or_else(Status::no_such_path)?;
+            if current.terminating {
+                let why = "create not allowed while custom resource definition is terminating";
+                return Err(Status::forbidden(resource, "", why).into());
+            }
+            guards.extend(current.definition.clone());
+        }
+        Ok(guards)
+    }
+
+    async fn living_namespace(&self, target: &Target) -> Result<Guard> {
+        let name = target.namespace.as_str();
+        let key = Key { kind: namespaces(), namespace: String::new(), name: name.to_owned() };
+        let Some(namespace) = self.store.get(&key, At::Latest).await? else {
+            return Err(Status::not_found(&namespaces(), name).into());
+        };
+        if namespace.facts()?.deleted.is_some() {
+            let why = format!("unable to create new content in namespace {name} because it is being terminated");
+            let message = format!("namespace {name} is being terminated");
+            let status = Status::forbidden(&target.kind.resource, "", why);
+            return Err(status.because("NamespaceTerminating", message, "metadata.namespace").into());
+        }
+        Ok(namespace.unchanged())
+    }
+
+    /// Everything that a namespace can hold, or that a definition defines.
+    pub(super) fn contents(&self, target: &Target, document: &Document) -> Vec<Scope> {
+        let registry = self.kinds.current();
+        let mut scopes: Vec<Scope> = Vec::new();
+        for kind in registry.all() {
+            let scope = match target.kind.special {
+                crate::kinds::Special::Namespace if kind.namespaced => {
+                    Scope { kind: kind.resource.clone(), namespace: Some(document.name().to_owned()) }
+                }
+                crate::kinds::Special::Definition if kind.resource.to_string() == document.name() => {
+                    Scope { kind: kind.resource.clone(), namespace: None }
+                }
+                _ => continue,
+            };
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        scopes
+    }
+
+    /// Whether any of the scopes holds anything.
+    pub(super) async fn any_in(&self, scopes: &[Scope]) -> Result<bool> {
+        for scope in scopes {
+            if self.store.any(scope).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

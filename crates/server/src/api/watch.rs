@@ -1,0 +1,153 @@
+//! WATCH: what changes from a revision on, as events of the objects that a selector shows.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use sexton_model::{FieldError, Revision, Status};
+use sexton_store::feed::ChangeFeed;
+use sexton_store::{Object, ObjectChange};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use super::get::parse_version;
+use super::list::{check_selectable, matches};
+use super::{Api, Failure, ListOptions, Result, Target, WatchOptions};
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// The object came into view.
+    Added,
+    /// It changed.
+    Modified,
+    /// It left, or left the view. Carries the last version, with the revision of the removal.
+    Deleted,
+}
+
+/// What a watcher is told.
+#[derive(Debug, Clone)]
+pub enum WatchEvent {
+    /// A change of an object.
+    Object(EventKind, Object),
+    /// Everything up to here was told. The flag marks the end of the initial state.
+    Bookmark(Revision, bool),
+    /// The watch cannot go on; the watcher has to list again.
+    Failed(Failure),
+}
+
+/// Without a wish of the client a watch ends after this long, so that nobody forgets one.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// How often a client that understands bookmarks gets one.
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+
+/// A watch under way. Ends when its time is up.
+pub struct WatchStream {
+    feed: Box<dyn ChangeFeed>,
+    filter: ListOptions,
+    /// What is known already and not yet told.
+    ready: VecDeque<WatchEvent>,
+    bookmarks: Option<Interval>,
+    deadline: Instant,
+    ended: bool,
+}
+
+impl Api {
+    /// Begins a watch.
+    pub async fn watch(&self, target: &Target, options: WatchOptions) -> Result<WatchStream> {
+        check_selectable(&target.kind, options.fields.terms().iter().map(|term| term.field.as_str()))?;
+        let initial = wants_initial_state(&options)?;
+        let filter = ListOptions { labels: options.labels, fields: options.fields, ..ListOptions::default() };
+        let mut ready = VecDeque::new();
+        let after = if initial {
+            self.not_in_the_future(&options.resource_version).await?;
+            let listed = self.list(target, &filter).await?;
+            ready.extend(listed.objects.into_iter().map(|object| WatchEvent::Object(EventKind::Added, object)));
+            if options.send_initial_events == Some(true) && options.bookmarks {
+                ready.push_back(WatchEvent::Bookmark(listed.revision, true));
+            }
+            listed.revision
+        } else if options.resource_version.is_empty() || options.resource_version == "0" {
+            self.head().await?
+        } else {
+            parse_version(&options.resource_version)?
+        };
+        let feed = self.store.changes(&target.scope(), after).await?;
+        let bookmarks = options.bookmarks.then(|| {
+            let mut interval = tokio::time::interval_at(Instant::now() + BOOKMARK_EVERY, BOOKMARK_EVERY);
+            interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            interval
+        });
+        let deadline = Instant::now() + options.timeout.unwrap_or(LONGEST).min(LONGEST);
+        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, ended: false })
+    }
+}
+
+impl WatchStream {
+    /// The next events, as many as are known, at most about `most`; `None` at the end.
+    pub async fn next(&mut self, most: usize) -> Option<Vec<WatchEvent>> {
+        while self.ready.is_empty() && !self.ended {
+            let bookmark = async {
+                match &mut self.bookmarks {
+                    Some(interval) => interval.tick().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                batch = self.feed.next() => match batch {
+                    Ok(batch) => self.take(batch.changes.iter().map(ObjectChange::from)),
+                    Err(error) => self.fail(error.into()),
+                },
+                _ = bookmark => self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false)),
+                () = tokio::time::sleep_until(self.deadline) => {
+                    self.ended = true;
+                    if self.bookmarks.is_some() {
+                        self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false));
+                    }
+                }
+            }
+        }
+        let count = self.ready.len().min(most);
+        (count > 0).then(|| self.ready.drain(..count).collect())
+    }
+
+    fn take(&mut self, changes: impl Iterator<Item = ObjectChange>) {
+        for change in changes {
+            match event(change, &self.filter) {
+                Ok(event) => self.ready.extend(event),
+                Err(failure) => return self.fail(failure),
+            }
+        }
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.ready.push_back(WatchEvent::Failed(failure));
+        self.ended = true;
+    }
+}
+
+/// What a change is to a watcher who sees only what the filter shows.
+fn event(change: ObjectChange, filter: &ListOptions) -> Result<Option<WatchEvent>> {
+    let shown = |object: &Option<Object>| object.as_ref().map_or(Ok(false), |object| matches(object, filter));
+    let kind = match (shown(&change.before)?, shown(&change.after)?) {
+        (false, false) => return Ok(None),
+        (false, true) => EventKind::Added,
+        (true, true) => EventKind::Modified,
+        (true, false) => EventKind::Deleted,
+    };
+    // What left, or left the view, is shown as it last was there.
+    let object = if kind == EventKind::Deleted { change.before } else { change.after };
+    let object = object.map(|object| Object { revision: change.revision, ..object });
+    Ok(object.map(|object| WatchEvent::Object(kind, object)))
+}
+
+fn wants_initial_state(options: &WatchOptions) -> Result<bool> {
+    let refuse = |detail: &str| {
+        let error = FieldError::forbidden("resourceVersionMatch", detail);
+        Failure::from(Status::invalid("meta.k8s.io", "ListOptions", "", &[error]))
+    };
+    match (options.send_initial_events, options.version_match.as_str()) {
+        (Some(_), "NotOlderThan") => Ok(options.send_initial_events == Some(true)),
+        (Some(_), _) => Err(refuse("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")),
+        (None, "") => Ok(matches!(options.resource_version.as_str(), "" | "0")),
+        (None, _) => Err(refuse("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")),
+    }
+}

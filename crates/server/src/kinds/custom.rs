@@ -1,0 +1,153 @@
+//! Kinds that a CustomResourceDefinition defines: what a definition must say, what is filled in, what is served.
+//!
+//! Schemas are stored and accepted as they are; checking objects against them is not done here.
+
+use serde_json::{Map, Value, json};
+use sexton_model::names;
+use sexton_model::{Document, FieldError, GroupResource};
+use sexton_store::Guard;
+
+use super::{Kind, NameRule, Special};
+
+/// What is wrong with a definition.
+pub type DefinitionError = FieldError;
+
+fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    value.pointer(path).and_then(Value::as_str).unwrap_or("")
+}
+
+/// Complains about a definition that cannot be served.
+pub fn check_definition(document: &Document) -> Vec<DefinitionError> {
+    let Some(spec) = document.object().get("spec").filter(|spec| spec.is_object()) else {
+        return vec![FieldError::required("spec", "a definition needs a spec")];
+    };
+    let mut errors = Vec::new();
+    let (group, plural) = (text(spec, "/group"), text(spec, "/names/plural"));
+    check_names(spec, group, plural, &mut errors);
+    let expected = format!("{plural}.{group}");
+    if document.name() != expected {
+        let detail = format!("must be spec.names.plural+\".\"+spec.group, here {expected:?}");
+        errors.push(FieldError::invalid("metadata.name", document.name(), detail));
+    }
+    if !matches!(text(spec, "/scope"), "Namespaced" | "Cluster") {
+        let scope = spec.get("scope").cloned().unwrap_or_default();
+        errors.push(FieldError::not_supported("spec.scope", scope, &["Cluster", "Namespaced"]));
+    }
+    check_versions(spec, &mut errors);
+    errors
+}
+
+fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<DefinitionError>) {
+    if group.is_empty() {
+        errors.push(FieldError::required("spec.group", ""));
+    } else if let Err(why) = names::dns_subdomain(group) {
+        errors.push(FieldError::invalid("spec.group", group, why));
+    } else if !group.contains('.') {
+        errors.push(FieldError::invalid("spec.group", group, "should be a domain with at least one dot"));
+    }
+    let kind = text(spec, "/names/kind");
+    for (field, value) in [("spec.names.plural", plural), ("spec.names.kind", kind)] {
+        if value.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        } else if let Err(why) = names::dns1035_label(&value.to_lowercase()) {
+            errors.push(FieldError::invalid(field, value, why));
+        } else if field.ends_with("plural") && value != value.to_lowercase() {
+            errors.push(FieldError::invalid(field, value, "must be lower case"));
+        }
+    }
+}
+
+fn check_versions(spec: &Value, errors: &mut Vec<DefinitionError>) {
+    let versions = spec.get("versions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if versions.is_empty() {
+        errors.push(FieldError::required("spec.versions", "at least one version is needed"));
+    }
+    for (at, version) in versions.iter().enumerate() {
+        let name = text(version, "/name");
+        if let Err(why) = names::dns1035_label(name) {
+            errors.push(FieldError::invalid(format!("spec.versions[{at}].name"), name, why));
+        }
+    }
+    let storage = versions.iter().filter(|version| version["storage"] == true).count();
+    if !versions.is_empty() && storage != 1 {
+        let detail = "must have exactly one version marked as storage version";
+        errors.push(FieldError::invalid("spec.versions", json!(storage), detail));
+    }
+}
+
+/// Fills in what a definition may leave out, and the status that says it is served.
+pub fn complete_definition(document: &mut Document, now: &str) {
+    let old = document.object().get("status").cloned();
+    let Some(spec) = document.object_mut().get_mut("spec").and_then(Value::as_object_mut) else { return };
+    spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
+    let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) else { return };
+    let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    names.entry("singular").or_insert_with(|| kind.to_lowercase().into());
+    names.entry("listKind").or_insert_with(|| format!("{kind}List").into());
+    let accepted = Value::Object(names.clone());
+    let versions = spec.get("versions").and_then(Value::as_array);
+    let storage = versions.into_iter().flatten().find(|version| version["storage"] == true);
+    let mut stored: Vec<Value> =
+        old.as_ref().and_then(|status| status["storedVersions"].as_array().cloned()).unwrap_or_default();
+    if let Some(name) = storage.and_then(|version| version.get("name"))
+        && !stored.contains(name)
+    {
+        stored.push(name.clone());
+    }
+    let conditions = old
+        .and_then(|status| status.get("conditions").cloned())
+        .filter(|conditions| conditions.as_array().is_some_and(|list| !list.is_empty()))
+        .unwrap_or_else(|| established(now));
+    let status = json!({"acceptedNames": accepted, "conditions": conditions, "storedVersions": stored});
+    document.object_mut().insert("status".into(), status);
+}
+
+fn established(now: &str) -> Value {
+    let condition = |kind: &str, reason: &str, message: &str| {
+        json!({"type": kind, "status": "True", "lastTransitionTime": now, "reason": reason, "message": message})
+    };
+    json!([
+        condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+        condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+    ])
+}
+
+/// The kinds that a stored definition serves, one per served version.
+pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
+    let spec = document.object().get("spec").cloned().unwrap_or_default();
+    let versions = spec.get("versions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let served = versions.iter().filter(|version| version["served"] != false);
+    served.map(|version| kind(&spec, version, document.is_terminating(), definition)).collect()
+}
+
+fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) -> Kind {
+    let strings = |path: &str| -> Vec<String> {
+        let list = spec.pointer(path).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
+    };
+    let kind = text(spec, "/names/kind");
+    let or = |path: &str, default: String| match text(spec, path) {
+        "" => default,
+        given => given.to_owned(),
+    };
+    let subresources = version.get("subresources").and_then(Value::as_object);
+    Kind {
+        resource: GroupResource::new(text(spec, "/group"), text(spec, "/names/plural")),
+        version: text(version, "/name").into(),
+        kind: kind.into(),
+        list_kind: or("/names/listKind", format!("{kind}List")),
+        singular: or("/names/singular", kind.to_lowercase()),
+        short_names: strings("/names/shortNames"),
+        categories: strings("/names/categories"),
+        namespaced: text(spec, "/scope") == "Namespaced",
+        status: subresources.is_some_and(|list: &Map<String, Value>| list.contains_key("status")),
+        generation: true,
+        unconditional_update: false,
+        returns_deleted: false,
+        names: NameRule::Subdomain,
+        fields: &[],
+        special: Special::None,
+        definition: Some(definition.clone()),
+        terminating,
+    }
+}

@@ -1,0 +1,127 @@
+//! Which kinds are served, and what each of them is like. No kind has code of its own elsewhere: what differs between
+//! kinds is a fact here.
+
+mod builtin;
+mod custom;
+mod registry;
+
+pub use custom::{DefinitionError, check_definition, complete_definition};
+pub use registry::{Kinds, Registry};
+
+use std::sync::Arc;
+
+use sexton_model::GroupResource;
+use sexton_model::names::{self, Complaint};
+use sexton_store::Guard;
+
+/// How objects of a kind may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameRule {
+    /// Most kinds.
+    Subdomain,
+    /// Namespaces.
+    Label,
+    /// Services.
+    Dns1035,
+    /// Anything that is one word of a path.
+    PathSegment,
+}
+
+impl NameRule {
+    /// Why a name is not allowed.
+    pub fn check(self, name: &str) -> Result<(), Complaint> {
+        match self {
+            NameRule::Subdomain => names::dns_subdomain(name),
+            NameRule::Label => names::dns_label(name),
+            NameRule::Dns1035 => names::dns1035_label(name),
+            NameRule::PathSegment => names::path_segment(name),
+        }
+    }
+}
+
+/// A kind whose deletion or preparation follows rules of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    /// Nothing special.
+    None,
+    /// Holds other objects; has a second list of finalizers in its spec.
+    Namespace,
+    /// Defines another kind.
+    Definition,
+    /// Has a write-only `stringData`.
+    Secret,
+    /// Cannot own or be owned in a way that matters; deletes at once.
+    Event,
+}
+
+/// A served kind in one version.
+#[derive(Debug, Clone)]
+pub struct Kind {
+    /// Group and plural.
+    pub resource: GroupResource,
+    /// The version, e.g. `v1`.
+    pub version: String,
+    /// The kind's name, e.g. `ConfigMap`.
+    pub kind: String,
+    /// What a list of it is called.
+    pub list_kind: String,
+    /// The singular.
+    pub singular: String,
+    /// Short names.
+    pub short_names: Vec<String>,
+    /// Groups of kinds, e.g. `all`.
+    pub categories: Vec<String>,
+    /// Whether objects live in namespaces.
+    pub namespaced: bool,
+    /// Whether `…/status` exists.
+    pub status: bool,
+    /// Whether the server counts changes of the desired state.
+    pub generation: bool,
+    /// Whether a PUT may come without a resource version.
+    pub unconditional_update: bool,
+    /// Whether a DELETE answers with the object instead of a `Status`.
+    pub returns_deleted: bool,
+    /// How objects may be called.
+    pub names: NameRule,
+    /// Fields beside name and namespace that can be selected by.
+    pub fields: &'static [&'static str],
+    /// Rules of its own.
+    pub special: Special,
+    /// For custom kinds: the definition, as it was when this was read. New objects are written only while it stands.
+    pub definition: Option<Guard>,
+    /// Whether the definition is going away.
+    pub terminating: bool,
+}
+
+/// A kind is shared by everybody who works on a request for it.
+pub type KindRef = Arc<Kind>;
+
+impl Kind {
+    /// `apiVersion` of its objects.
+    pub fn api_version(&self) -> String {
+        if self.resource.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.resource.group, self.version)
+        }
+    }
+
+    /// Whether the schema comes from a definition.
+    pub fn is_custom(&self) -> bool {
+        self.definition.is_some()
+    }
+
+    /// Whether objects can be selected by this field.
+    pub fn selectable(&self, field: &str) -> bool {
+        matches!(field, "metadata.name" | "metadata.namespace") || self.fields.contains(&field)
+    }
+
+    /// The verbs it offers.
+    pub fn verbs(&self) -> &'static [&'static str] {
+        match self.special {
+            // As in Kubernetes: nobody deletes all namespaces with one request.
+            Special::Namespace => &["create", "delete", "get", "list", "patch", "update", "watch"],
+            _ => &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The table of served kinds: the built-in ones and those that stored definitions add.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use sexton_model::GroupResource;
+use sexton_store::{At, Scope, Store, StoreError};
+use tokio::sync::Mutex;
+
+use super::{Kind, KindRef, builtin, custom};
+
+/// All kinds served at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    by_path: BTreeMap<(String, String, String), KindRef>,
+}
+
+impl Registry {
+    fn add(&mut self, kind: Kind) {
+        let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
+        // The first wins: a definition can never take the place of a built-in kind.
+        self.by_path.entry(path).or_insert_with(|| Arc::new(kind));
+    }
+
+    /// The kind at a path.
+    pub fn find(&self, group: &str, version: &str, plural: &str) -> Option<&KindRef> {
+        self.by_path.get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
+    }
+
+    /// All kinds, by group, version and plural.
+    pub fn all(&self) -> impl Iterator<Item = &KindRef> {
+        self.by_path.values()
+    }
+
+    /// The kinds of one group and version.
+    pub fn of<'a>(&'a self, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a KindRef> {
+        self.all().filter(move |kind| kind.resource.group == group && kind.version == version)
+    }
+
+    /// The groups with their versions, in order, without the core group.
+    pub fn groups(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for kind in self.all().filter(|kind| !kind.resource.group.is_empty()) {
+            let versions = groups.entry(&kind.resource.group).or_default();
+            if !versions.contains(&kind.version.as_str()) {
+                versions.push(&kind.version);
+            }
+        }
+        groups
+    }
+
+    /// The kind that an owner reference names.
+    pub fn named(&self, api_version: &str, kind: &str) -> Option<&KindRef> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.of(group, version).find(|candidate| candidate.kind == kind)
+    }
+}
+
+/// The current registry, and the only place that changes it.
+#[derive(Debug)]
+pub struct Kinds {
+    current: ArcSwap<Registry>,
+    /// Reloads one after the other, so that an older reading never replaces a newer one.
+    reloading: Mutex<()>,
+}
+
+impl Kinds {
+    /// The built-in kinds and those of the stored definitions.
+    pub async fn load(store: &Store) -> Result<Kinds, StoreError> {
+        let kinds = Kinds { current: ArcSwap::default(), reloading: Mutex::new(()) };
+        kinds.reload(store).await?;
+        Ok(kinds)
+    }
+
+    /// The kinds served now.
+    pub fn current(&self) -> Arc<Registry> {
+        self.current.load_full()
+    }
+
+    /// Reads the definitions again.
+    pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
+        let _turn = self.reloading.lock().await;
+        let mut registry = Registry::default();
+        builtin::kinds().for_each(|kind| registry.add(kind));
+        let kind = GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions");
+        let page = store.list(&Scope { kind, namespace: None }, At::Latest, None, None).await?;
+        for object in page.objects {
+            for kind in custom::kinds(&object.document()?, &object.unchanged()) {
+                registry.add(kind);
+            }
+        }
+        self.current.store(Arc::new(registry));
+        Ok(())
+    }
+}
