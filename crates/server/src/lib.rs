@@ -10,6 +10,4 @@
 
 pub mod admission;
 pub mod api;
-pub mod http;
 pub mod kinds;
-pub mod serve;

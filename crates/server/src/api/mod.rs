@@ -149,6 +149,11 @@ impl Api {
         &self.store
     }
 
+    /// How references to owners are treated.
+    pub fn owner_checks(&self) -> OwnerChecks {
+        self.owner_checks
+    }
+
     /// The time, in seconds since 1970.
     pub fn now(&self) -> i64 {
         self.nature.now()

@@ -1,6 +1,9 @@
 //! The kinds that are always there: plain data, no controllers.
 
+use std::sync::Arc;
+
 use sexton_model::GroupResource;
+use sexton_model::fields::Schema;
 
 use super::{Kind, NameRule, Special};
 
@@ -94,6 +97,7 @@ fn kind(row: &Row) -> Kind {
         special: special(row.kind),
         definition: None,
         terminating: false,
+        schema: Arc::new(Schema::builtin(row.group, row.kind).cloned().unwrap_or_else(|| Schema::custom(has('s')))),
     }
 }
 

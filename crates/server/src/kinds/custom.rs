@@ -2,7 +2,10 @@
 //!
 //! Schemas are stored and accepted as they are; checking objects against them is not done here.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
+use sexton_model::fields::Schema;
 use sexton_model::names;
 use sexton_model::{Document, FieldError, GroupResource};
 use sexton_store::Guard;
@@ -131,6 +134,9 @@ fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) ->
         given => given.to_owned(),
     };
     let subresources = version.get("subresources").and_then(Value::as_object);
+    let status = subresources.is_some_and(|list: &Map<String, Value>| list.contains_key("status"));
+    let schema = version.pointer("/schema/openAPIV3Schema");
+    let schema = schema.and_then(|schema| Schema::from_openapi(schema, status).ok());
     Kind {
         resource: GroupResource::new(text(spec, "/group"), text(spec, "/names/plural")),
         version: text(version, "/name").into(),
@@ -140,7 +146,7 @@ fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) ->
         short_names: strings("/names/shortNames"),
         categories: strings("/names/categories"),
         namespaced: text(spec, "/scope") == "Namespaced",
-        status: subresources.is_some_and(|list: &Map<String, Value>| list.contains_key("status")),
+        status,
         generation: true,
         unconditional_update: false,
         returns_deleted: false,
@@ -149,5 +155,6 @@ fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) ->
         special: Special::None,
         definition: Some(definition.clone()),
         terminating,
+        schema: Arc::new(schema.unwrap_or_else(|| Schema::custom(status))),
     }
 }

@@ -11,6 +11,7 @@ pub use registry::{Kinds, Registry};
 use std::sync::Arc;
 
 use sexton_model::GroupResource;
+use sexton_model::fields::Schema;
 use sexton_model::names::{self, Complaint};
 use sexton_store::Guard;
 
@@ -91,6 +92,8 @@ pub struct Kind {
     pub definition: Option<Guard>,
     /// Whether the definition is going away.
     pub terminating: bool,
+    /// How lists and maps merge.
+    pub schema: Arc<Schema>,
 }
 
 /// A kind is shared by everybody who works on a request for it.
@@ -109,6 +112,11 @@ impl Kind {
     /// Whether the schema comes from a definition.
     pub fn is_custom(&self) -> bool {
         self.definition.is_some()
+    }
+
+    /// How lists and maps merge.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
     }
 
     /// Whether objects can be selected by this field.

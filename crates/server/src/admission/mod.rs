@@ -1,0 +1,75 @@
+//! What a document must be like to be stored: a literal list of checks, each with a reason.
+//!
+//! Preparing fills in what the server owns; checking refuses what breaks a rule. Neither writes anything.
+
+mod holds;
+mod limits;
+mod metadata;
+mod owners;
+mod prepare;
+mod update;
+
+pub use holds::{has_spec_finalizers, hold_contents, release_contents};
+pub use limits::Limits;
+pub use prepare::{match_target, prepare_create, prepare_update};
+
+use sexton_model::{Document, FieldError, Status};
+
+use crate::api::{Api, Result, Target};
+use crate::kinds::{Special, check_definition};
+
+/// A write: what is there, and what shall be there.
+pub struct Change<'a> {
+    /// What is stored now; `None` for a new object.
+    pub old: Option<&'a Document>,
+    /// What shall be stored.
+    pub new: &'a mut Document,
+}
+
+/// A check that needs nothing but the two documents.
+type Check = fn(&Target, &Change<'_>, &mut Vec<FieldError>);
+
+/// In this order, all of them, so that the writer hears of everything at once.
+const CHECKS: &[Check] = &[
+    // A name becomes part of keys and paths: nothing else may look at it before.
+    metadata::names,
+    // Labels are selected by, annotations are read by tools: both have a grammar.
+    metadata::labels_and_annotations,
+    // Finalizers decide over removal; two policies at once would contradict each other.
+    metadata::finalizers,
+    // References carry identity, or they are no evidence of anything.
+    metadata::owner_references,
+    // One object may not make everything slow.
+    limits::counts,
+    // What has been said cannot be unsaid: identity, birth, and the mark of a deletion.
+    update::immutable_fields,
+    // A marked object can only lose what holds it.
+    update::no_new_finalizers,
+    // A definition that cannot be served is refused, not stored and ignored.
+    definition,
+];
+
+fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
+    if target.kind.special == Special::Definition {
+        errors.extend(check_definition(change.new));
+    }
+}
+
+impl Api {
+    /// Runs all checks. Returns warnings.
+    pub(crate) async fn admit(&self, target: &Target, change: Change<'_>) -> Result<Vec<String>> {
+        let mut warnings = owners::remove_duplicates(change.new);
+        let mut errors = Vec::new();
+        for check in CHECKS {
+            check(target, &change, &mut errors);
+        }
+        if errors.is_empty() {
+            warnings.extend(self.check_owners(target, &change, &mut errors).await?);
+        }
+        if errors.is_empty() {
+            return Ok(warnings);
+        }
+        let kind = &target.kind;
+        Err(Status::invalid(&kind.resource.group, &kind.kind, change.new.name(), &errors).into())
+    }
+}

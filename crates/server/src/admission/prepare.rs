@@ -1,0 +1,163 @@
+//! Filling in what the server owns, before a document is checked.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Map, Value, json};
+use sexton_model::{Document, Status, time};
+
+use super::holds::NAMESPACE_HOLD;
+use crate::api::{Part, Result, Target};
+use crate::kinds::{Special, complete_definition};
+
+/// Compares what a document says of itself with where it was sent. What it leaves out is filled in.
+pub fn match_target(target: &Target, document: &mut Document, name: Option<&str>) -> Result<()> {
+    let refuse = |message: String| Err(Status::bad_request(message).into());
+    let api_version = target.kind.api_version();
+    for (field, is, expected) in
+        [("apiVersion", document.api_version(), api_version.as_str()), ("kind", document.kind(), &target.kind.kind)]
+    {
+        if document.object().get(field).is_some_and(|value| !value.is_string()) {
+            return refuse(format!("{field} is not a string"));
+        }
+        if !is.is_empty() && is != expected {
+            return refuse(format!("the {field} in the data ({is}) does not match the expected {field} ({expected})"));
+        }
+    }
+    let namespace = document.namespace();
+    if !namespace.is_empty() && namespace != target.namespace {
+        return refuse(format!(
+            "the namespace of the object ({namespace}) does not match the namespace on the request ({})",
+            target.namespace
+        ));
+    }
+    if let Some(name) = name
+        && !document.name().is_empty()
+        && document.name() != name
+    {
+        let is = document.name();
+        return refuse(format!("the name of the object ({is}) does not match the name on the URL ({name})"));
+    }
+    document.object_mut().insert("apiVersion".into(), api_version.into());
+    document.object_mut().insert("kind".into(), target.kind.kind.clone().into());
+    if target.kind.namespaced {
+        document.set_or_remove("namespace", Some(target.namespace.clone().into()));
+    }
+    if let Some(name) = name {
+        document.set_or_remove("name", Some(name.into()));
+    }
+    Ok(())
+}
+
+/// Completes a new object. Returns warnings.
+pub fn prepare_create(target: &Target, document: &mut Document, now: i64) -> Result<Vec<String>> {
+    if target.kind.status {
+        document.object_mut().remove("status");
+    }
+    complete(target, document, now)?;
+    if target.kind.special == Special::Namespace {
+        let object = document.object_mut();
+        object.insert("spec".into(), json!({"finalizers": [NAMESPACE_HOLD]}));
+        object.insert("status".into(), json!({"phase": "Active"}));
+    }
+    Ok(Vec::new())
+}
+
+fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
+    match target.kind.special {
+        Special::Namespace => {
+            let name = document.name().to_owned();
+            let labels = document.metadata_mut().entry("labels").or_insert_with(|| Value::Object(Map::new()));
+            if let (Some(labels), false) = (labels.as_object_mut(), name.is_empty()) {
+                labels.insert("kubernetes.io/metadata.name".into(), name.into());
+            }
+        }
+        Special::Definition => complete_definition(document, &time::format(now)),
+        Special::Secret => merge_string_data(document)?,
+        Special::Event | Special::None => {}
+    }
+    Ok(())
+}
+
+/// `stringData` is how people write secrets; what is kept is `data`.
+fn merge_string_data(document: &mut Document) -> Result<()> {
+    let object = document.object_mut();
+    object.entry("type").or_insert_with(|| "Opaque".into());
+    let Some(plain) = object.remove("stringData").filter(|plain| !plain.is_null()) else { return Ok(()) };
+    let Value::Object(plain) = plain else {
+        return Err(Status::bad_request("stringData is not an object of strings").into());
+    };
+    let data = object.entry("data").or_insert_with(|| Value::Object(Map::new()));
+    let Value::Object(data) = data else {
+        return Err(Status::bad_request("data is not an object").into());
+    };
+    for (key, value) in plain {
+        let Value::String(value) = value else {
+            return Err(Status::bad_request(format!("stringData.{key} is not a string")).into());
+        };
+        data.insert(key, BASE64_STANDARD.encode(value).into());
+    }
+    Ok(())
+}
+
+/// Completes an update: takes over what the server owns, and what this part of the object does not speak of.
+pub fn prepare_update(
+    target: &Target,
+    part: Part,
+    old: &Document,
+    new: &mut Document,
+    now: i64,
+) -> Result<Vec<String>> {
+    keep_other_parts(target, part, old, new);
+    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if !new.metadata().contains_key(field) {
+            new.set_or_remove(field, old.metadata().get(field).cloned());
+        }
+    }
+    new.set_or_remove("selfLink", None);
+    if part == Part::Main {
+        complete(target, new, now)?;
+    }
+    if target.kind.generation {
+        let generation = old.generation() + i64::from(desired_state_differs(old, new));
+        new.set_or_remove("generation", Some(generation.into()));
+    } else {
+        new.set_or_remove("generation", old.metadata().get("generation").cloned());
+    }
+    Ok(Vec::new())
+}
+
+fn keep_other_parts(target: &Target, part: Part, old: &Document, new: &mut Document) {
+    let take = |from: &Document, field: &str, into: &mut Document| match from.object().get(field) {
+        Some(value) => into.object_mut().insert(field.to_owned(), value.clone()),
+        None => into.object_mut().remove(field),
+    };
+    match part {
+        Part::Main => {
+            if target.kind.status {
+                take(old, "status", new);
+            }
+            if target.kind.special == Special::Namespace {
+                take(old, "spec", new);
+            }
+        }
+        Part::Status => {
+            let mut kept = old.clone();
+            take(new, "status", &mut kept);
+            kept.set_or_remove("managedFields", new.metadata().get("managedFields").cloned());
+            *new = kept;
+        }
+        Part::Finalize => {
+            let mut kept = old.clone();
+            take(new, "spec", &mut kept);
+            *new = kept;
+        }
+    }
+}
+
+/// Whether anything but metadata and status changed.
+fn desired_state_differs(old: &Document, new: &Document) -> bool {
+    let counted = |field: &str| !matches!(field, "metadata" | "status" | "apiVersion" | "kind");
+    let fields = |document: &Document| document.object().keys().filter(|field| counted(field)).count();
+    fields(old) != fields(new)
+        || new.object().iter().any(|(field, value)| counted(field) && old.object().get(field) != Some(value))
+}

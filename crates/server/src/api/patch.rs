@@ -1,0 +1,112 @@
+//! PATCH: a change of an object, in one of three forms. Apply is the fourth and has a file of its own.
+
+use serde_json::Value;
+use sexton_model::patch::{self, JsonPatchError, StrategicError};
+use sexton_model::{Document, FieldError, Status};
+use sexton_store::CommitError;
+
+use super::commit::{Attempt, Ownership};
+use super::update::modified;
+use super::{Api, Failure, Part, RACES, Result, Target, WriteOptions, Written};
+
+/// A patch, already read.
+#[derive(Debug, Clone)]
+pub enum PatchBody {
+    /// RFC 6902.
+    Json(Value),
+    /// RFC 7396.
+    Merge(Value),
+    /// Kubernetes' strategic merge patch.
+    Strategic(Value),
+    /// Server-side apply.
+    Apply(Value),
+}
+
+impl Api {
+    /// Patches an object, or applies a configuration.
+    pub async fn patch(
+        &self,
+        target: &Target,
+        name: &str,
+        part: Part,
+        body: PatchBody,
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        if let PatchBody::Apply(config) = body {
+            return self.apply(target, name, part, config, options).await;
+        }
+        if let (PatchBody::Strategic(_), true) = (&body, target.kind.is_custom()) {
+            let offered = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+            return Err(Status::unsupported_media_type("application/strategic-merge-patch+json", offered).into());
+        }
+        for _ in 0..RACES {
+            let current = self.find(target, name).await?;
+            let old = current.document()?;
+            let new = old.rewrite(|value| patched(target, name, value, &body))?;
+            if new.resource_version() != old.resource_version() && !new.resource_version().is_empty() {
+                return Err(modified(target, name).into());
+            }
+            same_place(target, name, &old, &new)?;
+            match self.replace(target, part, (&current, &old), new, Ownership::Track, options).await? {
+                Attempt::Done(written) => return Ok(*written),
+                Attempt::Lost => {}
+            }
+        }
+        Err(CommitError::Conflict { guard: 0 }.into())
+    }
+}
+
+fn patched(target: &Target, name: &str, value: &mut Value, body: &PatchBody) -> Result<()> {
+    match body {
+        PatchBody::Json(operations) => patch::json_patch(value, operations).map_err(|error| match error {
+            JsonPatchError::Undecodable(_) => Status::bad_request(error.to_string()).into(),
+            JsonPatchError::TooManyOperations(_) => Status::too_large(patch::MAX_OPERATIONS).into(),
+            _ => Failure::from(Status::unprocessable(format!(
+                "the server rejected our request due to an error in our request: {} {name:?}: {error}",
+                target.kind.resource
+            ))),
+        }),
+        PatchBody::Merge(change) if !change.is_object() => {
+            Err(Status::bad_request("error decoding patch: a merge patch is an object").into())
+        }
+        PatchBody::Merge(change) => {
+            patch::merge_patch(value, change);
+            Ok(())
+        }
+        PatchBody::Strategic(change) => {
+            patch::strategic_merge(value, change, target.kind.schema()).map_err(|error| match error {
+                StrategicError::NotAnObject => Status::bad_request(error.to_string()).into(),
+                _ => Failure::from(Status::bad_request(format!("error applying patch: {error}"))),
+            })
+        }
+        PatchBody::Apply(_) => Ok(()),
+    }
+}
+
+/// A patch may not move an object or turn it into something else.
+fn same_place(target: &Target, name: &str, old: &Document, new: &Document) -> Result<()> {
+    let mut errors = Vec::new();
+    for (field, was, is) in [
+        ("metadata.name", old.name(), new.name()),
+        ("metadata.namespace", old.namespace(), new.namespace()),
+        ("metadata.uid", old.uid(), new.uid()),
+    ] {
+        if was != is {
+            errors.push(FieldError::invalid(field, is, "field is immutable"));
+        }
+    }
+    if (new.api_version(), new.kind()) != (old.api_version(), old.kind()) {
+        let message = format!(
+            "the patched document is {} {}, expected {} {}",
+            new.api_version(),
+            new.kind(),
+            old.api_version(),
+            old.kind()
+        );
+        return Err(Status::bad_request(message).into());
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(&target.kind.resource.group, &target.kind.kind, name, &errors).into())
+}
