@@ -129,3 +129,13 @@ fn time_bounds_a_measurement() {
     assert_eq!(line["cut_short"], true);
     assert_eq!(line["count"].as_u64().unwrap(), stub.objects() as u64);
 }
+
+#[test]
+fn the_token_is_sent() {
+    let stub = honest();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("token");
+    std::fs::write(&file, "secret\n").unwrap();
+    run(&stub.url(), &["create", "--count", "1", "--token-file", file.to_str().unwrap()]).clean_line();
+    assert_eq!(stub.state.lock().unwrap().authorization.as_deref(), Some("Bearer secret"));
+}

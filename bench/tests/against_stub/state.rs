@@ -32,6 +32,8 @@ pub(crate) struct State {
     pub(crate) namespaces: BTreeSet<String>,
     pub(crate) objects: BTreeMap<String, Value>,
     pub(crate) version: u64,
+    /// What the last request said about who sent it.
+    pub(crate) authorization: Option<String>,
     creates: u64,
     events: u64,
     watchers: Vec<UnboundedSender<Bytes>>,
@@ -44,6 +46,7 @@ impl State {
             namespaces: BTreeSet::new(),
             objects: BTreeMap::new(),
             version: 100,
+            authorization: None,
             creates: 0,
             events: 0,
             watchers: Vec::new(),

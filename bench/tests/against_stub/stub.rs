@@ -88,6 +88,7 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
     let path: Vec<&str> = head.uri.path().trim_matches('/').split('/').collect();
     let query = head.uri.query().unwrap_or_default();
     let mut state = shared.lock().unwrap();
+    state.authorization = head.headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
     let (status, value) = match (&head.method, path.as_slice()) {
         (&Method::GET, ["api", "v1", "namespaces", name]) => {
             found(state.namespaces.get(*name).map(|_| json!({})))

@@ -135,8 +135,13 @@ fn detail(flags: &WatchArgs, written: &mut Written, received: &[Received]) -> Wa
         lag_p50_us: lags.quantile_us(0.5),
         lag_p99_us: lags.quantile_us(0.99),
         lag_max_us: lags.max_us(),
-        drain_seconds: last_event.saturating_sub(written.last_ack).as_secs_f64(),
+        drain_seconds: micros_of(last_event.saturating_sub(written.last_ack)),
     }
+}
+
+/// Seconds to the microsecond; the clock's nanoseconds would only look exact.
+fn micros_of(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1e6
 }
 
 fn count_faults(tally: &mut Tally, watcher: usize, received: &Received, missing: u64) {
