@@ -1,0 +1,37 @@
+//! The measurements, one per file, and the choice between them.
+//! Must not know: how requests travel.
+
+mod all;
+mod create;
+mod delete;
+mod fsync;
+mod get;
+mod list;
+mod single;
+mod watch;
+
+use crate::bench::Bench;
+use crate::cli::Measurement;
+use crate::error::Result;
+use crate::output;
+use crate::report::Report;
+
+/// Runs what was asked for; true if nothing went wrong.
+pub(crate) async fn run(bench: &Bench, measurement: &Measurement) -> Result<bool> {
+    let report = match measurement {
+        Measurement::Create(flags) => create::run(bench, flags).await?,
+        Measurement::Get(flags) => get::run(bench, flags).await?,
+        Measurement::List(flags) => list::run(bench, flags).await?,
+        Measurement::Watch(flags) => watch::run(bench, flags).await?,
+        Measurement::Delete(flags) => delete::run(bench, flags).await?,
+        Measurement::Single(flags) => single::run(bench, flags).await?,
+        Measurement::All(flags) => return all::run(bench, flags).await,
+    };
+    Ok(publish(&report))
+}
+
+/// Prints a measurement; true if nothing went wrong in it.
+fn publish(report: &Report) -> bool {
+    output::line(report);
+    report.clean()
+}
