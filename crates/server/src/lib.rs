@@ -10,4 +10,5 @@
 
 pub mod admission;
 pub mod api;
+pub mod http;
 pub mod kinds;

@@ -18,12 +18,16 @@ impl Api {
         options: &DeleteOptions,
     ) -> Result<Listed> {
         let listed = self.list(target, which).await?;
-        let deletions = stream::iter(&listed.objects).map(|object| async move {
-            let (namespace, name) = object.place();
-            let target = Target { kind: target.kind.clone(), namespace: namespace.to_owned() };
-            match self.delete(&target, name, options).await {
-                Err(failure) if failure.0.code == 404 => Ok(()),
-                other => other.map(drop),
+        // Owned copies (they share their bytes): a stream of futures that borrow is not `Send` to the compiler.
+        let deletions = stream::iter(listed.objects.clone()).map(|object| {
+            let (api, kind, options) = (self.clone(), target.kind.clone(), options.clone());
+            async move {
+                let (namespace, name) = object.place();
+                let target = Target { kind, namespace: namespace.to_owned() };
+                match api.delete(&target, name, &options).await {
+                    Err(failure) if failure.0.code == 404 => Ok(()),
+                    other => other.map(drop),
+                }
             }
         });
         deletions.buffer_unordered(AT_ONCE).try_collect::<()>().await?;

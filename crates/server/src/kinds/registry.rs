@@ -53,7 +53,9 @@ impl Registry {
     /// The kind that an owner reference names.
     pub fn named(&self, api_version: &str, kind: &str) -> Option<&KindRef> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        self.of(group, version).find(|candidate| candidate.kind == kind)
+        self.all().find(|candidate| {
+            candidate.kind == kind && candidate.resource.group == group && candidate.version == version
+        })
     }
 }
 

@@ -1,0 +1,180 @@
+//! Who asks. Open on loopback; bearer tokens and client certificates elsewhere.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use http::header::{AUTHORIZATION, HOST};
+use http::request::Parts;
+use sexton_model::Status;
+
+use crate::api::Result;
+
+/// Somebody who may ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The user's name.
+    pub user: String,
+}
+
+/// Tokens and whose they are.
+#[derive(Clone, Default)]
+pub struct Tokens(Vec<(String, String)>);
+
+impl fmt::Debug for Tokens {
+    /// Tokens never end up in a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tokens({} of them)", self.0.len())
+    }
+}
+
+/// A token file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenFileError {
+    /// A line has the wrong form.
+    #[error("line {0} is not of the form token,user")]
+    BadLine(usize),
+    /// A token could be guessed.
+    #[error("the token on line {0} has fewer than 16 characters")]
+    TooShort(usize),
+    /// No tokens at all.
+    #[error("it holds no token")]
+    Empty,
+}
+
+impl Tokens {
+    /// Reads lines of `token,user`; empty lines and lines beginning with `#` are passed over. More fields, as in
+    /// Kubernetes' token files, are ignored.
+    pub fn parse(text: &str) -> std::result::Result<Tokens, TokenFileError> {
+        let mut tokens = Vec::new();
+        for (at, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let mut fields = line.split(',').map(|field| field.trim().trim_matches('"'));
+            match (fields.next(), fields.next()) {
+                (Some(token), Some(user)) if !user.is_empty() => {
+                    if token.len() < 16 {
+                        return Err(TokenFileError::TooShort(at + 1));
+                    }
+                    tokens.push((token.to_owned(), user.to_owned()));
+                }
+                _ => return Err(TokenFileError::BadLine(at + 1)),
+            }
+        }
+        if tokens.is_empty() { Err(TokenFileError::Empty) } else { Ok(Tokens(tokens)) }
+    }
+
+    fn user_of(&self, token: &str) -> Option<&str> {
+        // Every token is compared, and compared whole, so that time tells nothing.
+        let mut found = None;
+        for (known, user) in &self.0 {
+            if same(known.as_bytes(), token.as_bytes()) {
+                found = Some(user.as_str());
+            }
+        }
+        found
+    }
+}
+
+fn same(known: &[u8], given: &[u8]) -> bool {
+    let differences = known.iter().zip(given).fold(0_u8, |all, (a, b)| all | (a ^ b));
+    known.len() == given.len() && std::hint::black_box(differences) == 0
+}
+
+/// How callers prove who they are.
+#[derive(Debug, Clone)]
+pub enum Authentication {
+    /// In this process: nobody else can call.
+    InProcess,
+    /// Anybody on this machine. Requests that a browser was tricked into are refused.
+    LoopbackOpen,
+    /// A token or a certificate is needed.
+    Required(Tokens),
+}
+
+impl Authentication {
+    /// Who asks, or a refusal.
+    pub fn check(&self, parts: &Parts) -> Result<Identity> {
+        match self {
+            Authentication::InProcess => Ok(Identity { user: "local".into() }),
+            Authentication::LoopbackOpen => from_loopback(parts),
+            Authentication::Required(tokens) => {
+                if let Some(identity) = parts.extensions.get::<Identity>() {
+                    return Ok(identity.clone());
+                }
+                let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+                let token = header.and_then(|value| value.strip_prefix("Bearer "));
+                let user = token.and_then(|token| tokens.user_of(token.trim()));
+                Ok(user.map(|user| Identity { user: user.to_owned() }).ok_or_else(Status::unauthorized)?)
+            }
+        }
+    }
+}
+
+/// A page in a browser can send requests to loopback, also under another name that it made resolve to it. It cannot
+/// leave out the Origin of a cross-site write, nor choose the Host.
+fn from_loopback(parts: &Parts) -> Result<Identity> {
+    let header = |name: http::HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let named = parts.uri.host().or_else(|| header(HOST));
+    if let Some(host) = named
+        && !is_loopback(host)
+    {
+        let message = format!("this server is open to loopback only and was asked as {host:?}");
+        return Err(Status::refused(message).into());
+    }
+    let origin = header(http::header::ORIGIN).and_then(|origin| origin.split_once("://"));
+    if let Some((_, host)) = origin
+        && !is_loopback(host)
+    {
+        return Err(Status::refused("requests from web pages of other sites are refused").into());
+    }
+    Ok(Identity { user: "anonymous".into() })
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    fn ask(authentication: &Authentication, headers: &[(&str, &str)]) -> std::result::Result<String, u16> {
+        let mut request = Request::builder().uri("/api");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        authentication.check(&parts).map(|identity| identity.user).map_err(|failure| failure.0.code)
+    }
+
+    #[test]
+    fn open_means_loopback_only() {
+        let open = Authentication::LoopbackOpen;
+        for host in ["127.0.0.1:8180", "localhost", "[::1]:8180", "127.8.9.1"] {
+            assert!(ask(&open, &[("host", host)]).is_ok(), "{host}");
+        }
+        for host in ["evil.example", "10.0.0.1:8180", "localhost.evil.example", "[::2]:1"] {
+            assert_eq!(ask(&open, &[("host", host)]), Err(403), "{host}");
+        }
+        assert_eq!(ask(&open, &[("host", "localhost"), ("origin", "https://evil.example")]), Err(403));
+    }
+
+    #[test]
+    fn tokens_are_needed_and_named() {
+        let tokens = Tokens::parse("# who\n0123456789abcdef0123,ada,uid,\"admins\"\n").unwrap();
+        let required = Authentication::Required(tokens);
+        assert_eq!(ask(&required, &[]), Err(401));
+        assert_eq!(ask(&required, &[("authorization", "Bearer 0123456789abcdef0124")]), Err(401));
+        assert_eq!(ask(&required, &[("authorization", "Bearer 0123456789abcdef0123")]), Ok("ada".into()));
+        assert_eq!(Tokens::parse("short,ada").unwrap_err(), TokenFileError::TooShort(1));
+        assert_eq!(Tokens::parse("\n").unwrap_err(), TokenFileError::Empty);
+        assert!(!format!("{required:?}").contains("0123456789abcdef0123"));
+    }
+}

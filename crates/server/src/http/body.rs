@@ -1,0 +1,171 @@
+//! Reading request bodies: bounded in size, time and depth, JSON or YAML.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::Value;
+use sexton_model::{DeleteOptions, Document, Status};
+
+use crate::api::{PatchBody, Result};
+
+/// What Kubernetes allows, too.
+pub(super) const MOST_BYTES: usize = 3 << 20;
+/// Deeper documents are nobody's configuration.
+const MOST_DEPTH: usize = 64;
+/// A client that needs longer for its body is not going to finish.
+const SLOWEST: Duration = Duration::from_secs(30);
+
+/// The whole body, or a refusal.
+pub(super) async fn read(body: Body) -> Result<Bytes> {
+    let collected = tokio::time::timeout(SLOWEST, Limited::new(body, MOST_BYTES).collect()).await;
+    match collected {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Status::too_large(MOST_BYTES).into()),
+        Ok(Err(_)) => Err(Status::bad_request("the body ended early").into()),
+        Err(_) => Err(Status::timeout("the body did not arrive in time").into()),
+    }
+}
+
+/// The media type without its parameters, in lower case.
+fn media(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    value.split(';').next().unwrap_or("").trim().to_lowercase()
+}
+
+/// The body of a create or an update.
+pub(super) fn document(headers: &HeaderMap, bytes: &Bytes) -> Result<Document> {
+    let offered = "application/json, application/yaml";
+    let value = match media(headers).as_str() {
+        "application/json" | "" | "*/*" => json(bytes)?,
+        "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes)?,
+        other => return Err(Status::unsupported_media_type(other, offered).into()),
+    };
+    Ok(Document::from_value(value)?)
+}
+
+/// The body of a patch: its type says what it means.
+pub(super) fn patch(headers: &HeaderMap, bytes: &Bytes) -> Result<PatchBody> {
+    let offered = "application/json-patch+json, application/merge-patch+json, \
+         application/strategic-merge-patch+json, application/apply-patch+yaml";
+    match media(headers).as_str() {
+        "application/json-patch+json" => Ok(PatchBody::Json(json(bytes)?)),
+        "application/merge-patch+json" => Ok(PatchBody::Merge(json(bytes)?)),
+        "application/strategic-merge-patch+json" => Ok(PatchBody::Strategic(json(bytes)?)),
+        "application/apply-patch+yaml" => Ok(PatchBody::Apply(yaml(bytes)?)),
+        other => Err(Status::unsupported_media_type(other, offered).into()),
+    }
+}
+
+/// The body of a DELETE, if there is one.
+pub(super) fn delete_options(headers: &HeaderMap, bytes: &Bytes) -> Result<Option<DeleteOptions>> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let value = match media(headers).as_str() {
+        "application/json" | "" | "*/*" => json(bytes)?,
+        "application/yaml" => yaml(bytes)?,
+        other => return Err(Status::unsupported_media_type(other, "application/json, application/yaml").into()),
+    };
+    let kind = value.get("kind").and_then(Value::as_str).unwrap_or("DeleteOptions");
+    if kind != "DeleteOptions" {
+        return Err(Status::bad_request(format!("the body is a {kind}, expected DeleteOptions")).into());
+    }
+    let options = serde_json::from_value(value);
+    options.map(Some).map_err(|error| Status::bad_request(format!("error decoding DeleteOptions: {error}")).into())
+}
+
+fn json(bytes: &[u8]) -> Result<Value> {
+    if bytes.is_empty() {
+        return Err(Status::bad_request("the body is empty").into());
+    }
+    if depth(bytes) > MOST_DEPTH {
+        return Err(Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into());
+    }
+    serde_json::from_slice(bytes).map_err(|error| Status::bad_request(format!("the body is not JSON: {error}")).into())
+}
+
+/// YAML, of which JSON is a part. JSON is read as JSON: faster, and with the better error message.
+fn yaml(bytes: &[u8]) -> Result<Value> {
+    let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if start == Some(&b'{')
+        && let Ok(value) = json(bytes)
+    {
+        return Ok(value);
+    }
+    let refuse = |why: String| Status::bad_request(format!("the body is not YAML: {why}"));
+    let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8".into()))?;
+    let value: Value = serde_saphyr::from_str(text).map_err(|error| refuse(error.to_string()))?;
+    // Aliases and anchors are bounded by the reader; depth is bounded here, as for JSON.
+    if nested_deeper(&value, MOST_DEPTH) {
+        return Err(Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into());
+    }
+    Ok(value)
+}
+
+/// How deep brackets nest, without building anything. Wrong JSON gives some number; the parser refuses it later.
+fn depth(bytes: &[u8]) -> usize {
+    let (mut now, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => {
+                now += 1;
+                most = most.max(now);
+            }
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
+}
+
+fn nested_deeper(value: &Value, levels: usize) -> bool {
+    let children: Box<dyn Iterator<Item = &Value>> = match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(map) => Box::new(map.values()),
+        _ => return false,
+    };
+    // Bounded: the recursion ends at the limit it looks for.
+    levels == 0 || children.into_iter().any(|child| nested_deeper(child, levels - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn depth_counts_brackets_outside_strings() {
+        assert_eq!(depth(br#"{"a":[{"b":"{[\"{"}]}"#), 3);
+        let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(json(deep(64).as_bytes()).is_ok());
+        assert_eq!(json(deep(65).as_bytes()).unwrap_err().0.code, 400);
+        assert_eq!(json(deep(1_000_000).as_bytes()).unwrap_err().0.code, 400);
+    }
+
+    #[test]
+    fn yaml_is_read_and_bounded() {
+        let value = yaml(b"kind: ConfigMap\ndata:\n  a: 'yes'\n  n: 1\n").unwrap();
+        assert_eq!(value, serde_json::json!({"kind": "ConfigMap", "data": {"a": "yes", "n": 1}}));
+        let bomb = (0..12).fold(String::from("a0: &a0 [x]\n"), |text, n| {
+            text + &format!("a{}: &a{} [{}]\n", n + 1, n + 1, vec![format!("*a{n}"); 9].join(","))
+        });
+        assert!(yaml(bomb.as_bytes()).is_err());
+        let deep = format!("{}x{}", "[".repeat(65), "]".repeat(65));
+        assert!(yaml(deep.as_bytes()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = (json(&bytes), yaml(&bytes));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Discovery in its plain form: which groups, versions and resources there are.
+
+use serde_json::{Value, json};
+use sexton_model::Status;
+
+use crate::api::Result;
+use crate::kinds::{Kind, Registry, Special};
+
+/// `/api`
+pub(super) fn core_versions() -> Value {
+    json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
+}
+
+/// `/apis`
+pub(super) fn groups(registry: &Registry) -> Value {
+    let groups: Vec<Value> = registry.groups().iter().map(|(name, versions)| entry(name, versions)).collect();
+    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+}
+
+/// `/apis/{group}`
+pub(super) fn group(registry: &Registry, name: &str) -> Result<Value> {
+    let groups = registry.groups();
+    let versions = groups.get(name).ok_or_else(Status::no_such_path)?;
+    let mut group = entry(name, versions);
+    group["kind"] = "APIGroup".into();
+    group["apiVersion"] = "v1".into();
+    Ok(group)
+}
+
+fn entry(name: &str, versions: &[&str]) -> Value {
+    let mut ordered = versions.to_vec();
+    ordered.sort_by_key(|version| std::cmp::Reverse(maturity(version)));
+    let version = |version: &&str| json!({"groupVersion": format!("{name}/{version}"), "version": version});
+    let all: Vec<Value> = ordered.iter().map(version).collect();
+    json!({"name": name, "versions": all, "preferredVersion": all.first().cloned().unwrap_or_default()})
+}
+
+/// Stable before beta before alpha, then the higher number: the order in which Kubernetes prefers versions.
+fn maturity(version: &str) -> (u8, u32, u32, String) {
+    let fallback = (0, 0, 0, version.to_owned());
+    let Some(rest) = version.strip_prefix('v') else { return fallback };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let Ok(major) = rest[..end].parse() else { return fallback };
+    let (level, minor) = match &rest[end..] {
+        "" => (3, ""),
+        tail if tail.starts_with("beta") => (2, &tail[4..]),
+        tail if tail.starts_with("alpha") => (1, &tail[5..]),
+        _ => return fallback,
+    };
+    (level, major, minor.parse().unwrap_or(0), String::new())
+}
+
+/// `/api/v1`, `/apis/{group}/{version}`
+pub(super) fn resources(registry: &Registry, group: &str, version: &str) -> Result<Value> {
+    let mut resources = Vec::new();
+    for kind in registry.of(group, version) {
+        resources.push(resource(kind));
+        for (part, verbs) in parts(kind) {
+            resources.push(json!({
+                "name": format!("{}/{part}", kind.resource.resource), "singularName": "",
+                "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs,
+            }));
+        }
+    }
+    if resources.is_empty() {
+        return Err(Status::no_such_path().into());
+    }
+    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    Ok(json!({
+        "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources,
+    }))
+}
+
+fn resource(kind: &Kind) -> Value {
+    let mut resource = json!({
+        "name": kind.resource.resource, "singularName": kind.singular, "namespaced": kind.namespaced,
+        "kind": kind.kind, "verbs": kind.verbs(),
+    });
+    if !kind.short_names.is_empty() {
+        resource["shortNames"] = json!(kind.short_names);
+    }
+    if !kind.categories.is_empty() {
+        resource["categories"] = json!(kind.categories);
+    }
+    resource
+}
+
+fn parts(kind: &Kind) -> Vec<(&'static str, &'static [&'static str])> {
+    let mut parts: Vec<(&'static str, &'static [&'static str])> = Vec::new();
+    if kind.special == Special::Namespace {
+        parts.push(("finalize", &["update"]));
+    }
+    if kind.status {
+        parts.push(("status", &["get", "patch", "update"]));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stable_versions_are_preferred() {
+        let preferred = |versions: &[&str]| entry("x.io", versions)["preferredVersion"]["version"].clone();
+        assert_eq!(preferred(&["v1alpha1", "v1", "v2beta1"]), "v1");
+        assert_eq!(preferred(&["v1", "v10", "v2"]), "v10");
+        assert_eq!(preferred(&["foo", "v1alpha2", "v1alpha10"]), "v1alpha10");
+    }
+}

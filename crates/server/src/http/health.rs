@@ -1,0 +1,48 @@
+//! Is it alive, is it ready, what is it, how is it doing.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use http::request::Parts;
+use http::{HeaderValue, Response};
+use serde_json::json;
+
+use super::{App, refuse, respond};
+
+/// Alive: the process answers.
+pub(super) async fn alive() -> &'static str {
+    "ok"
+}
+
+/// Ready: the store can be read.
+pub(super) async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
+    match app.api.store().engine().head().await {
+        Ok(_) => Response::new(Body::from("ok")),
+        Err(error) => refuse(&error.into()),
+    }
+}
+
+/// What kubectl wants to know first. The minor is that of the Kubernetes whose conventions are followed.
+pub(super) async fn version() -> Response<Body> {
+    respond::value(
+        200,
+        &json!({
+            "major": "1", "minor": "32", "gitVersion": format!("v1.32.0+sexton-{}", env!("CARGO_PKG_VERSION")),
+            "gitCommit": "", "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z",
+            "goVersion": "", "compiler": "rustc",
+            "platform": format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
+        }),
+    )
+}
+
+/// Prometheus' text format. For those who may ask anything, because it tells what there is.
+pub(super) async fn metrics(State(app): State<Arc<App>>, parts: Parts) -> Response<Body> {
+    if let Err(failure) = app.authentication.check(&parts) {
+        return refuse(&failure);
+    }
+    let mut response = Response::new(Body::from(app.metrics.text()));
+    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    response
+}

@@ -1,0 +1,90 @@
+//! Bytes to verbs and back: paths, queries, bodies, negotiation, answers.
+//!
+//! Everything that is HTTP is here and nothing of it in [`crate::api`]. What a verb means is not decided here.
+
+mod auth;
+mod body;
+mod discovery;
+mod health;
+mod list_body;
+mod metrics;
+mod negotiate;
+mod openapi;
+mod path;
+mod query;
+mod requests;
+mod respond;
+mod table;
+mod watch_body;
+
+pub use auth::{Authentication, Identity, TokenFileError, Tokens};
+pub use metrics::Metrics;
+pub use requests::RequestLimits;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::routing::get;
+use http::{Request, Response};
+
+use crate::api::{Api, Failure};
+use requests::Permits;
+
+/// What the server's HTTP side needs.
+#[derive(Debug)]
+pub struct App {
+    api: Api,
+    authentication: Authentication,
+    metrics: Metrics,
+    permits: Permits,
+}
+
+impl App {
+    /// The HTTP side of an API.
+    pub fn new(api: Api, authentication: Authentication, limits: RequestLimits, metrics: Metrics) -> App {
+        App { api, authentication, metrics, permits: Permits::new(limits) }
+    }
+}
+
+/// The routes. The same for a socket and for callers in this process.
+pub fn router(app: App) -> Router {
+    Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/livez", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/version", get(health::version))
+        .route("/metrics", get(health::metrics))
+        .fallback(resources)
+        .with_state(Arc::new(app))
+}
+
+/// Everything under `/api`, `/apis` and `/openapi`, and whatever does not exist.
+async fn resources(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let started = Instant::now();
+    let mut seen = metrics::Seen::default();
+    let response = match requests::dispatch(&app, request, &mut seen).await {
+        Ok(response) => response,
+        Err(failure) => refuse(&failure),
+    };
+    app.metrics.observe(&seen, response.status().as_u16(), started.elapsed());
+    tracing::debug!(
+        verb = seen.verb,
+        resource = seen.resource,
+        user = seen.user,
+        code = response.status().as_u16(),
+        micros = started.elapsed().as_micros() as u64,
+        "request"
+    );
+    response
+}
+
+/// A refusal as an answer.
+pub(crate) fn refuse(failure: &Failure) -> Response<Body> {
+    if failure.0.code >= 500 {
+        tracing::warn!(code = failure.0.code, message = failure.0.message, "a request failed");
+    }
+    respond::status(&failure.0)
+}

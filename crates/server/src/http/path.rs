@@ -1,0 +1,156 @@
+//! What a path speaks of. Segments are decoded one by one, so an encoded slash never becomes a path.
+
+use percent_encoding::percent_decode_str;
+use sexton_model::Status;
+
+use crate::api::Result;
+
+/// A path, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// `/api`
+    CoreVersions,
+    /// `/apis`
+    Groups,
+    /// `/apis/{group}`
+    Group(String),
+    /// `/api/v1`, `/apis/{group}/{version}`
+    Resources {
+        group: String,
+        version: String,
+    },
+    /// A kind, perhaps in a namespace, perhaps one object, perhaps a part of it.
+    Kind(KindPlace),
+    /// `/openapi/v3`
+    OpenApiIndex,
+    /// `/openapi/v3/{path of a group version}`
+    OpenApi {
+        group: String,
+        version: String,
+    },
+}
+
+/// A path under a group version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct KindPlace {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) plural: String,
+    pub(super) namespace: String,
+    pub(super) name: Option<String>,
+    pub(super) subresource: Option<String>,
+}
+
+/// Longer paths have no meaning here.
+const MOST_SEGMENTS: usize = 9;
+
+/// Reads a path. What has no meaning is a 404.
+pub(super) fn parse(path: &str) -> Result<Place> {
+    let words = segments(path)?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["api"] => Ok(Place::CoreVersions),
+        ["apis"] => Ok(Place::Groups),
+        ["openapi", "v3"] => Ok(Place::OpenApiIndex),
+        ["openapi", "v3", "api", version] => Ok(Place::OpenApi { group: String::new(), version: (*version).into() }),
+        ["openapi", "v3", "apis", group, version] => {
+            Ok(Place::OpenApi { group: (*group).into(), version: (*version).into() })
+        }
+        ["api", version] => Ok(Place::Resources { group: String::new(), version: (*version).into() }),
+        ["apis", group] => Ok(Place::Group((*group).into())),
+        ["apis", group, version] => Ok(Place::Resources { group: (*group).into(), version: (*version).into() }),
+        ["api", version, rest @ ..] => kind_place("", version, rest),
+        ["apis", group, version, rest @ ..] => kind_place(group, version, rest),
+        _ => Err(Status::no_such_path().into()),
+    }
+}
+
+fn segments(path: &str) -> Result<Vec<String>> {
+    let trimmed = path.strip_prefix('/').unwrap_or(path);
+    let trimmed = trimmed.strip_suffix('/').unwrap_or(trimmed);
+    if trimmed.split('/').count() > MOST_SEGMENTS {
+        return Err(Status::no_such_path().into());
+    }
+    trimmed.split('/').map(segment).collect()
+}
+
+fn segment(text: &str) -> Result<String> {
+    let decoded = percent_decode_str(text).decode_utf8();
+    let decoded = decoded.map_err(|_| Status::bad_request("the path is not valid UTF-8"))?;
+    let tricky = decoded.is_empty()
+        || matches!(decoded.as_ref(), "." | "..")
+        || decoded.chars().any(|c| c == '/' || c == '\\' || c.is_control());
+    if tricky { Err(Status::no_such_path().into()) } else { Ok(decoded.into_owned()) }
+}
+
+fn kind_place(group: &str, version: &str, rest: &[&str]) -> Result<Place> {
+    let mut place = KindPlace { group: group.into(), version: version.into(), ..KindPlace::default() };
+    // `/namespaces/x` is a namespace and `/namespaces/x/status` a part of it; anything longer or other is a kind in it.
+    let rest = match rest {
+        ["namespaces", _, "status" | "finalize"] => rest,
+        ["namespaces", namespace, rest @ ..] if !rest.is_empty() => {
+            place.namespace = (*namespace).into();
+            rest
+        }
+        _ => rest,
+    };
+    match rest {
+        [plural, rest @ ..] if rest.len() <= 2 => {
+            place.plural = (*plural).into();
+            place.name = rest.first().map(|name| (*name).into());
+            place.subresource = rest.get(1).map(|part| (*part).into());
+            Ok(Place::Kind(place))
+        }
+        _ => Err(Status::no_such_path().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(path: &str) -> String {
+        match parse(path) {
+            Ok(Place::Kind(KindPlace { group, version, plural, namespace, name, subresource })) => {
+                format!("{group}|{version}|{plural}|{namespace}|{}|{}", name.unwrap_or_default(), subresource.unwrap_or_default())
+            }
+            Ok(other) => format!("{other:?}"),
+            Err(failure) => failure.0.code.to_string(),
+        }
+    }
+
+    #[test]
+    fn paths_mean_what_kubernetes_means() {
+        for (path, expected) in [
+            ("/api/v1/configmaps", "|v1|configmaps|||"),
+            ("/api/v1/namespaces", "|v1|namespaces|||"),
+            ("/api/v1/namespaces/a", "|v1|namespaces||a|"),
+            ("/api/v1/namespaces/a/status", "|v1|namespaces||a|status"),
+            ("/api/v1/namespaces/a/finalize", "|v1|namespaces||a|finalize"),
+            ("/api/v1/namespaces/a/configmaps", "|v1|configmaps|a||"),
+            ("/api/v1/namespaces/a/configmaps/b", "|v1|configmaps|a|b|"),
+            ("/apis/apps/v1/namespaces/a/deployments/b/status", "apps|v1|deployments|a|b|status"),
+            ("/apis/x.io/v1/things/b", "x.io|v1|things||b|"),
+            ("/apis/x.io/v1/things/b%3Ac/", "x.io|v1|things||b:c|"),
+            ("/api/v1/namespaces/a/configmaps/b/c/d", "404"),
+            ("/api/v1/namespaces/../configmaps", "404"),
+            ("/api/v1/namespaces/%2e%2e/configmaps", "404"),
+            ("/api/v1/configmaps/a%2Fb", "404"),
+            ("/api/v1/configmaps/a%00b", "404"),
+            ("/api/v1/configmaps/%ff", "400"),
+            ("/api//v1", "404"),
+            ("/", "404"),
+            ("/nonsense", "404"),
+        ] {
+            assert_eq!(shown(path), expected, "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(path in "(/[a-z%0-9.]{0,6}){0,12}|\\PC{0,60}") {
+            let _ = parse(&path);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! One request: who asks, for what, may it be served now, and which verb is it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::header::USER_AGENT;
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response};
+use sexton_model::Status;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::metrics::Seen;
+use super::negotiate::{self, Form};
+use super::path::{self, KindPlace, Place};
+use super::query::Query;
+use super::{App, body, discovery, list_body, openapi, respond, watch_body};
+use crate::api::{Part, Result, Target};
+use crate::kinds::{KindRef, Special};
+
+/// How much is served at once.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLimits {
+    /// Requests that read or write and end.
+    pub requests: usize,
+    /// Watches, which stay.
+    pub watches: usize,
+}
+
+impl Default for RequestLimits {
+    /// As many requests as Kubernetes takes, times their body limit, still fits into memory.
+    fn default() -> Self {
+        RequestLimits { requests: 400, watches: 10_000 }
+    }
+}
+
+/// What is left of the limits.
+#[derive(Debug)]
+pub(super) struct Permits {
+    requests: Arc<Semaphore>,
+    watches: Arc<Semaphore>,
+}
+
+impl Permits {
+    pub(super) fn new(limits: RequestLimits) -> Permits {
+        Permits {
+            requests: Arc::new(Semaphore::new(limits.requests)),
+            watches: Arc::new(Semaphore::new(limits.watches)),
+        }
+    }
+
+    fn take(of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+        let busy = || Status::too_many_requests("too many requests are being served, please try again later", 1);
+        Ok(of.clone().try_acquire_owned().map_err(|_| busy())?)
+    }
+}
+
+/// Serves a request of an API path.
+pub(super) async fn dispatch(app: &Arc<App>, request: Request<Body>, seen: &mut Seen) -> Result<Response<Body>> {
+    let (parts, body) = request.into_parts();
+    let identity = app.authentication.check(&parts)?;
+    seen.user = identity.user;
+    let query = Query::parse(parts.uri.query())?;
+    let place = match path::parse(parts.uri.path())? {
+        Place::Kind(place) => place,
+        other => {
+            seen.verb = "discover";
+            return discover(app, &parts, &other);
+        }
+    };
+    let registry = app.api.kinds().current();
+    let kind = registry.find(&place.group, &place.version, &place.plural).ok_or_else(Status::no_such_path)?;
+    seen.resource = kind.resource.to_string();
+    let target = target_of(kind, &place)?;
+    let watching = place.subresource.is_none() && parts.method == Method::GET && query.switch("watch")?;
+    let request = Incoming { app, parts, query, place, target };
+    if watching {
+        seen.verb = "watch";
+        let permit = Permits::take(&app.permits.watches)?;
+        return request.watch(permit).await;
+    }
+    let _permit = Permits::take(&app.permits.requests)?;
+    request.serve(body, seen).await
+}
+
+fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
+    if parts.method != Method::GET && parts.method != Method::HEAD {
+        return Err(Status::method_not_allowed().into());
+    }
+    negotiate::form(&parts.headers)?;
+    let registry = app.api.kinds().current();
+    let value = match place {
+        Place::CoreVersions => discovery::core_versions(),
+        Place::Groups => discovery::groups(&registry),
+        Place::Group(group) => discovery::group(&registry, group)?,
+        Place::Resources { group, version } => discovery::resources(&registry, group, version)?,
+        Place::OpenApiIndex => openapi::index(&registry),
+        Place::OpenApi { group, version } => openapi::document(&registry, group, version)?,
+        Place::Kind(_) => return Err(Status::no_such_path().into()),
+    };
+    Ok(respond::value(200, &value))
+}
+
+/// Where a request points, if the kind can be there.
+fn target_of(kind: &KindRef, place: &KindPlace) -> Result<Target> {
+    if !kind.namespaced && !place.namespace.is_empty() {
+        return Err(Status::no_such_path().into());
+    }
+    if kind.namespaced && place.namespace.is_empty() && place.name.is_some() {
+        return Err(Status::no_such_path().into());
+    }
+    Ok(Target { kind: kind.clone(), namespace: place.namespace.clone() })
+}
+
+/// A request for a kind.
+struct Incoming<'a> {
+    app: &'a Arc<App>,
+    parts: Parts,
+    query: Query,
+    place: KindPlace,
+    target: Target,
+}
+
+impl Incoming<'_> {
+    async fn serve(self, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        let part = self.part()?;
+        match (&self.parts.method, self.place.name.clone()) {
+            (&Method::GET | &Method::HEAD, None) => self.list(seen).await,
+            (&Method::GET | &Method::HEAD, Some(name)) => self.get(&name, seen).await,
+            (&Method::POST, None) => self.create(body, seen).await,
+            (&Method::PUT, Some(name)) => self.update(&name, part, body, seen).await,
+            (&Method::PATCH, Some(name)) if part != Part::Finalize => self.patch(&name, part, body, seen).await,
+            (&Method::DELETE, Some(name)) if part == Part::Main => self.delete(&name, body, seen).await,
+            (&Method::DELETE, None) if self.target.kind.special != Special::Namespace => {
+                self.delete_collection(body, seen).await
+            }
+            _ => Err(Status::method_not_allowed().into()),
+        }
+    }
+
+    fn part(&self) -> Result<Part> {
+        match self.place.subresource.as_deref() {
+            None => Ok(Part::Main),
+            Some("status") if self.target.kind.status => Ok(Part::Status),
+            Some("finalize") if self.target.kind.special == Special::Namespace => Ok(Part::Finalize),
+            Some(_) => Err(Status::no_such_path().into()),
+        }
+    }
+
+    fn form(&self) -> Result<Form> {
+        negotiate::form(&self.parts.headers)
+    }
+
+    async fn get(self, name: &str, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "get";
+        let form = self.form()?;
+        let object = self.app.api.get(&self.target, name, &self.query.get_options()).await?;
+        respond::object(&self.target.kind, &object, form, self.app.api.now(), self.query.text("includeObject"))
+    }
+
+    async fn list(self, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "list";
+        let form = self.form()?;
+        let listed = self.app.api.list(&self.target, &self.query.list_options()?).await?;
+        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), self.query.text("includeObject"))
+    }
+
+    async fn watch(self, permit: OwnedSemaphorePermit) -> Result<Response<Body>> {
+        let form = self.form()?;
+        let mut options = self.query.watch_options()?;
+        if let Some(name) = &self.place.name {
+            // An old form of watching one object: the same as selecting it by name.
+            let selector = format!("metadata.name={name}");
+            options.fields = sexton_model::FieldSelector::parse(&selector)
+                .map_err(|bad| Status::bad_request(bad.to_string()))?;
+        }
+        let stream = self.app.api.watch(&self.target, options).await?;
+        let watcher = self.app.metrics.watcher();
+        Ok(watch_body::respond(&self.target.kind, stream, form, self.app.api.clone(), (permit, watcher)))
+    }
+
+    async fn create(self, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "create";
+        let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
+        if self.target.kind.namespaced && self.target.namespace.is_empty() {
+            return Err(Status::method_not_allowed().into());
+        }
+        let document = body::document(&self.parts.headers, &body::read(body).await?)?;
+        let written = self.app.api.create(&self.target, document, &options).await?;
+        respond::written(&self.target.kind, written, form, self.app.api.now())
+    }
+
+    async fn update(self, name: &str, part: Part, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "update";
+        let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
+        let document = body::document(&self.parts.headers, &body::read(body).await?)?;
+        let written = self.app.api.update(&self.target, name, part, document, &options).await?;
+        respond::written(&self.target.kind, written, form, self.app.api.now())
+    }
+
+    async fn patch(self, name: &str, part: Part, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "patch";
+        let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
+        let patch = body::patch(&self.parts.headers, &body::read(body).await?)?;
+        let written = self.app.api.patch(&self.target, name, part, patch, &options).await?;
+        respond::written(&self.target.kind, written, form, self.app.api.now())
+    }
+
+    async fn delete(self, name: &str, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "delete";
+        let form = self.form()?;
+        let options = match body::delete_options(&self.parts.headers, &body::read(body).await?)? {
+            Some(options) => options,
+            None => self.query.delete_options()?,
+        };
+        let written = self.app.api.delete(&self.target, name, &options).await?;
+        respond::deleted(&self.target.kind, written, form, self.app.api.now(), &options)
+    }
+
+    async fn delete_collection(self, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        seen.verb = "deletecollection";
+        let form = self.form()?;
+        if self.target.kind.namespaced && self.target.namespace.is_empty() {
+            return Err(Status::method_not_allowed().into());
+        }
+        let options = match body::delete_options(&self.parts.headers, &body::read(body).await?)? {
+            Some(options) => options,
+            None => self.query.delete_options()?,
+        };
+        let which = self.query.list_options()?;
+        let listed = self.app.api.delete_collection(&self.target, &which, &options).await?;
+        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "")
+    }
+}
+
+/// The manager of fields that a client's name suggests: what stands before the version.
+fn agent(headers: &HeaderMap) -> String {
+    let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or("unknown");
+    agent.split('/').next().unwrap_or("unknown").chars().take(128).collect()
+}

@@ -1,0 +1,193 @@
+//! Which columns a kind has, and how a cell is found. What is cheap, and nothing that would need another object.
+
+use serde_json::{Value, json};
+use sexton_model::{Document, time};
+
+use crate::kinds::Kind;
+
+/// How a cell is found.
+#[derive(Debug, Clone, Copy)]
+enum Cell {
+    Name,
+    Age,
+    /// When it was made, as a time.
+    Created,
+    /// A text at a path, or this instead.
+    Text(&'static str, &'static str),
+    /// Like `Text`, but something that is going away says so.
+    Phase(&'static str, &'static str),
+    /// A number at a path, or 0.
+    Number(&'static str),
+    /// How many entries some maps or lists have together.
+    Count(&'static [&'static str]),
+    /// Two numbers as `ready/wanted`.
+    Ratio(&'static str, &'static str),
+    /// How long ago a time at a path was.
+    Since(&'static str),
+    /// What an event speaks of.
+    Involved,
+    /// The ports of a service.
+    Ports,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    name: &'static str,
+    cell: Cell,
+    /// Zero is always shown, more only on `-o wide`.
+    priority: u8,
+}
+
+const fn shown(name: &'static str, cell: Cell) -> Column {
+    Column { name, cell, priority: 0 }
+}
+
+const fn wide(name: &'static str, cell: Cell) -> Column {
+    Column { name, cell, priority: 1 }
+}
+
+const NAME: Column = shown("Name", Cell::Name);
+const AGE: Column = shown("Age", Cell::Age);
+
+const GENERIC: &[Column] = &[NAME, AGE];
+const NAMESPACE: &[Column] = &[NAME, shown("Status", Cell::Phase("status.phase", "Active")), AGE];
+const CONFIG_MAP: &[Column] = &[NAME, shown("Data", Cell::Count(&["data", "binaryData"])), AGE];
+const SECRET: &[Column] =
+    &[NAME, shown("Type", Cell::Text("type", "Opaque")), shown("Data", Cell::Count(&["data"])), AGE];
+const SERVICE_ACCOUNT: &[Column] = &[NAME, shown("Secrets", Cell::Count(&["secrets"])), AGE];
+const EVENT: &[Column] = &[
+    shown("Last Seen", Cell::Since("lastTimestamp")),
+    shown("Type", Cell::Text("type", "")),
+    shown("Reason", Cell::Text("reason", "")),
+    shown("Object", Cell::Involved),
+    wide("Source", Cell::Text("source.component", "")),
+    shown("Message", Cell::Text("message", "")),
+    wide("Count", Cell::Number("count")),
+    wide("Name", Cell::Name),
+];
+const POD: &[Column] = &[
+    NAME,
+    shown("Status", Cell::Phase("status.phase", "Pending")),
+    AGE,
+    wide("IP", Cell::Text("status.podIP", "<none>")),
+    wide("Node", Cell::Text("spec.nodeName", "<none>")),
+];
+const SERVICE: &[Column] = &[
+    NAME,
+    shown("Type", Cell::Text("spec.type", "ClusterIP")),
+    shown("Cluster-IP", Cell::Text("spec.clusterIP", "<none>")),
+    shown("Port(s)", Cell::Ports),
+    AGE,
+];
+const REPLICAS: &[Column] = &[
+    NAME,
+    shown("Desired", Cell::Number("spec.replicas")),
+    shown("Current", Cell::Number("status.replicas")),
+    shown("Ready", Cell::Number("status.readyReplicas")),
+    AGE,
+];
+const DEPLOYMENT: &[Column] = &[
+    NAME,
+    shown("Ready", Cell::Ratio("status.readyReplicas", "spec.replicas")),
+    shown("Up-to-date", Cell::Number("status.updatedReplicas")),
+    shown("Available", Cell::Number("status.availableReplicas")),
+    AGE,
+];
+const STATEFUL_SET: &[Column] = &[NAME, shown("Ready", Cell::Ratio("status.readyReplicas", "spec.replicas")), AGE];
+const DAEMON_SET: &[Column] = &[
+    NAME,
+    shown("Desired", Cell::Number("status.desiredNumberScheduled")),
+    shown("Current", Cell::Number("status.currentNumberScheduled")),
+    shown("Ready", Cell::Number("status.numberReady")),
+    AGE,
+];
+const JOB: &[Column] = &[NAME, shown("Completions", Cell::Ratio("status.succeeded", "spec.completions")), AGE];
+const CRON_JOB: &[Column] = &[
+    NAME,
+    shown("Schedule", Cell::Text("spec.schedule", "<none>")),
+    shown("Suspend", Cell::Text("spec.suspend", "False")),
+    AGE,
+];
+const LEASE: &[Column] = &[NAME, shown("Holder", Cell::Text("spec.holderIdentity", "")), AGE];
+const DEFINITION: &[Column] = &[NAME, shown("Created At", Cell::Created)];
+
+/// The columns of a kind.
+pub(super) fn of(kind: &Kind) -> &'static [Column] {
+    match (kind.resource.group.as_str(), kind.kind.as_str()) {
+        ("", "Namespace") => NAMESPACE,
+        ("", "ConfigMap") => CONFIG_MAP,
+        ("", "Secret") => SECRET,
+        ("", "ServiceAccount") => SERVICE_ACCOUNT,
+        ("", "Event") => EVENT,
+        ("", "Pod") => POD,
+        ("", "Service") => SERVICE,
+        ("", "ReplicationController") | ("apps", "ReplicaSet") => REPLICAS,
+        ("apps", "Deployment") => DEPLOYMENT,
+        ("apps", "StatefulSet") => STATEFUL_SET,
+        ("apps", "DaemonSet") => DAEMON_SET,
+        ("batch", "Job") => JOB,
+        ("batch", "CronJob") => CRON_JOB,
+        ("coordination.k8s.io", "Lease") => LEASE,
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => DEFINITION,
+        _ => GENERIC,
+    }
+}
+
+impl Column {
+    pub(super) fn definition(&self) -> Value {
+        let kind = match self.cell {
+            Cell::Number(_) | Cell::Count(_) => "integer",
+            _ => "string",
+        };
+        let format = if matches!(self.cell, Cell::Name) { "name" } else { "" };
+        json!({"name": self.name, "type": kind, "format": format, "description": "", "priority": self.priority})
+    }
+
+    pub(super) fn cell(&self, document: &Document, now: i64) -> Value {
+        let since = |text: &str| time::parse(text).map_or("<unknown>".to_owned(), |then| time::age(now - then));
+        let created = || document.field_text("metadata.creationTimestamp").unwrap_or_default();
+        match self.cell {
+            Cell::Name => document.name().into(),
+            Cell::Age => since(&created()).into(),
+            Cell::Created => created().into(),
+            Cell::Phase(..) if document.is_terminating() => "Terminating".into(),
+            Cell::Text(path, default) | Cell::Phase(path, default) => {
+                document.field_text(path).unwrap_or_else(|| default.to_owned()).into()
+            }
+            Cell::Number(path) => number(document, path).into(),
+            Cell::Count(paths) => paths.iter().map(|path| entries(document, path)).sum::<usize>().into(),
+            Cell::Ratio(ready, wanted) => format!("{}/{}", number(document, ready), number(document, wanted)).into(),
+            Cell::Since(path) => document.field_text(path).map_or_else(|| since(&created()), |at| since(&at)).into(),
+            Cell::Involved => involved(document).into(),
+            Cell::Ports => ports(document).into(),
+        }
+    }
+}
+
+fn number(document: &Document, path: &str) -> i64 {
+    document.field_text(path).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn entries(document: &Document, field: &str) -> usize {
+    match document.object().get(field) {
+        Some(Value::Object(map)) => map.len(),
+        Some(Value::Array(list)) => list.len(),
+        _ => 0,
+    }
+}
+
+fn involved(document: &Document) -> String {
+    let part = |field: &str| document.field_text(&format!("involvedObject.{field}")).unwrap_or_default();
+    format!("{}/{}", part("kind").to_lowercase(), part("name"))
+}
+
+fn ports(document: &Document) -> String {
+    let ports = document.value().pointer("/spec/ports").and_then(Value::as_array);
+    let shown = ports.into_iter().flatten().map(|port| {
+        let number = port["port"].as_i64().unwrap_or(0);
+        format!("{number}/{}", port["protocol"].as_str().unwrap_or("TCP"))
+    });
+    let shown: Vec<String> = shown.collect();
+    if shown.is_empty() { "<none>".to_owned() } else { shown.join(",") }
+}

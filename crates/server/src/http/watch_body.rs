@@ -1,0 +1,122 @@
+//! The answer to a watch: one line per event, as many lines at once as are known.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures::stream;
+use http::Response;
+use serde_json::{Value, json};
+use sexton_model::{Revision, Status};
+use sexton_store::Object;
+
+use super::negotiate::Form;
+use super::respond;
+use super::table::{Include, Table};
+use crate::api::{Api, EventKind, Failure, Result, WatchEvent, WatchStream};
+use crate::kinds::Kind;
+
+/// Events that go out at once: enough to make a write worth it, few enough to keep buffers small.
+const AT_ONCE: usize = 256;
+
+struct Watching<Held> {
+    kind: Arc<Kind>,
+    stream: WatchStream,
+    form: Form,
+    api: Api,
+    /// Whether the columns of a table have been told.
+    columns_told: bool,
+    /// Given back when the watch ends, however it ends.
+    _held: Held,
+}
+
+/// Answers with the events of a watch until it ends.
+pub(super) fn respond<Held: Send + 'static>(
+    kind: &Arc<Kind>,
+    stream: WatchStream,
+    form: Form,
+    api: Api,
+    held: Held,
+) -> Response<Body> {
+    let watching = Watching { kind: kind.clone(), stream, form, api, columns_told: false, _held: held };
+    let lines = stream::unfold(watching, |mut watching| async move {
+        let events = watching.stream.next(AT_ONCE).await?;
+        let mut out = Vec::with_capacity(events.len() * 1536);
+        for event in events {
+            watching.line(event, &mut out);
+        }
+        Some((Ok::<Bytes, std::convert::Infallible>(out.into()), watching))
+    });
+    respond::json(200, Body::from_stream(lines))
+}
+
+impl<Held> Watching<Held> {
+    fn line(&mut self, event: WatchEvent, out: &mut Vec<u8>) {
+        let start = out.len();
+        if let Err(failure) = self.try_line(event, out) {
+            out.truncate(start);
+            error_line(&failure.0, out);
+        }
+    }
+
+    fn try_line(&mut self, event: WatchEvent, out: &mut Vec<u8>) -> Result<()> {
+        match event {
+            WatchEvent::Object(kind, object) => self.object_line(kind, &object, out),
+            WatchEvent::Bookmark(revision, end) => {
+                self.bookmark_line(revision, end, out);
+                Ok(())
+            }
+            WatchEvent::Failed(failure) => Err(failure),
+        }
+    }
+
+    fn object_line(&mut self, event: EventKind, object: &Object, out: &mut Vec<u8>) -> Result<()> {
+        let word = match event {
+            EventKind::Added => "ADDED",
+            EventKind::Modified => "MODIFIED",
+            EventKind::Deleted => "DELETED",
+        };
+        out.extend_from_slice(br#"{"type":""#);
+        out.extend_from_slice(word.as_bytes());
+        out.extend_from_slice(br#"","object":"#);
+        match self.form {
+            Form::Plain => object.stored.write(object.revision, out)?,
+            Form::Metadata => object.stored.write_metadata(object.revision, out)?,
+            Form::Table => out.extend_from_slice(&self.table(object)?),
+        }
+        out.extend_from_slice(b"}\n");
+        Ok(())
+    }
+
+    /// Each event is a table of one row; only the first one says what the columns are.
+    fn table(&mut self, object: &Object) -> Result<Vec<u8>> {
+        let mut table = Table::new(&self.kind, self.api.now(), Include::Metadata);
+        table.add(object)?;
+        let mut value = table.finish(object.revision, "", None);
+        if std::mem::replace(&mut self.columns_told, true) {
+            value["columnDefinitions"] = Value::Null;
+        }
+        serde_json::to_vec(&value).map_err(|error| Failure::from(Status::internal(error)))
+    }
+
+    fn bookmark_line(&self, revision: Revision, end: bool, out: &mut Vec<u8>) {
+        let mut metadata = json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
+        if end {
+            metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let (kind, api_version) = match self.form {
+            Form::Metadata => ("PartialObjectMetadata", "meta.k8s.io/v1".to_owned()),
+            _ => (self.kind.kind.as_str(), self.kind.api_version()),
+        };
+        let object = json!({"kind": kind, "apiVersion": api_version, "metadata": metadata});
+        let line = json!({"type": "BOOKMARK", "object": object});
+        out.extend_from_slice(line.to_string().as_bytes());
+        out.push(b'\n');
+    }
+}
+
+fn error_line(status: &Status, out: &mut Vec<u8>) {
+    let line = json!({"type": "ERROR", "object": status});
+    out.extend_from_slice(line.to_string().as_bytes());
+    out.push(b'\n');
+}
