@@ -135,8 +135,8 @@ pub enum CommitError {
         /// Index into [`Transaction::guards`].
         guard: usize,
     },
-    /// The disk is full. Writes work again as soon as there is space.
-    #[error("the disk that holds the store is full: {0}; free some space, nothing acknowledged was lost")]
+    /// The disk is full, or another process holds the file. Writes work again as soon as that is over.
+    #[error("the store cannot take writes now: {0}; nothing acknowledged was lost")]
     Full(String),
     /// The disk failed in a way after which no write can be trusted. Reads go on.
     #[error("the store is read-only after a disk error: {0}; check the disk, then restart")]
@@ -214,6 +214,6 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// Forgets history up to and including `upto`: older reads and feeds get [`ReadError::Compacted`].
     async fn compact(&self, upto: Revision) -> Result<(), CommitError>;
 
-    /// Finishes what is queued and releases what is held. Later calls fail with `Closed`.
+    /// Finishes what is queued and releases what is held. Later calls fail with `Closed` or `Unavailable`.
     async fn close(&self);
 }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use sexton_model::Revision;
 
@@ -55,13 +55,23 @@ impl Default for Retention {
     }
 }
 
+/// How much is folded at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Slice {
+    /// At most this many changes.
+    pub changes: usize,
+    /// No further change once the taken ones hold this many bytes.
+    pub bytes: usize,
+}
+
 /// The changes after `compacted`, contiguous and in order.
 #[derive(Debug, Default)]
 pub struct History {
     compacted: Revision,
     changes: VecDeque<Arc<Change>>,
-    /// When each commit of the window happened: the last revision of the commit and its time.
-    times: VecDeque<(Revision, SystemTime)>,
+    /// When each commit of the window happened: the last revision of the commit and its time. Monotonic, so that a
+    /// jump of the wall clock forgets nothing.
+    times: VecDeque<(Revision, Instant)>,
     weight: usize,
 }
 
@@ -77,7 +87,7 @@ impl History {
     }
 
     /// Adds the next changes.
-    pub fn extend(&mut self, changes: &[Arc<Change>], at: SystemTime) {
+    pub fn extend(&mut self, changes: &[Arc<Change>], at: Instant) {
         for change in changes {
             self.weight += change.weight();
             self.changes.push_back(change.clone());
@@ -93,31 +103,39 @@ impl History {
         Some(self.changes.range(skip.min(self.changes.len())..))
     }
 
-    /// The oldest changes that the retention does not want any more, at most `budget` of them.
-    pub fn excess(&self, keep: &Retention, now: SystemTime, budget: usize) -> Vec<Arc<Change>> {
+    /// The oldest changes that the retention does not want any more, at most a slice of them. Costs no more than the
+    /// slice, however much is kept.
+    pub fn excess(&self, keep: &Retention, now: Instant, slice: Slice) -> Vec<Arc<Change>> {
         let expired = self
             .times
             .iter()
-            .take_while(|(_, at)| now.duration_since(*at).is_ok_and(|age| age > keep.age))
+            .take(slice.changes)
+            .take_while(|(_, at)| now.saturating_duration_since(*at) > keep.age)
             .last()
             .map_or(Revision::NONE, |(revision, _)| *revision);
-        let mut weight = self.weight;
-        let mut count = self.changes.len();
-        let mut excess = Vec::new();
-        for change in self.changes.iter().take(budget) {
-            if change.revision > expired && weight <= keep.bytes && count <= keep.changes {
-                break;
-            }
+        let (mut weight, mut count) = (self.weight, self.changes.len());
+        self.oldest_while(slice, |change| {
+            let unwanted = change.revision <= expired || weight > keep.bytes || count > keep.changes;
             weight -= change.weight();
             count -= 1;
-            excess.push(change.clone());
-        }
-        excess
+            unwanted
+        })
     }
 
-    /// The oldest changes up to and including `upto`, at most `budget` of them.
-    pub fn oldest(&self, upto: Revision, budget: usize) -> Vec<Arc<Change>> {
-        self.changes.iter().take_while(|change| change.revision <= upto).take(budget).cloned().collect()
+    /// The oldest changes up to and including `upto`, at most a slice of them.
+    pub fn oldest(&self, upto: Revision, slice: Slice) -> Vec<Arc<Change>> {
+        self.oldest_while(slice, |change| change.revision <= upto)
+    }
+
+    fn oldest_while(&self, slice: Slice, mut wanted: impl FnMut(&Change) -> bool) -> Vec<Arc<Change>> {
+        let mut bytes = 0;
+        let within = |change: &&Arc<Change>| {
+            // One change is always taken, however large.
+            let fits = bytes < slice.bytes;
+            bytes += change.key.len() + change.after.as_ref().map_or(0, |value| value.len());
+            fits && wanted(change)
+        };
+        self.changes.iter().take(slice.changes).take_while(within).cloned().collect()
     }
 
     /// Forgets the `count` oldest changes.
@@ -132,18 +150,71 @@ impl History {
         }
     }
 
-    /// The state right after `revision`, rebuilt from a later state by undoing what came after.
-    pub fn rewind(&self, state: &State, revision: Revision) -> Option<State> {
-        let mut state = state.clone();
-        for change in self.since(revision)?.rev() {
-            state.set(&change.key, change.before.clone());
-        }
-        state.revision = revision;
-        Some(state)
-    }
-
     /// How many changes are kept, and what they weigh.
     pub fn size(&self) -> (usize, usize) {
         (self.changes.len(), self.weight)
+    }
+}
+
+/// The state right after `revision`, rebuilt from a later one by undoing `later`, which is every change in between.
+pub fn rewind(state: &State, later: &[Arc<Change>], revision: Revision) -> State {
+    let mut state = state.clone();
+    for change in later.iter().rev() {
+        state.set(&change.key, change.before.clone());
+    }
+    state.revision = revision;
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Slice = Slice { changes: usize::MAX, bytes: usize::MAX };
+    const KEEP: Retention = Retention { age: Duration::from_secs(10), bytes: 1 << 20, changes: 100 };
+
+    fn history(revisions: std::ops::RangeInclusive<u64>, at: Instant) -> History {
+        let mut history = History::after(Revision::NONE);
+        for revision in revisions.map(Revision::new) {
+            let change =
+                Change { revision, key: b"k"[..].into(), before: None, after: Some(b"v"[..].into()) };
+            history.extend(&[Arc::new(change)], at);
+        }
+        history
+    }
+
+    #[test]
+    fn age_counts_from_the_commit() {
+        let start = Instant::now();
+        let history = history(1..=5, start);
+        assert!(history.excess(&KEEP, start + Duration::from_secs(10), WHOLE).is_empty());
+        assert_eq!(history.excess(&KEEP, start + Duration::from_secs(11), WHOLE).len(), 5);
+        let slice = Slice { changes: 2, ..WHOLE };
+        assert_eq!(history.excess(&KEEP, start + Duration::from_secs(11), slice).len(), 2);
+    }
+
+    #[test]
+    fn number_and_bytes_are_limits_of_their_own() {
+        let start = Instant::now();
+        let history = history(1..=5, start);
+        assert_eq!(history.excess(&Retention { changes: 3, ..KEEP }, start, WHOLE).len(), 2);
+        assert_eq!(history.excess(&Retention { bytes: 0, ..KEEP }, start, WHOLE).len(), 5);
+        // The first change is taken although it alone exceeds the slice.
+        let slice = Slice { bytes: 1, ..WHOLE };
+        assert_eq!(history.excess(&Retention { bytes: 0, ..KEEP }, start, slice).len(), 1);
+    }
+
+    #[test]
+    fn forgetting_moves_the_beginning() {
+        let mut history = history(1..=5, Instant::now());
+        history.forget(2);
+        assert_eq!(history.compacted(), Revision::new(2));
+        assert!(history.since(Revision::new(1)).is_none());
+        let left: Vec<u64> =
+            history.since(Revision::new(2)).unwrap().map(|change| change.revision.get()).collect();
+        assert_eq!(left, [3, 4, 5]);
+        assert_eq!(history.oldest(Revision::new(4), WHOLE).len(), 2);
+        history.forget(9);
+        assert_eq!(history.size(), (0, 0));
     }
 }

@@ -14,7 +14,7 @@ use crate::state::State;
 /// Why the journal could not do what was asked. Nothing of the call is durable then.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// No space: the same call may work later.
+    /// No space, or somebody holds the file: the same call may work later.
     #[error("{0}")]
     Full(String),
     /// The disk cannot be trusted any more: no later call may claim success.

@@ -9,6 +9,8 @@
 //!
 //! This crate knows no HTTP, no kinds and no garbage.
 
+mod building;
+pub mod embedded;
 pub mod engine;
 pub mod feed;
 pub mod history;

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, mpsc};
 use std::thread::JoinHandle;
+use std::time::{Instant, SystemTime};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
@@ -13,7 +14,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::engine::{At, CommitError, Committed, Engine, KeyRange, Page, ReadError, Transaction};
 use crate::feed::{ChangeFeed, LocalFeed};
-use crate::history::{History, Retention};
+use crate::history::{Change, History, Retention, rewind};
 use crate::journal::{Journal, Recovered};
 use crate::pins::Pins;
 use crate::state::{Entry, State};
@@ -46,24 +47,53 @@ impl Shared {
 
     /// The state a read speaks of.
     fn at(&self, at: At) -> Result<State, ReadError> {
+        self.open()?;
         let revision = match at {
             At::Latest => return Ok(State::clone(&self.state.load())),
             At::Exactly(revision) => revision,
         };
-        if let Some(pinned) = self.pins().get(revision) {
+        let pinned = self.pins().get(revision);
+        if let Some(pinned) = pinned {
             return Ok(pinned);
         }
+        let (latest, later) = self.later(revision)?;
+        // Undoing may take long: it happens without the lock, which the writer needs for every commit.
+        let state = rewind(&latest, &later, revision);
+        self.pins().keep(&state);
+        Ok(state)
+    }
+
+    /// The latest state and every change between `revision` and it.
+    fn later(&self, revision: Revision) -> Result<(Arc<State>, Vec<Arc<Change>>), ReadError> {
         let history = self.history();
-        let latest = self.state.load();
+        let latest = self.state.load_full();
         if revision > latest.revision {
             return Err(ReadError::Future { asked: revision, head: latest.revision });
         }
-        let state = history
-            .rewind(&latest, revision)
-            .ok_or(ReadError::Compacted { asked: revision, oldest: history.compacted() })?;
-        drop(history);
-        self.pins().keep(&state);
-        Ok(state)
+        let later = history
+            .since(revision)
+            .ok_or(ReadError::Compacted { asked: revision, oldest: history.compacted() })?
+            .cloned()
+            .collect();
+        Ok((latest, later))
+    }
+
+    fn open(&self) -> Result<(), ReadError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(ReadError::Unavailable("the store is closed".into()));
+        }
+        Ok(())
+    }
+
+    /// Lets go of snapshots that nobody pages through any more.
+    pub(crate) fn forget_unused_pins(&self) {
+        self.pins().expire();
+    }
+
+    /// After a compaction that was asked for, older snapshots are gone too.
+    pub(crate) fn forget_pins_before(&self, upto: Revision) {
+        let oldest = upto.min(self.history().compacted());
+        self.pins().forget_before(oldest);
     }
 
     fn pins(&self) -> std::sync::MutexGuard<'_, Pins> {
@@ -83,8 +113,11 @@ impl LocalEngine {
     /// Starts the writer thread on what a journal held.
     pub fn start(journal: impl Journal, recovered: Recovered, keep: Retention) -> LocalEngine {
         let mut history = History::after(recovered.compacted);
+        let (now, wall) = (Instant::now(), SystemTime::now());
         for (change, at) in recovered.history {
-            history.extend(&[change], at);
+            // A clock that was set back makes changes younger, never older than the machine has been up.
+            let age = wall.duration_since(at).unwrap_or_default();
+            history.extend(&[change], now.checked_sub(age).unwrap_or(now));
         }
         let shared = Arc::new(Shared {
             head: watch::Sender::new(recovered.state.revision),
@@ -128,7 +161,10 @@ impl Engine for LocalEngine {
 
     async fn get(&self, key: &[u8], at: At) -> Result<Option<Entry>, ReadError> {
         match at {
-            At::Latest => Ok(self.shared.state.load().map.get(key).cloned()),
+            At::Latest => {
+                self.shared.open()?;
+                Ok(self.shared.state.load().map.get(key).cloned())
+            }
             At::Exactly(_) => Ok(self.shared.at(at)?.map.get(key).cloned()),
         }
     }
@@ -148,6 +184,7 @@ impl Engine for LocalEngine {
     }
 
     async fn changes(&self, range: KeyRange, after: Revision) -> Result<Box<dyn ChangeFeed>, ReadError> {
+        self.shared.open()?;
         let head = self.shared.state.load().revision;
         if after > head {
             return Err(ReadError::Future { asked: after, head });
@@ -160,6 +197,7 @@ impl Engine for LocalEngine {
     }
 
     async fn head(&self) -> Result<Revision, ReadError> {
+        self.shared.open()?;
         Ok(self.shared.state.load().revision)
     }
 
@@ -183,6 +221,5 @@ impl Drop for LocalEngine {
         if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = writer.join();
         }
-        self.shared.closed.store(true, Ordering::Release);
     }
 }

@@ -37,9 +37,15 @@ impl Pins {
         }
     }
 
-    fn expire(&mut self) {
+    /// Lets go of what was not used for a while.
+    pub(crate) fn expire(&mut self) {
         while self.0.front().is_some_and(|(_, used)| used.elapsed() > IDLE) {
             self.0.pop_front();
         }
+    }
+
+    /// Lets go of what somebody wants to be forgotten.
+    pub(crate) fn forget_before(&mut self, revision: Revision) {
+        self.0.retain(|(state, _)| state.revision >= revision);
     }
 }

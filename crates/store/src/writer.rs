@@ -3,6 +3,7 @@
 //! Nothing is acknowledged, seen by a reader or sent to a feed before the journal has it on disk. Refusals wait for
 //! the batch too, because a refusal may be caused by a commit earlier in the same batch.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -12,23 +13,24 @@ use std::time::{Duration, Instant, SystemTime};
 use sexton_model::Revision;
 use tokio::sync::oneshot;
 
-use crate::engine::{CommitError, Committed, Op, Transaction};
-use crate::history::{Change, Retention};
+use crate::building::Building;
+use crate::engine::{CommitError, Committed, Transaction};
+use crate::history::{Change, Retention, Slice};
 use crate::journal::{Journal, JournalError};
 use crate::local::Shared;
-use crate::state::{Entry, State};
+use crate::state::State;
 
-/// Larger batches only add latency: at this size the disk is no longer the limit.
-const BATCH_OPS: usize = 1024;
-const BATCH_BYTES: usize = 1 << 20;
-/// With nothing queued for this long the moment counts as idle.
-const IDLE: Duration = Duration::from_millis(20);
-/// How many changes are folded at once: short enough that a write arriving meanwhile hardly notices.
-const FOLD_SLICE: usize = 64;
-/// When history is this many times over its limits it is folded even though the writer is busy.
-const OVERDUE: usize = 2;
+/// With nothing queued for this long the moment counts as quiet. Longer than a client needs to answer a reply, so that
+/// a lone client who writes one by one is not disturbed.
+const QUIET: Duration = Duration::from_millis(5);
+/// How often a quiet writer looks for history that has become too old.
+const REST: Duration = Duration::from_secs(1);
+/// How much is folded at once: short enough that a write arriving meanwhile hardly notices.
+const SLICE: Slice = Slice { changes: 256, bytes: 1 << 20 };
+/// Under load twice of what was committed since is folded, so that the history shrinks.
+const LOADED: Slice = Slice { changes: 2 * SLICE.changes, bytes: 2 * SLICE.bytes };
 
-type Reply<T> = oneshot::Sender<Result<T, CommitError>>;
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, CommitError>>;
 
 /// What the writer can be asked to do.
 pub(crate) enum Command {
@@ -46,6 +48,8 @@ pub struct Figures {
     pub changes: AtomicU64,
     /// Microseconds spent in the journal.
     pub journal_micros: AtomicU64,
+    /// Changes that were folded into the state on disk.
+    pub folded: AtomicU64,
 }
 
 pub(crate) fn spawn(
@@ -54,7 +58,9 @@ pub(crate) fn spawn(
     keep: Retention,
     queue: Receiver<Command>,
 ) -> JoinHandle<()> {
-    let writer = Writer { shared, journal, keep, broken: None };
+    let compactions = VecDeque::new();
+    let unfolded = Slice { changes: 0, bytes: 0 };
+    let writer = Writer { shared, journal, keep, broken: None, compactions, unfolded };
     std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || writer.run(&queue))
@@ -67,61 +73,68 @@ struct Writer {
     keep: Retention,
     /// Set once the disk failed in a way after which no write may claim success.
     broken: Option<String>,
+    /// Asked for and not done yet: worked off in slices, so that commits go on meanwhile.
+    compactions: VecDeque<(Revision, Reply<()>)>,
+    /// Committed since something was last folded under load.
+    unfolded: Slice,
 }
 
 impl Writer {
     fn run(mut self, queue: &Receiver<Command>) {
+        let _ending = Ending(self.shared.clone());
+        let mut pause = QUIET;
         loop {
-            match queue.recv_timeout(IDLE) {
+            pause = match queue.recv_timeout(pause) {
                 Ok(Command::Commit { transaction, reply }) => {
                     if !self.batch(transaction, reply, queue) {
                         break;
                     }
-                    self.fold_overdue();
+                    self.upkeep_under_load();
+                    QUIET
                 }
                 Ok(Command::Compact { upto, reply }) => {
-                    let _ = reply.send(self.compact(upto));
+                    self.compactions.push_back((upto, reply));
+                    Duration::ZERO
                 }
                 Ok(Command::Close) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => self.idle(),
+                // Slice after slice until there is something to commit or nothing to do.
+                Err(RecvTimeoutError::Timeout) if self.upkeep() => Duration::ZERO,
+                Err(RecvTimeoutError::Timeout) => REST,
             }
         }
-        self.shared.closed.store(true, Ordering::Release);
-        // Feeds wake up, see that the store is closed, and end.
-        self.shared.head.send_modify(|_| ());
     }
 
     /// Commits one batch: the given transaction and whatever else is queued. False means: close.
     fn batch(&mut self, first: Transaction, reply: Reply<Committed>, queue: &Receiver<Command>) -> bool {
         let mut building = Building::on(State::clone(&self.shared.state.load()));
         building.add(first, reply);
-        let mut then = None;
+        let mut go_on = true;
         while !building.full() {
             match queue.try_recv() {
                 Ok(Command::Commit { transaction, reply }) => building.add(transaction, reply),
-                Ok(other) => {
-                    then = Some(other);
+                // The end of the batch, so that it speaks of what was committed before it.
+                Ok(Command::Compact { upto, reply }) => {
+                    self.compactions.push_back((upto, reply));
+                    break;
+                }
+                Ok(Command::Close) => {
+                    go_on = false;
                     break;
                 }
                 Err(_) => break,
             }
         }
         self.finish(building);
-        match then {
-            Some(Command::Compact { upto, reply }) => {
-                let _ = reply.send(self.compact(upto));
-                true
-            }
-            Some(_) => false,
-            None => true,
-        }
+        go_on
     }
 
     fn finish(&mut self, building: Building) {
-        let Building { state, changes, replies, .. } = building;
+        let Building { state, changes, replies, bytes } = building;
         match self.make_durable(&changes) {
-            Ok(at) => {
-                self.publish(state, &changes, at);
+            Ok(()) => {
+                self.unfolded.changes += changes.len();
+                self.unfolded.bytes += bytes;
+                self.publish(state, &changes);
                 for (reply, outcome) in replies {
                     let _ = reply.send(outcome);
                 }
@@ -135,39 +148,44 @@ impl Writer {
         }
     }
 
-    fn make_durable(&mut self, changes: &[Arc<Change>]) -> Result<SystemTime, CommitError> {
-        let at = SystemTime::now();
+    fn make_durable(&mut self, changes: &[Arc<Change>]) -> Result<(), CommitError> {
         if changes.is_empty() {
-            return Ok(at);
+            return Ok(());
         }
-        if let Some(reason) = &self.broken {
-            return Err(CommitError::ReadOnly(reason.clone()));
-        }
+        self.writable()?;
         let started = Instant::now();
-        let outcome = self.journal.append(changes, at);
+        let outcome = self.journal.append(changes, SystemTime::now());
         let figures = &self.shared.figures;
         figures.journal_micros.fetch_add(started.elapsed().as_micros() as u64, Ordering::Relaxed);
+        outcome.map_err(|error| self.failed(error))?;
+        let figures = &self.shared.figures;
         figures.batches.fetch_add(1, Ordering::Relaxed);
         figures.changes.fetch_add(changes.len() as u64, Ordering::Relaxed);
-        outcome.map(|()| at).map_err(|error| self.failed(error))
+        Ok(())
     }
 
-    fn publish(&mut self, state: State, changes: &[Arc<Change>], at: SystemTime) {
+    fn publish(&mut self, state: State, changes: &[Arc<Change>]) {
         if changes.is_empty() {
             return;
         }
         let revision = state.revision;
         let mut history = self.shared.history_mut();
-        self.shared.state.store(Arc::new(state));
-        history.extend(changes, at);
+        let replaced = self.shared.state.swap(Arc::new(state));
+        history.extend(changes, Instant::now());
         drop(history);
         self.shared.head.send_replace(revision);
+        // Freeing what nobody holds any more is not work for the time in which readers wait.
+        drop(replaced);
+    }
+
+    fn writable(&self) -> Result<(), CommitError> {
+        self.broken.as_ref().map_or(Ok(()), |reason| Err(CommitError::ReadOnly(reason.clone())))
     }
 
     fn failed(&mut self, error: JournalError) -> CommitError {
         match error {
             JournalError::Full(reason) => {
-                tracing::error!(%reason, "the disk is full, a batch was refused");
+                tracing::error!(%reason, "the journal cannot take more now, a batch was refused");
                 CommitError::Full(reason)
             }
             JournalError::Broken(reason) => {
@@ -178,83 +196,68 @@ impl Writer {
         }
     }
 
-    fn idle(&mut self) {
-        let excess = self.shared.history().excess(&self.keep, SystemTime::now(), FOLD_SLICE);
-        if !excess.is_empty() && self.broken.is_none() {
-            let _ = self.fold(&excess);
+    /// One slice of upkeep in a quiet moment. Whether there may be more to do at once.
+    fn upkeep(&mut self) -> bool {
+        if self.compact_slice() {
+            return true;
+        }
+        let excess = self.shared.history().excess(&self.keep, Instant::now(), SLICE);
+        if !excess.is_empty() && self.fold(&excess).is_ok() {
+            return true;
         }
         self.journal.idle();
+        self.shared.forget_unused_pins();
+        false
     }
 
-    /// Under constant load there is no idle moment; the history must not grow for ever all the same.
-    fn fold_overdue(&mut self) {
+    /// Under constant load there is no quiet moment; the history must not grow for ever all the same.
+    fn upkeep_under_load(&mut self) {
+        self.compact_slice();
+        if self.unfolded.changes < SLICE.changes && self.unfolded.bytes < SLICE.bytes {
+            return;
+        }
+        self.unfolded = Slice { changes: 0, bytes: 0 };
+        let over = |kept: usize, limit: usize| kept > limit.saturating_add(limit / 4);
         let (changes, weight) = self.shared.history().size();
-        if changes > self.keep.changes * OVERDUE || weight > self.keep.bytes.saturating_mul(OVERDUE) {
-            let excess = self.shared.history().excess(&self.keep, SystemTime::now(), BATCH_OPS);
-            if self.broken.is_none() {
-                let _ = self.fold(&excess);
-            }
+        if over(changes, self.keep.changes) || over(weight, self.keep.bytes) {
+            let excess = self.shared.history().excess(&self.keep, Instant::now(), LOADED);
+            let _ = self.fold(&excess);
         }
     }
 
-    fn compact(&mut self, upto: Revision) -> Result<(), CommitError> {
-        loop {
-            let oldest = self.shared.history().oldest(upto, BATCH_OPS);
-            if oldest.is_empty() {
-                return Ok(());
-            }
-            self.fold(&oldest)?;
+    /// One slice of the compaction that was asked for first. Whether there was one.
+    fn compact_slice(&mut self) -> bool {
+        let Some((upto, reply)) = self.compactions.pop_front() else { return false };
+        let oldest = self.shared.history().oldest(upto, SLICE);
+        if oldest.is_empty() {
+            self.shared.forget_pins_before(upto);
+            let _ = reply.send(Ok(()));
+            return true;
         }
+        match self.fold(&oldest) {
+            Ok(()) => self.compactions.push_front((upto, reply)),
+            Err(error) => drop(reply.send(Err(error))),
+        }
+        true
     }
 
     fn fold(&mut self, oldest: &[Arc<Change>]) -> Result<(), CommitError> {
+        self.writable()?;
         if let Err(error) = self.journal.fold(oldest) {
             return Err(self.failed(error));
         }
         self.shared.history_mut().forget(oldest.len());
+        self.shared.figures.folded.fetch_add(oldest.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// A batch in the making: transactions applied one after the other to a working copy of the state.
-struct Building {
-    state: State,
-    changes: Vec<Arc<Change>>,
-    replies: Vec<(Reply<Committed>, Result<Committed, CommitError>)>,
-    bytes: usize,
-}
+/// However the writer ends, even by a panic: feeds wake up, see that the store is closed, and end.
+struct Ending(Arc<Shared>);
 
-impl Building {
-    fn on(state: State) -> Building {
-        Building { state, changes: Vec::new(), replies: Vec::new(), bytes: 0 }
-    }
-
-    fn full(&self) -> bool {
-        self.changes.len() >= BATCH_OPS || self.bytes >= BATCH_BYTES || self.replies.len() >= BATCH_OPS
-    }
-
-    fn add(&mut self, transaction: Transaction, reply: Reply<Committed>) {
-        let outcome = match transaction.guards.iter().position(|guard| !self.state.holds(guard)) {
-            Some(guard) => Err(CommitError::Conflict { guard }),
-            None => {
-                transaction.ops.into_iter().for_each(|op| self.apply(op));
-                Ok(Committed { revision: self.state.revision })
-            }
-        };
-        self.replies.push((reply, outcome));
-    }
-
-    fn apply(&mut self, op: Op) {
-        let revision = self.state.revision.next();
-        let (key, after) = match op {
-            Op::Put { key, value } => (key, Some(value)),
-            Op::Delete { key } if self.state.map.contains_key(key.as_ref() as &[u8]) => (key, None),
-            Op::Delete { .. } => return,
-        };
-        self.bytes += key.len() + after.as_ref().map_or(0, |value| value.len());
-        let entry = after.as_ref().map(|value| Entry { revision, value: value.clone() });
-        let before = self.state.set(&key, entry);
-        self.state.revision = revision;
-        self.changes.push(Arc::new(Change { revision, key, before, after }));
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.closed.store(true, Ordering::Release);
+        self.0.head.send_modify(|_| ());
     }
 }

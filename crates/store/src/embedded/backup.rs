@@ -1,0 +1,133 @@
+//! A consistent copy of a store, also while a process has it open and writes.
+//!
+//! It must not take the lock of the data directory, nor change anything in it.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sexton_model::Revision;
+
+use super::error::OpenError;
+use super::load::{self, Loaded};
+use super::schema;
+
+/// What a backup holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The revision it is a copy of.
+    pub revision: Revision,
+    /// How many keys there are at that revision.
+    pub objects: usize,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+/// Why there is no backup. The target does not exist then.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// There is no store to copy.
+    #[error("there is no store in {}", dir.display())]
+    NoStore {
+        /// Where there is none.
+        dir: PathBuf,
+    },
+    /// Nothing is ever overwritten.
+    #[error("{} exists; choose another name or remove it", file.display())]
+    Exists {
+        /// The existing file.
+        file: PathBuf,
+    },
+    /// The store cannot be read or is damaged.
+    #[error("the store cannot be copied")]
+    Store(#[source] OpenError),
+    /// The copy turned out to be wrong and was removed.
+    #[error("the copy is not good and was removed")]
+    Copy(#[source] OpenError),
+    /// The system refused something.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Copies the store in `dir` to `file`, which is a whole `store.db`: to restore, put it into an empty directory under
+/// that name. The copy is opened and checked before it gets its name.
+///
+/// # Errors
+/// See [`BackupError`]; nothing is left behind.
+pub fn backup(dir: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<BackupReport, BackupError> {
+    let (dir, file) = (dir.as_ref(), file.as_ref());
+    let source = std::path::absolute(dir).map_err(io_error("find", dir))?.join(schema::FILE);
+    let target = &std::path::absolute(file).map_err(io_error("find", file))?;
+    if !source.is_file() {
+        return Err(BackupError::NoStore { dir: dir.to_owned() });
+    }
+    if std::fs::symlink_metadata(target).is_ok() {
+        return Err(BackupError::Exists { file: target.clone() });
+    }
+    let draft = Draft::new(target)?;
+    copy(&source, &draft.0)?;
+    let report = check(&draft.0)?;
+    File::open(&draft.0).and_then(|copy| copy.sync_all()).map_err(io_error("sync", &draft.0))?;
+    // A link instead of a rename: it does not replace a file that appeared meanwhile.
+    std::fs::hard_link(&draft.0, target).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => BackupError::Exists { file: target.clone() },
+        _ => io_error("name", target)(error),
+    })?;
+    drop(draft);
+    let parent = target.parent().unwrap_or(target);
+    schema::sync_dir(parent).map_err(io_error("sync", parent))?;
+    Ok(report)
+}
+
+fn copy(source: &Path, draft: &Path) -> Result<(), BackupError> {
+    let failed = |error| BackupError::Store(OpenError::database(source, error));
+    let connection = schema::connect_to_read(source).map_err(failed)?;
+    schema::identify(&connection, source).map_err(BackupError::Store)?;
+    let Some(path) = draft.to_str() else {
+        let reason = io::Error::new(io::ErrorKind::InvalidInput, "its name is not Unicode");
+        return Err(io_error("write", draft)(reason));
+    };
+    // Reads one snapshot of the source, whatever is written meanwhile, and leaves out free pages.
+    connection.execute("VACUUM INTO ?1", [path]).map_err(failed)?;
+    Ok(())
+}
+
+fn check(draft: &Path) -> Result<BackupReport, BackupError> {
+    let connection = schema::connect_to_read(draft)
+        .map_err(|error| BackupError::Copy(OpenError::database(draft, error)))?;
+    let Loaded { recovered, meta } = load::load(&connection, draft).map_err(BackupError::Copy)?;
+    let bytes = std::fs::metadata(draft).map_err(io_error("look at", draft))?.len();
+    Ok(BackupReport { revision: meta.head, objects: recovered.state.map.len(), bytes })
+}
+
+/// The unfinished copy beside its target; removed when dropped.
+struct Draft(PathBuf);
+
+impl Draft {
+    fn new(target: &Path) -> Result<Draft, BackupError> {
+        let path = schema::beside(target, &format!(".{}.part", std::process::id()));
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        super::lock::private(&mut options);
+        options.open(&path).map_err(io_error("create", &path))?;
+        Ok(Draft(path))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(schema::beside(&self.0, "-journal"));
+    }
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BackupError {
+    move |source| BackupError::Io { doing, path: path.to_owned(), source }
+}

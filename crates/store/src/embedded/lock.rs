@@ -1,0 +1,105 @@
+//! One process per data directory.
+//!
+//! The lock is the system's, so it ends with the process however that dies; the text in the file is only for people.
+//! It must not know what is in the directory.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use super::error::OpenError;
+
+const NAME: &str = "lock";
+/// More than any description of ours; a foreign file is not read to its end.
+const LONGEST: u64 = 4096;
+
+/// A held lock; dropping it releases it.
+#[derive(Debug)]
+pub(super) struct DirLock(#[expect(dead_code, reason = "held, not used")] File);
+
+impl DirLock {
+    /// Takes the lock, or says who has it.
+    pub(super) fn acquire(dir: &Path) -> Result<DirLock, OpenError> {
+        let path = dir.join(NAME);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        private(&mut options);
+        let file = options.open(&path).map_err(OpenError::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::Locked { dir: dir.to_owned(), holder: holder(&file) });
+            }
+            Err(TryLockError::Error(source)) => return Err(OpenError::io("lock", &path)(source)),
+        }
+        // The text may fail to be written (no space); the lock holds all the same.
+        let _ = describe(&file, None);
+        Ok(DirLock(file))
+    }
+}
+
+/// Adds to the lock file of a directory, which this process has open, the address at which it can be reached.
+///
+/// Whoever finds the directory locked is shown it.
+///
+/// # Errors
+/// When the file cannot be written; the lock itself is not affected.
+pub fn announce(dir: &Path, address: &str) -> std::io::Result<()> {
+    let file = OpenOptions::new().write(true).open(dir.join(NAME))?;
+    describe(&file, Some(address))
+}
+
+fn describe(mut file: &File, address: Option<&str>) -> std::io::Result<()> {
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let program = words.next().unwrap_or_default();
+    let program =
+        Path::new(&program).file_name().map_or(program.clone(), |name| name.to_string_lossy().into());
+    // The program and its verb; further arguments may hold secrets.
+    let verb =
+        words.next().filter(|word| !word.starts_with('-')).map_or(String::new(), |verb| format!(" {verb}"));
+    let since = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+    let mut text = format!("process {} ({program}{verb}), since {since}", std::process::id());
+    if let Some(address) = address {
+        text.push_str(&format!(", listening on {address}"));
+    }
+    text.push('\n');
+    file.set_len(0)?;
+    std::io::Seek::rewind(&mut file)?;
+    file.write_all(text.as_bytes())
+}
+
+fn holder(file: &File) -> String {
+    let mut text = String::new();
+    let _ = file.take(LONGEST).read_to_string(&mut text);
+    match text.trim() {
+        "" => "another process".into(),
+        text => text.into(),
+    }
+}
+
+/// Readable for the owner only.
+#[cfg(unix)]
+pub(super) fn private(options: &mut OpenOptions) {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+}
+
+#[cfg(not(unix))]
+pub(super) fn private(_: &mut OpenOptions) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_one_is_told_who_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = DirLock::acquire(dir.path()).unwrap();
+        announce(dir.path(), "127.0.0.1:6443").unwrap();
+        let error = DirLock::acquire(dir.path()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(&std::process::id().to_string()), "{text}");
+        assert!(text.contains("listening on 127.0.0.1:6443"), "{text}");
+        drop(held);
+        DirLock::acquire(dir.path()).unwrap();
+    }
+}

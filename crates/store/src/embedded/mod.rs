@@ -1,0 +1,109 @@
+//! The embedded engine: state in memory, durable in one SQLite file that a person can open.
+//!
+//! A data directory holds `store.db` (with `-wal` and `-shm` beside it while in use) and `lock`. The tables:
+//!
+//! - `journal`: one row per durable batch of changes; the kept rows are the history.
+//! - `state`: the state at revision `meta.compacted`, to which the oldest rows of the journal are folded.
+//! - `meta`: one row that says what the others must hold.
+//! - `documents`: a view for people with a SQLite shell.
+//!
+//! Opening reads and checks everything. Never open `store.db` with plain file functions in a process that has it open
+//! as a store: closing such a file would release the database's locks.
+//!
+//! This module must not know what keys and values mean, except that the view shows text.
+
+mod backup;
+mod checkpoint;
+mod codec;
+mod error;
+mod fault;
+mod fold;
+mod journal;
+mod load;
+mod lock;
+mod meta;
+mod schema;
+mod wal;
+
+use std::path::Path;
+
+pub use self::backup::{BackupError, BackupReport, backup};
+pub use self::error::OpenError;
+pub use self::lock::announce;
+
+use self::checkpoint::Checkpointer;
+use self::journal::SqliteJournal;
+use self::load::Loaded;
+use self::lock::DirLock;
+use crate::history::Retention;
+use crate::local::LocalEngine;
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// How much history is kept.
+    pub retention: Retention,
+}
+
+/// Opens the store in a directory; both are made if they do not exist.
+///
+/// # Errors
+/// Another process uses the directory, the file is not a store of a known format or is damaged, or the system refuses.
+pub fn open(dir: impl AsRef<Path>, options: Options) -> Result<LocalEngine, OpenError> {
+    let dir = &std::path::absolute(dir.as_ref()).map_err(OpenError::io("find", dir.as_ref()))?;
+    make_dir(dir).map_err(OpenError::io("create", dir))?;
+    let lock = DirLock::acquire(dir)?;
+    let file = &dir.join(schema::FILE);
+    if !prepare(file)? {
+        schema::create(dir)?;
+    }
+    let failed = |error| OpenError::database(file, error);
+    let connection = schema::connect(file).map_err(failed)?;
+    let Loaded { recovered, meta } = load::load(&connection, file)?;
+    // After a crash the log begins anew, so that no remains of it can be taken for damage later.
+    checkpoint::passive(&connection).map_err(failed)?;
+    let checkpointer = Checkpointer::spawn(schema::connect(file).map_err(failed)?)
+        .map_err(OpenError::io("start a thread for", file))?;
+    tracing::info!(
+        file = %file.display(),
+        revision = %meta.head,
+        objects = recovered.state.map.len(),
+        history = recovered.history.len(),
+        "store opened"
+    );
+    let journal = SqliteJournal::new(connection, checkpointer, meta, lock);
+    Ok(LocalEngine::start(journal, recovered, options.retention))
+}
+
+/// Whether there is a file to open; looks for damage that SQLite would pass over.
+fn prepare(file: &Path) -> Result<bool, OpenError> {
+    let log = schema::beside(file, "-wal");
+    match std::fs::metadata(file) {
+        Ok(found) if found.len() == 0 => {
+            // SQLite takes an empty file for an empty database; we never leave one behind.
+            Err(OpenError::corrupt(file, "the file is empty"))
+        }
+        Ok(_) => wal::inspect(&log).map(|()| true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+                return Err(OpenError::corrupt(
+                    file,
+                    "the file is missing, but its write-ahead log is there",
+                ));
+            }
+            Ok(false)
+        }
+        Err(error) => Err(OpenError::io("look at", file)(error)),
+    }
+}
+
+fn make_dir(dir: &Path) -> std::io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
