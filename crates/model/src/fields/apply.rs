@@ -52,7 +52,7 @@ pub fn apply(
     let nothing = Value::Object(Map::new());
     let before = live.unwrap_or(&nothing);
     let config = Value::Object(cleaned(config, scope, live.is_none())?);
-    let claimed = of_document(&config, schema, scope, Reading::Claimed);
+    let claimed: FieldSet = of_document(&config, schema, scope, Reading::Claimed);
     let mut managed = managers(live, writer, scope, schema);
     let mine = |entry: &ManagedEntry| entry.is(writer, Operation::Apply);
     let last = managed.entries.iter().position(mine).map(|at| managed.entries.remove(at));
@@ -146,7 +146,7 @@ fn merged(live: &Value, config: &Value, schema: &Schema) -> Result<Value, MergeE
     if let Some(metadata) = result.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
-    merge::merge_value(&mut result, config, Some(schema.root()), "")?;
+    merge::merge_value(&mut result, config, Some(schema.root()), &merge::Path::ROOT)?;
     Ok(result)
 }
 

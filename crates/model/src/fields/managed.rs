@@ -15,7 +15,7 @@ use super::set::FieldSet;
 const MAX_ENTRIES: usize = 1_000;
 
 /// How many entries of updaters are kept apart; older ones are merged.
-const MAX_UPDATERS: usize = 10;
+pub(super) const MAX_UPDATERS: usize = 10;
 
 /// The manager of merged old entries.
 const OLD_UPDATES: &str = "ancient-changes";
@@ -144,8 +144,7 @@ impl ManagedFields {
         let mut buckets: HashMap<String, usize> = HashMap::new();
         let mut out: Vec<ManagedEntry> = Vec::with_capacity(self.entries.len());
         for entry in self.entries.drain(..) {
-            let joins = entry.operation == Operation::Update
-                && (excess > 0 || entry.manager == OLD_UPDATES);
+            let joins = entry.operation == Operation::Update && (excess > 0 || entry.manager == OLD_UPDATES);
             match buckets.get(&entry.api_version) {
                 Some(&at) if joins => {
                     let bucket = &mut out[at];
@@ -226,7 +225,8 @@ fn decode_entry(entry: &Map<String, Value>, index: usize) -> Result<ManagedEntry
     })
 }
 
-fn encode_entry(entry: ManagedEntry) -> Value {
+/// The JSON of an entry.
+pub(super) fn encode_entry(entry: ManagedEntry) -> Value {
     let mut map = Map::new();
     map.insert("apiVersion".to_owned(), entry.api_version.into());
     map.insert("fieldsType".to_owned(), "FieldsV1".into());
@@ -242,4 +242,11 @@ fn encode_entry(entry: ManagedEntry) -> Value {
         map.insert("time".to_owned(), time.into());
     }
     Value::Object(map)
+}
+
+/// The JSON of a new entry of a writer whose fields are already encoded.
+pub(super) fn encode_parts(writer: &Writer<'_>, operation: Operation, fields: Map<String, Value>) -> Value {
+    let mut entry = encode_entry(ManagedEntry::new(writer, operation, FieldSet::new()));
+    entry["fieldsV1"] = Value::Object(fields);
+    entry
 }
