@@ -104,6 +104,29 @@ fn dropped_list_items_go_with_all_they_hold() {
 }
 
 #[test]
+fn emptied_containers_go_unless_somebody_owns_them() {
+    let mut live = json!({"metadata": {}, "data": {}});
+    track_update(None, &mut live, &by("creator", T1), service());
+    let config = json!({"data": {"a": "1"}, "more": {"deep": {"b": "2"}}});
+    let applied = put(Some(&live), config, "m", service());
+    let dropped = put(Some(&applied), json!({}), "m", service());
+    assert_eq!(content(&dropped), r#"{"data":{},"metadata":{}}"#);
+}
+
+#[test]
+fn a_dropped_item_goes_although_an_updater_owns_a_field_of_it() {
+    let config =
+        json!({"metadata": {}, "spec": {"containers": [{"name": "c", "image": "1"}, {"name": "d"}]}});
+    let live = put(None, config, "m", pod());
+    let mut updated = live.clone();
+    updated["spec"]["containers"][0]["image"] = json!("2");
+    track_update(Some(&live), &mut updated, &by("set-image", T2), pod());
+    let dropped = put(Some(&updated), json!({"spec": {"containers": [{"name": "d"}]}}), "m", pod());
+    assert_eq!(content(&dropped), r#"{"metadata":{},"spec":{"containers":[{"name":"d"}]}}"#);
+    assert_eq!(dropped["metadata"]["managedFields"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_shared_item_keeps_its_keys() {
     let live = put(
         None,

@@ -152,13 +152,12 @@ fn merged(live: &Value, config: &Value, schema: &Schema) -> Result<Value, MergeE
 
 /// Takes out what this manager applied before, does not mention now, and nobody else owns.
 fn prune(result: &mut Value, last: &FieldSet, claimed: &FieldSet, others: &ManagedFields, schema: &Schema) {
-    let mut gone = last.difference(claimed);
+    let gone = last.difference(claimed);
     if gone.is_empty() {
         return;
     }
     let mut keep = claimed.clone();
     for entry in &others.entries {
-        gone.subtract(&entry.fields);
         keep.add(entry.fields.clone());
     }
     gone.remove_from(result, &keep, schema);
