@@ -52,7 +52,7 @@ pub fn apply(
     let nothing = Value::Object(Map::new());
     let before = live.unwrap_or(&nothing);
     let config = Value::Object(cleaned(config, scope, live.is_none())?);
-    let claimed = of_document(&config, schema, scope, Reading::Claimed);
+    let claimed: FieldSet = of_document(&config, schema, scope, Reading::Claimed);
     let mut managed = managers(live, writer, scope, schema);
     let mine = |entry: &ManagedEntry| entry.is(writer, Operation::Apply);
     let last = managed.entries.iter().position(mine).map(|at| managed.entries.remove(at));
@@ -146,19 +146,18 @@ fn merged(live: &Value, config: &Value, schema: &Schema) -> Result<Value, MergeE
     if let Some(metadata) = result.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
-    merge::merge_value(&mut result, config, Some(schema.root()), "")?;
+    merge::merge_value(&mut result, config, Some(schema.root()), &merge::Path::ROOT)?;
     Ok(result)
 }
 
 /// Takes out what this manager applied before, does not mention now, and nobody else owns.
 fn prune(result: &mut Value, last: &FieldSet, claimed: &FieldSet, others: &ManagedFields, schema: &Schema) {
-    let mut gone = last.difference(claimed);
+    let gone = last.difference(claimed);
     if gone.is_empty() {
         return;
     }
     let mut keep = claimed.clone();
     for entry in &others.entries {
-        gone.subtract(&entry.fields);
         keep.add(entry.fields.clone());
     }
     gone.remove_from(result, &keep, schema);

@@ -5,10 +5,10 @@
 use serde_json::{Map, Value};
 
 use super::element::field_key;
-use super::extract::{Reading, content, is_atomic, item_content, items, metadata_entry, of_field};
+use super::extract::{Reading, Tree, content, is_atomic, items, of_items, put_field, put_item};
 use super::schema::{Node, Schema};
 use super::scope::Scope;
-use super::set::{Entry, FieldSet};
+use super::set::FieldSet;
 
 /// The two ways in which fields differ.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,25 +25,18 @@ impl Diff {
     }
 }
 
-/// Entries under construction for one container.
-#[derive(Default)]
-struct Entries {
-    changed: Vec<Entry>,
-    removed: Vec<Entry>,
-}
-
-impl Entries {
-    fn done(self) -> Diff {
-        Diff { changed: FieldSet::from_entries(self.changed), removed: FieldSet::from_entries(self.removed) }
+impl Diff {
+    fn done(self) -> Self {
+        Self { changed: self.changed.finish(), removed: self.removed.finish() }
     }
 
     /// Adds what was found below `key`; `leaf` says that the thing itself has another value.
-    fn add(&mut self, key: impl Fn() -> String, diff: Diff, leaf: bool) {
-        if leaf || !diff.changed.is_empty() {
-            self.changed.push(Entry { key: key(), member: leaf, children: diff.changed });
+    fn put(&mut self, key: impl Fn() -> String, below: Self, leaf: bool) {
+        if leaf || !below.changed.is_empty() {
+            self.changed.put(key(), leaf, below.changed);
         }
-        if !diff.removed.is_empty() {
-            self.removed.push(Entry { key: key(), member: false, children: diff.removed });
+        if !below.removed.is_empty() {
+            self.removed.put(key(), false, below.removed);
         }
     }
 }
@@ -52,17 +45,15 @@ impl Entries {
 pub(super) fn documents(old: &Value, new: &Value, schema: &Schema, scope: Scope) -> Diff {
     static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
     let (old, new) = (old.as_object().unwrap_or(&EMPTY), new.as_object().unwrap_or(&EMPTY));
-    let mut out = Entries::default();
+    let mut out = Diff::default();
     let rules = Some(schema.root());
     fields(old, new, rules, &|name| name != "metadata" && scope.owns_root(name), &mut out);
     let inner = rules.and_then(|rules| rules.child("metadata"));
     let old_meta = old.get("metadata").and_then(Value::as_object).unwrap_or(&EMPTY);
     let new_meta = new.get("metadata").and_then(Value::as_object).unwrap_or(&EMPTY);
-    let mut below = Entries::default();
+    let mut below = Diff::default();
     fields(old_meta, new_meta, inner, &|name| scope.owns_metadata(name), &mut below);
-    let below = below.done();
-    out.changed.extend(metadata_entry(below.changed));
-    out.removed.extend(metadata_entry(below.removed));
+    out.put(|| field_key("metadata"), below.done(), false);
     out.done()
 }
 
@@ -72,24 +63,24 @@ fn fields(
     new: &Map<String, Value>,
     rules: Option<&Node>,
     wanted: &dyn Fn(&str) -> bool,
-    out: &mut Entries,
+    out: &mut Diff,
 ) {
     for (name, value) in new {
         if !wanted(name) {
             continue;
         }
         match old.get(name) {
-            None => out.changed.push(of_field(name, value, rules, Reading::Added)),
+            None => put_field(&mut out.changed, name, value, rules, Reading::Added),
             Some(before) => {
                 let inner = rules.and_then(|rules| rules.child(name));
                 let (diff, leaf) = values(before, value, inner);
-                out.add(|| field_key(name), diff, leaf);
+                out.put(|| field_key(name), diff, leaf);
             }
         }
     }
     for (name, value) in old {
         if !new.contains_key(name) && wanted(name) {
-            out.removed.push(of_field(name, value, rules, Reading::Added));
+            put_field(&mut out.removed, name, value, rules, Reading::Added);
         }
     }
 }
@@ -120,7 +111,7 @@ fn values(old: &Value, new: &Value, rules: Option<&Node>) -> (Diff, bool) {
 }
 
 fn maps(old: &Map<String, Value>, new: &Map<String, Value>, rules: Option<&Node>) -> Diff {
-    let mut out = Entries::default();
+    let mut out = Diff::default();
     fields(old, new, rules, &|_| true, &mut out);
     out.done()
 }
@@ -128,19 +119,19 @@ fn maps(old: &Map<String, Value>, new: &Map<String, Value>, rules: Option<&Node>
 /// Lists of which at least one is a single value: the identified items of the other come or go.
 fn replaced_lists(old: &[Value], new: &[Value], rules: Option<&Node>) -> Diff {
     let all = |list: &[Value]| match items(list, rules) {
-        Some(items) => FieldSet::from_entries(items.iter().map(|item| added_item(item, rules)).collect()),
+        Some(items) => of_items(items, rules, Reading::Added),
         None => FieldSet::new(),
     };
     Diff { changed: all(new), removed: all(old) }
 }
 
 fn lists(old: Vec<(String, &Value)>, new: Vec<(String, &Value)>, rules: Option<&Node>) -> Diff {
-    let mut out = Entries::default();
+    let mut out = Diff::default();
     let before = index(old);
     let after = index(new);
     for item in &after {
         match find(&before, &item.0) {
-            None => out.changed.push(added_item(item, rules)),
+            None => put_item(&mut out.changed, item.0.clone(), item.1, rules, Reading::Added),
             Some(old) => {
                 let (diff, leaf) = match (old, item.1) {
                     (Value::Object(old), Value::Object(new)) if !is_atomic(rules) => {
@@ -148,20 +139,16 @@ fn lists(old: Vec<(String, &Value)>, new: Vec<(String, &Value)>, rules: Option<&
                     }
                     (old, new) => (Diff::default(), old != new),
                 };
-                out.add(|| item.0.clone(), diff, leaf);
+                out.put(|| item.0.clone(), diff, leaf);
             }
         }
     }
     for item in &before {
         if find(&after, &item.0).is_none() {
-            out.removed.push(added_item(item, rules));
+            put_item(&mut out.removed, item.0.clone(), item.1, rules, Reading::Added);
         }
     }
     out.done()
-}
-
-fn added_item((key, item): &(String, &Value), rules: Option<&Node>) -> Entry {
-    Entry { key: key.clone(), member: true, children: item_content(item, rules, Reading::Added) }
 }
 
 /// Items in the order of their keys, so that long lists are compared without a quadratic search.

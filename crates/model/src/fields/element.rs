@@ -115,7 +115,11 @@ pub(super) fn item_key(item: &Value, rule: &SsaList) -> Option<String> {
         SsaList::Atomic => None,
         SsaList::Set => match item {
             Value::Null | Value::Array(_) | Value::Object(_) => None,
-            scalar => Some(format!("v:{scalar}")),
+            scalar => {
+                let mut text = String::from("v:");
+                push_json(&mut text, scalar);
+                Some(text)
+            }
         },
         SsaList::Map(keys) => keyed_item_key(item.as_object()?, keys),
     }
@@ -137,21 +141,36 @@ fn keyed_item_key(item: &Map<String, Value>, keys: &[ListKey]) -> Option<String>
 }
 
 fn push_pair(text: &mut String, index: usize, name: &str, value: &Value) {
-    use std::fmt::Write;
-    let comma = if index > 0 { "," } else { "" };
-    // Writing to a string cannot fail. Names are spelled through JSON, as they may come from outside.
-    let _ = write!(text, "{comma}{}:{value}", NameJson(name));
+    if index > 0 {
+        text.push(',');
+    }
+    push_string(text, name);
+    text.push(':');
+    push_json(text, value);
 }
 
-/// A name as a JSON string.
-struct NameJson<'a>(&'a str);
-
-impl fmt::Display for NameJson<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-            write!(f, "\"{}\"", self.0)
-        } else {
-            write!(f, "{}", Value::from(self.0))
+/// Appends the JSON of a value.
+fn push_json(text: &mut String, value: &Value) {
+    use std::fmt::Write;
+    match value {
+        Value::String(string) => push_string(text, string),
+        other => {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{other}");
         }
+    }
+}
+
+/// Appends a JSON string; the usual ones need no escapes and no serializer.
+fn push_string(text: &mut String, string: &str) {
+    use std::fmt::Write;
+    let plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
+    if string.bytes().all(plain) {
+        text.push('"');
+        text.push_str(string);
+        text.push('"');
+    } else {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{}", Value::from(string));
     }
 }

@@ -20,6 +20,40 @@ pub(super) enum Reading {
     Added,
 }
 
+/// What a document is read into: a set, or straight the encoded form of one.
+pub(super) trait Tree: Sized {
+    /// An empty tree with room for some entries.
+    fn with_capacity(entries: usize) -> Self;
+    /// Whether nothing was put.
+    fn is_bare(&self) -> bool;
+    /// Adds an entry; no key is put twice.
+    fn put(&mut self, key: String, member: bool, below: Self);
+    /// The tree when all is put.
+    fn finish(self) -> Self;
+    /// An empty tree.
+    fn bare() -> Self {
+        Self::with_capacity(0)
+    }
+}
+
+impl Tree for FieldSet {
+    fn with_capacity(entries: usize) -> Self {
+        Self { entries: Vec::with_capacity(entries) }
+    }
+
+    fn is_bare(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn put(&mut self, key: String, member: bool, children: Self) {
+        self.entries.push(Entry { key, member, children });
+    }
+
+    fn finish(self) -> Self {
+        Self::from_entries(self.entries)
+    }
+}
+
 impl FieldSet {
     /// The fields a document sets under the rules of its schema, as an applied configuration claims them.
     /// Identity and bookkeeping fields are never part of it.
@@ -29,77 +63,91 @@ impl FieldSet {
 }
 
 /// The fields of a whole document within a scope.
-pub(super) fn of_document(document: &Value, schema: &Schema, scope: Scope, reading: Reading) -> FieldSet {
+pub(super) fn of_document<T: Tree>(document: &Value, schema: &Schema, scope: Scope, reading: Reading) -> T {
     let Value::Object(root) = document else {
-        return FieldSet::new();
+        return T::bare();
     };
     let rules = Some(schema.root());
-    let mut entries = Vec::with_capacity(root.len());
+    let mut out = T::with_capacity(root.len());
     for (name, value) in root {
         if name == "metadata" {
-            entries.extend(of_metadata(value, rules, scope, reading));
+            let below: T = of_metadata(value, rules, scope, reading);
+            if !below.is_bare() {
+                out.put(field_key(name), false, below);
+            }
         } else if scope.owns_root(name) {
-            entries.push(of_field(name, value, rules, reading));
+            put_field(&mut out, name, value, rules, reading);
         }
     }
-    FieldSet::from_entries(entries)
+    out.finish()
 }
 
-fn of_metadata(value: &Value, rules: Option<&Node>, scope: Scope, reading: Reading) -> Option<Entry> {
+fn of_metadata<T: Tree>(value: &Value, rules: Option<&Node>, scope: Scope, reading: Reading) -> T {
     let rules = rules.and_then(|rules| rules.child("metadata"));
-    let owned = value
-        .as_object()?
-        .iter()
-        .filter(|(name, _)| scope.owns_metadata(name))
-        .map(|(name, value)| of_field(name, value, rules, reading))
-        .collect();
-    metadata_entry(FieldSet::from_entries(owned))
+    let mut out = T::bare();
+    for (name, value) in value.as_object().into_iter().flatten() {
+        if scope.owns_metadata(name) {
+            put_field(&mut out, name, value, rules, reading);
+        }
+    }
+    out.finish()
 }
 
-/// The entry of `metadata`, which is never in a set itself.
-pub(super) fn metadata_entry(children: FieldSet) -> Option<Entry> {
-    (!children.is_empty()).then(|| Entry { key: field_key("metadata"), member: false, children })
+/// Puts one field of a map; `rules` are those of the map.
+pub(super) fn put_field<T: Tree>(
+    out: &mut T,
+    name: &str,
+    value: &Value,
+    rules: Option<&Node>,
+    reading: Reading,
+) {
+    let below: T = content(value, rules.and_then(|rules| rules.child(name)), reading);
+    let member = below.is_bare() || reading == Reading::Added;
+    out.put(field_key(name), member, below);
 }
 
-/// The entry of one field of a map; `rules` are those of the map.
-pub(super) fn of_field(name: &str, value: &Value, rules: Option<&Node>, reading: Reading) -> Entry {
-    let children = content(value, rules.and_then(|rules| rules.child(name)), reading);
-    let member = children.is_empty() || reading == Reading::Added;
-    Entry { key: field_key(name), member, children }
-}
-
-/// What is in the set below a value; empty for a leaf.
-pub(super) fn content(value: &Value, rules: Option<&Node>, reading: Reading) -> FieldSet {
+/// What is in the set below a value; nothing for a leaf.
+pub(super) fn content<T: Tree>(value: &Value, rules: Option<&Node>, reading: Reading) -> T {
     match value {
         Value::Object(map) if !is_atomic(rules) => of_map(map, rules, reading),
         Value::Array(list) => match items(list, rules) {
-            Some(items) => of_items(&items, rules, reading),
-            None => FieldSet::new(),
+            Some(items) => of_items(items, rules, reading),
+            None => T::bare(),
         },
-        _ => FieldSet::new(),
+        _ => T::bare(),
     }
 }
 
-fn of_map(map: &Map<String, Value>, rules: Option<&Node>, reading: Reading) -> FieldSet {
-    let fields = map.iter().map(|(name, value)| of_field(name, value, rules, reading));
-    FieldSet::from_entries(fields.collect())
+fn of_map<T: Tree>(map: &Map<String, Value>, rules: Option<&Node>, reading: Reading) -> T {
+    let mut out = T::with_capacity(map.len());
+    for (name, value) in map {
+        put_field(&mut out, name, value, rules, reading);
+    }
+    out.finish()
 }
 
-fn of_items(items: &[(String, &Value)], rules: Option<&Node>, reading: Reading) -> FieldSet {
-    let entries = items.iter().map(|(key, item)| Entry {
-        key: key.clone(),
-        member: true,
-        children: item_content(item, rules, reading),
-    });
-    FieldSet::from_entries(entries.collect())
+/// What is in the set for items of an associative list; `rules` are those of the list.
+pub(super) fn of_items<T: Tree>(items: Vec<(String, &Value)>, rules: Option<&Node>, reading: Reading) -> T {
+    let mut out = T::with_capacity(items.len());
+    for (key, item) in items {
+        put_item(&mut out, key, item, rules, reading);
+    }
+    out.finish()
 }
 
-/// What is in the set below a list item; `rules` are those of the list.
-pub(super) fn item_content(item: &Value, rules: Option<&Node>, reading: Reading) -> FieldSet {
-    match item {
+/// Puts one item of an associative list; `rules` are those of the list.
+pub(super) fn put_item<T: Tree>(
+    out: &mut T,
+    key: String,
+    item: &Value,
+    rules: Option<&Node>,
+    reading: Reading,
+) {
+    let below = match item {
         Value::Object(map) if !is_atomic(rules) => of_map(map, rules, reading),
-        _ => FieldSet::new(),
-    }
+        _ => T::bare(),
+    };
+    out.put(key, true, below);
 }
 
 /// Whether a map (or each item of a list) under these rules has one owner as a whole.
@@ -118,8 +166,14 @@ pub(super) fn items<'a>(list: &'a [Value], rules: Option<&Node>) -> Option<Vec<(
     for item in list {
         items.push((item_key(item, rule)?, item));
     }
+    all_differ(&items).then_some(items)
+}
+
+fn all_differ(items: &[(String, &Value)]) -> bool {
+    if items.len() < 2 {
+        return true;
+    }
     let mut keys: Vec<&str> = items.iter().map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();
-    let unique = keys.windows(2).all(|pair| pair[0] != pair[1]);
-    unique.then_some(items)
+    keys.windows(2).all(|pair| pair[0] != pair[1])
 }

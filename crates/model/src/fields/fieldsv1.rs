@@ -6,7 +6,9 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::edit::ITSELF;
 use super::element::{ElementError, canonical};
+use super::extract::Tree;
 use super::set::{Entry, FieldSet};
 
 /// Why FieldsV1 JSON is not a field set.
@@ -44,7 +46,7 @@ impl FieldSet {
 fn decode_map(map: &Map<String, Value>) -> Result<FieldSet, FieldsError> {
     let mut entries: Vec<Entry> = Vec::with_capacity(map.len());
     for (text, below) in map {
-        if text == "." {
+        if text == ITSELF {
             continue;
         }
         let key = match canonical(text) {
@@ -57,7 +59,7 @@ fn decode_map(map: &Map<String, Value>) -> Result<FieldSet, FieldsError> {
             _ => return Err(FieldsError::NotAMap),
         };
         let children = decode_map(below)?;
-        entries.push(Entry { key, member: children.is_empty() || below.contains_key("."), children });
+        entries.push(Entry { key, member: children.is_empty() || below.contains_key(ITSELF), children });
     }
     let before = entries.len();
     let mut set = FieldSet::from_entries(entries);
@@ -75,12 +77,37 @@ fn decode_map(map: &Map<String, Value>) -> Result<FieldSet, FieldsError> {
 }
 
 fn into_map(set: FieldSet, itself: bool) -> Map<String, Value> {
-    let mut map = Map::new();
-    if itself && !set.is_empty() {
-        map.insert(".".to_owned(), Value::Object(Map::new()));
-    }
-    for entry in set.entries {
-        map.insert(entry.key, Value::Object(into_map(entry.children, entry.member)));
+    let mut map: Map<String, Value> = set.entries.into_iter().map(encode_entry).collect();
+    if itself && !map.is_empty() {
+        map.insert(ITSELF.to_owned(), Value::Object(Map::new()));
     }
     map
+}
+
+/// The key and the node of one entry.
+pub(super) fn encode_entry(entry: Entry) -> (String, Value) {
+    let node = if entry.children.is_empty() { Map::new() } else { into_map(entry.children, entry.member) };
+    (entry.key, Value::Object(node))
+}
+
+/// Encoded fields as they grow while a document is read.
+impl Tree for Map<String, Value> {
+    fn with_capacity(_: usize) -> Self {
+        Self::new()
+    }
+
+    fn is_bare(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn put(&mut self, key: String, member: bool, mut below: Self) {
+        if member && !below.is_empty() {
+            below.insert(ITSELF.to_owned(), Value::Object(Self::new()));
+        }
+        self.insert(key, Value::Object(below));
+    }
+
+    fn finish(self) -> Self {
+        self
+    }
 }

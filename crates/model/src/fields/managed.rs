@@ -2,6 +2,8 @@
 //!
 //! It must not know how ownership changes.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -9,8 +11,11 @@ use super::Writer;
 use super::fieldsv1::FieldsError;
 use super::set::FieldSet;
 
+/// How many entries a list may have to be read; a bound on the work that a client's list can ask for.
+const MAX_ENTRIES: usize = 1_000;
+
 /// How many entries of updaters are kept apart; older ones are merged.
-const MAX_UPDATERS: usize = 10;
+pub(super) const MAX_UPDATERS: usize = 10;
 
 /// The manager of merged old entries.
 const OLD_UPDATES: &str = "ancient-changes";
@@ -57,6 +62,9 @@ pub enum ManagedFieldsError {
     /// Not a list of maps.
     #[error("managedFields must be a list of maps")]
     NotAList,
+    /// More entries than anybody needs.
+    #[error("managedFields may have {MAX_ENTRIES} entries at most")]
+    TooMany,
     /// A field of an entry is not a string.
     #[error("{0} must be a string in managed fields entry {1}")]
     NotAString(&'static str, usize),
@@ -89,6 +97,9 @@ impl ManagedFields {
             Value::Array(list) => list,
             _ => return Err(ManagedFieldsError::NotAList),
         };
+        if list.len() > MAX_ENTRIES {
+            return Err(ManagedFieldsError::TooMany);
+        }
         let mut out = Self::default();
         for (index, entry) in list.iter().enumerate() {
             let entry = entry.as_object().ok_or(ManagedFieldsError::NotAList)?;
@@ -122,38 +133,36 @@ impl ManagedFields {
         });
     }
 
-    /// Merges the oldest updaters of a version until no more than the maximum are left.
+    /// Merges the oldest updaters of each version until no more than the maximum are left.
     pub(super) fn cap(&mut self) {
-        let updaters =
-            |all: &[ManagedEntry]| all.iter().filter(|entry| entry.operation == Operation::Update).count();
-        if updaters(&self.entries) <= MAX_UPDATERS {
+        let is_update = |entry: &&ManagedEntry| entry.operation == Operation::Update;
+        let mut excess = (self.entries.iter().filter(is_update).count()).saturating_sub(MAX_UPDATERS);
+        if excess == 0 {
             return;
         }
         self.sort();
-        while updaters(&self.entries) > MAX_UPDATERS {
-            let Some((first, second)) = self.oldest_pair() else {
-                return;
-            };
-            let merged = self.entries.remove(first);
-            let entry = &mut self.entries[second - 1];
-            entry.manager = OLD_UPDATES.to_owned();
-            entry.subresource = String::new();
-            entry.fields.add(merged.fields);
+        let mut buckets: HashMap<String, usize> = HashMap::new();
+        let mut out: Vec<ManagedEntry> = Vec::with_capacity(self.entries.len());
+        for entry in self.entries.drain(..) {
+            let joins = entry.operation == Operation::Update && (excess > 0 || entry.manager == OLD_UPDATES);
+            match buckets.get(&entry.api_version) {
+                Some(&at) if joins => {
+                    let bucket = &mut out[at];
+                    bucket.manager = OLD_UPDATES.to_owned();
+                    bucket.subresource = String::new();
+                    bucket.time = entry.time;
+                    bucket.fields.add(entry.fields);
+                    excess = excess.saturating_sub(1);
+                }
+                _ => {
+                    if joins {
+                        buckets.insert(entry.api_version.clone(), out.len());
+                    }
+                    out.push(entry);
+                }
+            }
         }
-    }
-
-    /// The two oldest updaters that share a version, in a sorted list.
-    fn oldest_pair(&self) -> Option<(usize, usize)> {
-        let same = |a: &ManagedEntry, b: &ManagedEntry| {
-            a.operation == Operation::Update
-                && b.operation == Operation::Update
-                && a.api_version == b.api_version
-        };
-        (0..self.entries.len()).find_map(|first| {
-            let second = (first + 1..self.entries.len())
-                .find(|&second| same(&self.entries[first], &self.entries[second]))?;
-            Some((first, second))
-        })
+        self.entries = out;
     }
 }
 
@@ -216,7 +225,8 @@ fn decode_entry(entry: &Map<String, Value>, index: usize) -> Result<ManagedEntry
     })
 }
 
-fn encode_entry(entry: ManagedEntry) -> Value {
+/// The JSON of an entry.
+pub(super) fn encode_entry(entry: ManagedEntry) -> Value {
     let mut map = Map::new();
     map.insert("apiVersion".to_owned(), entry.api_version.into());
     map.insert("fieldsType".to_owned(), "FieldsV1".into());
@@ -232,4 +242,11 @@ fn encode_entry(entry: ManagedEntry) -> Value {
         map.insert("time".to_owned(), time.into());
     }
     Value::Object(map)
+}
+
+/// The JSON of a new entry of a writer whose fields are already encoded.
+pub(super) fn encode_parts(writer: &Writer<'_>, operation: Operation, fields: Map<String, Value>) -> Value {
+    let mut entry = encode_entry(ManagedEntry::new(writer, operation, FieldSet::new()));
+    entry["fieldsV1"] = Value::Object(fields);
+    entry
 }

@@ -3,6 +3,7 @@
 //! It must not know who owns what; taking away what is no longer applied is another file's work.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -22,16 +23,34 @@ pub enum MergeError {
     Duplicate(String, String),
 }
 
+/// Where we are in the document, spelled only when an error needs it. As long as the document is deep.
+#[derive(Clone, Copy)]
+pub(super) struct Path<'a>(Option<&'a Path<'a>>, &'a str);
+
+impl Path<'_> {
+    /// The document itself.
+    pub(super) const ROOT: Self = Path(None, "");
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(parent) => write!(f, "{parent}.{}", self.1),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Merges a map of the configuration into a live map. `path` is where we are, for errors.
 pub(super) fn maps(
     live: &mut Map<String, Value>,
     config: &Map<String, Value>,
     rules: Option<&Node>,
-    path: &str,
+    path: &Path<'_>,
 ) -> Result<(), MergeError> {
     for (name, value) in config {
         let inner = rules.and_then(|rules| rules.child(name));
-        let path = format!("{path}.{name}");
+        let path = Path(Some(path), name);
         let slot = live.entry(name.as_str()).or_insert(Value::Null);
         merge_value(slot, value, inner, &path)?;
     }
@@ -43,7 +62,7 @@ pub(super) fn merge_value(
     live: &mut Value,
     config: &Value,
     rules: Option<&Node>,
-    path: &str,
+    path: &Path<'_>,
 ) -> Result<(), MergeError> {
     match config {
         Value::Object(config) if !is_atomic(rules) => {
@@ -78,7 +97,12 @@ pub(super) fn merge_value(
 
 /// Merges an associative list or set. Items of the configuration keep its order; live-only items keep
 /// their place among the items that both have.
-fn lists(live: Vec<Value>, config: &[Value], rules: &Node, path: &str) -> Result<Vec<Value>, MergeError> {
+fn lists(
+    live: Vec<Value>,
+    config: &[Value],
+    rules: &Node,
+    path: &Path<'_>,
+) -> Result<Vec<Value>, MergeError> {
     let places = identify(config, rules, path)?;
     let keys: Vec<Option<String>> = live.iter().map(|item| item_key(item, &rules.ssa)).collect();
     let upcoming = upcoming_shared(&keys, &places, config.len());
@@ -145,7 +169,7 @@ enum Place {
     Shared(usize),
 }
 
-fn merge_item(live: &mut Value, config: &Value, rules: &Node, path: &str) -> Result<(), MergeError> {
+fn merge_item(live: &mut Value, config: &Value, rules: &Node, path: &Path<'_>) -> Result<(), MergeError> {
     match config {
         Value::Object(config) if !rules.atomic => {
             if !live.is_object() {
@@ -164,16 +188,16 @@ fn merge_item(live: &mut Value, config: &Value, rules: &Node, path: &str) -> Res
 }
 
 /// The place of every item of the configuration by its key.
-fn identify(config: &[Value], rules: &Node, path: &str) -> Result<HashMap<String, usize>, MergeError> {
+fn identify(config: &[Value], rules: &Node, path: &Path<'_>) -> Result<HashMap<String, usize>, MergeError> {
     let mut places = HashMap::with_capacity(config.len());
     for (at, item) in config.iter().enumerate() {
-        let key = item_key(item, &rules.ssa).ok_or_else(|| MergeError::BadItem(path.to_owned(), at))?;
+        let key = item_key(item, &rules.ssa).ok_or_else(|| MergeError::BadItem(path.to_string(), at))?;
         let shown = || match PathElement::parse(&key) {
             Ok(element) => element.to_string(),
             Err(_) => key.clone(),
         };
         if places.contains_key(&key) {
-            return Err(MergeError::Duplicate(path.to_owned(), shown()));
+            return Err(MergeError::Duplicate(path.to_string(), shown()));
         }
         places.insert(key, at);
     }

@@ -7,6 +7,7 @@
 mod apply;
 mod conflict;
 mod diff;
+mod edit;
 mod element;
 mod extract;
 mod fieldsv1;

@@ -6,17 +6,19 @@ use serde_json::{Map, Value};
 
 use super::Writer;
 use super::diff;
+use super::edit;
 use super::extract::{Reading, of_document};
-use super::managed::{ManagedEntry, ManagedFields, Operation};
+use super::managed::{MAX_UPDATERS, ManagedEntry, ManagedFields, Operation, encode_entry, encode_parts};
 use super::schema::Schema;
 use super::scope::Scope;
+use super::set::FieldSet;
 
 /// Where the entries to start from come from.
 enum Base {
-    /// The stored list, as it is.
-    Old,
+    /// The stored list as it is, here if the client sent the same.
+    Old(Option<Value>),
     /// The list the client sent.
-    Sent(Value),
+    Sent(ManagedFields),
     /// The client asked for the list to be emptied.
     Reset,
 }
@@ -54,15 +56,19 @@ pub(super) fn stored(document: &Value) -> Option<&Value> {
 
 fn created(new: &Value, sent: Option<Value>, writer: &Writer<'_>, schema: &Schema) -> Option<Value> {
     let scope = Scope::of(writer.subresource, schema);
-    let added = of_document(new, schema, scope, Reading::Added);
-    let mut managed = match sent {
-        Some(sent) => ManagedFields::decode(&sent).unwrap_or_default(),
-        None => ManagedFields::default(),
+    let Some(mut managed) = sent.and_then(|sent| ManagedFields::decode(&sent).ok()) else {
+        // The usual way: the creator owns everything, spelled without a detour.
+        let added: Map<String, Value> = of_document(new, schema, scope, Reading::Added);
+        if added.is_empty() {
+            return None;
+        }
+        return Some(Value::Array(vec![encode_parts(writer, Operation::Update, added)]));
     };
+    let added: FieldSet = of_document(new, schema, scope, Reading::Added);
     for entry in &mut managed.entries {
         entry.fields.subtract(&added);
     }
-    take(&mut managed, added, writer);
+    managed.put(ManagedEntry::new(writer, Operation::Update, added));
     finish(managed)
 }
 
@@ -74,40 +80,43 @@ fn updated(
     schema: &Schema,
 ) -> Option<Value> {
     let before = stored(old);
-    let (base, list) = match base(sent, before, writer) {
+    let mut list = match base(sent, before, writer) {
         Base::Reset => return None,
-        Base::Old => (before?.clone(), true),
-        Base::Sent(list) => (list, false),
+        Base::Old(list) => list.or_else(|| before.cloned())?,
+        Base::Sent(managed) => finish(managed)?,
     };
     let diff = diff::documents(old, new, schema, Scope::of(writer.subresource, schema));
-    if list && diff.is_empty() {
-        return Some(base);
+    if diff.is_empty() {
+        return Some(list);
     }
-    // What was stored and cannot be read is dropped: it says nothing about anybody.
-    let mut managed = ManagedFields::decode(&base).unwrap_or_default();
-    if managed.entries.is_empty() {
-        return None;
+    let entries = list.as_array_mut()?;
+    for entry in entries.iter_mut() {
+        if let Some(Value::Object(fields)) = entry.get_mut("fieldsV1") {
+            edit::subtract(fields, &diff.changed);
+            edit::subtract(fields, &diff.removed);
+        }
     }
-    for entry in &mut managed.entries {
-        entry.fields.subtract(&diff.changed);
-        entry.fields.subtract(&diff.removed);
-    }
-    take(&mut managed, diff.changed, writer);
-    finish(managed)
+    take(entries, diff.changed, writer);
+    entries.retain(has_fields);
+    tidy(list)
 }
 
 fn base(sent: Option<Value>, before: Option<&Value>, writer: &Writer<'_>) -> Base {
-    match sent {
-        Some(sent) if writer.subresource.is_empty() && Some(&sent) != before => {
-            if is_reset(&sent) {
-                return Base::Reset;
-            }
-            match ManagedFields::decode(&sent) {
-                Ok(managed) if !managed.entries.is_empty() => Base::Sent(sent),
-                _ => Base::Old,
-            }
-        }
-        _ => Base::Old,
+    let Some(sent) = sent else {
+        return Base::Old(None);
+    };
+    if Some(&sent) == before {
+        return Base::Old(Some(sent));
+    }
+    if !writer.subresource.is_empty() {
+        return Base::Old(None);
+    }
+    if is_reset(&sent) {
+        return Base::Reset;
+    }
+    match ManagedFields::decode(&sent) {
+        Ok(managed) if !managed.entries.is_empty() => Base::Sent(managed),
+        _ => Base::Old(None),
     }
 }
 
@@ -121,18 +130,47 @@ fn is_reset(sent: &Value) -> bool {
 }
 
 /// Gives the changed fields to the writer.
-fn take(managed: &mut ManagedFields, changed: super::FieldSet, writer: &Writer<'_>) {
+fn take(entries: &mut Vec<Value>, changed: FieldSet, writer: &Writer<'_>) {
     if changed.is_empty() {
         return;
     }
-    let mine = |entry: &&mut ManagedEntry| entry.is(writer, Operation::Update);
-    match managed.entries.iter_mut().find(mine) {
-        Some(entry) => {
-            entry.fields.add(changed);
-            entry.time = Some(writer.time.to_owned());
-        }
-        None => managed.entries.push(ManagedEntry::new(writer, Operation::Update, changed)),
+    let mine = |entry: &&mut Value| {
+        text(entry, "operation") == Operation::Update.as_str()
+            && text(entry, "manager") == writer.name()
+            && text(entry, "apiVersion") == writer.api_version
+            && text(entry, "subresource") == writer.subresource
+    };
+    let place = entries.iter_mut().find(mine);
+    if let Some(Value::Object(entry)) = place
+        && let Some(Value::Object(fields)) = entry.get_mut("fieldsV1")
+    {
+        edit::add(fields, changed);
+        entry.insert("time".to_owned(), writer.time.into());
+    } else {
+        let entry = ManagedEntry::new(writer, Operation::Update, changed);
+        entries.push(encode_entry(entry));
     }
+}
+
+fn text<'a>(entry: &'a Value, name: &str) -> &'a str {
+    entry.get(name).and_then(Value::as_str).unwrap_or("")
+}
+
+fn has_fields(entry: &Value) -> bool {
+    let fields = entry.get("fieldsV1").and_then(Value::as_object);
+    fields.is_some_and(|fields| !fields.is_empty())
+}
+
+/// The list in its order and within its bounds; a list without entries vanishes.
+fn tidy(mut list: Value) -> Option<Value> {
+    let entries = list.as_array_mut()?;
+    let updaters = |entry: &&Value| text(entry, "operation") == Operation::Update.as_str();
+    if entries.iter().filter(updaters).count() > MAX_UPDATERS {
+        return finish(ManagedFields::decode(&list).ok()?);
+    }
+    let order = ["operation", "time", "manager", "apiVersion", "subresource"];
+    entries.sort_by(|a, b| order.map(|name| text(a, name)).cmp(&order.map(|name| text(b, name))));
+    (!entries.is_empty()).then_some(list)
 }
 
 /// The list to store: entries without fields vanish, and so does a list without entries.
