@@ -12,3 +12,4 @@ pub mod admission;
 pub mod api;
 pub mod http;
 pub mod kinds;
+pub mod serve;

@@ -24,7 +24,8 @@ pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
             document.object_mut().insert("status".into(), json!({"phase": "Terminating"}));
         }
         Special::Definition => {
-            let mut finalizers: Vec<String> = document.finalizers().iter().map(|&name| name.to_owned()).collect();
+            let mut finalizers: Vec<String> =
+                document.finalizers().iter().map(|&name| name.to_owned()).collect();
             if !finalizers.iter().any(|name| name == DEFINITION_HOLD) {
                 finalizers.push(DEFINITION_HOLD.to_owned());
                 document.set_finalizers(finalizers);

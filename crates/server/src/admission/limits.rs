@@ -21,7 +21,8 @@ pub struct Limits {
 
 impl Limits {
     /// Far above what people use, far below what hurts.
-    pub const DEFAULT: Limits = Limits { labels: 256, finalizers: 64, owners: 256, annotation_bytes: 256 << 10 };
+    pub const DEFAULT: Limits =
+        Limits { labels: 256, finalizers: 64, owners: 256, annotation_bytes: 256 << 10 };
 }
 
 pub(super) fn counts(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {

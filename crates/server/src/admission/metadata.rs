@@ -13,7 +13,9 @@ pub(super) fn names(target: &Target, change: &Change<'_>, errors: &mut Vec<Field
     if let Err(why) = target.kind.names.check(document.name()) {
         errors.push(FieldError::invalid("metadata.name", document.name(), why));
     }
-    if let Some(prefix) = document.metadata().get("generateName").and_then(Value::as_str).filter(|p| !p.is_empty()) {
+    if let Some(prefix) =
+        document.metadata().get("generateName").and_then(Value::as_str).filter(|p| !p.is_empty())
+    {
         // The server adds letters, so a prefix may end in a dash.
         let example = format!("{}x", prefix.chars().take(62).collect::<String>());
         if let Err(why) = target.kind.names.check(&example) {
@@ -69,7 +71,8 @@ pub(super) fn owner_references(_: &Target, change: &Change<'_>, errors: &mut Vec
         .filter_map(|reference| reference["name"].as_str())
         .collect();
     if let [first, second, ..] = controllers.as_slice() {
-        let detail = format!("only one reference can have controller set to true, found it for {first} and {second}");
+        let detail =
+            format!("only one reference can have controller set to true, found it for {first} and {second}");
         errors.push(FieldError::invalid("metadata.ownerReferences", references.to_vec(), detail));
     }
 }
@@ -79,16 +82,27 @@ fn owner_reference(field: &str, reference: &Value, errors: &mut Vec<FieldError>)
         match reference.get(part) {
             Some(Value::String(text)) if !text.is_empty() => {}
             None | Some(Value::Null | Value::String(_)) => {
-                errors.push(FieldError::required(format!("{field}.{part}"), format!("{part} must not be empty")));
+                errors.push(FieldError::required(
+                    format!("{field}.{part}"),
+                    format!("{part} must not be empty"),
+                ));
             }
             Some(other) => {
-                errors.push(FieldError::invalid(format!("{field}.{part}"), other.clone(), "must be a string"));
+                errors.push(FieldError::invalid(
+                    format!("{field}.{part}"),
+                    other.clone(),
+                    "must be a string",
+                ));
             }
         }
     }
     for part in ["controller", "blockOwnerDeletion"] {
         if let Some(other) = reference.get(part).filter(|value| !value.is_boolean() && !value.is_null()) {
-            errors.push(FieldError::invalid(format!("{field}.{part}"), other.clone(), "must be true or false"));
+            errors.push(FieldError::invalid(
+                format!("{field}.{part}"),
+                other.clone(),
+                "must be true or false",
+            ));
         }
     }
     let api_version = reference["apiVersion"].as_str().unwrap_or("");

@@ -41,7 +41,9 @@ impl Api {
                 let field = format!("metadata.ownerReferences[{at}]");
                 match self.owner_checks() {
                     OwnerChecks::Warn => warnings.push(format!("{field}: {problem}")),
-                    OwnerChecks::Strict => errors.push(FieldError::invalid(field, reference.clone(), problem)),
+                    OwnerChecks::Strict => {
+                        errors.push(FieldError::invalid(field, reference.clone(), problem))
+                    }
                 }
             }
         }
@@ -53,10 +55,13 @@ impl Api {
         let (api_version, kind, name, uid) = (text("apiVersion"), text("kind"), text("name"), text("uid"));
         let registry = self.kinds().current();
         let Some(owner) = registry.named(api_version, kind) else {
-            return Ok(Some(format!("kind {kind} of {api_version} is not served here, nobody can tell whether it lives")));
+            return Ok(Some(format!(
+                "kind {kind} of {api_version} is not served here, nobody can tell whether it lives"
+            )));
         };
         if owner.namespaced && !target.kind.namespaced {
-            let problem = format!("a cluster-scoped object cannot be owned by {kind} {name:?}, which is namespaced");
+            let problem =
+                format!("a cluster-scoped object cannot be owned by {kind} {name:?}, which is namespaced");
             return Ok(Some(problem));
         }
         let namespace = if owner.namespaced { target.namespace.clone() } else { String::new() };

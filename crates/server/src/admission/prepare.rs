@@ -13,14 +13,17 @@ use crate::kinds::{Special, complete_definition};
 pub fn match_target(target: &Target, document: &mut Document, name: Option<&str>) -> Result<()> {
     let refuse = |message: String| Err(Status::bad_request(message).into());
     let api_version = target.kind.api_version();
-    for (field, is, expected) in
-        [("apiVersion", document.api_version(), api_version.as_str()), ("kind", document.kind(), &target.kind.kind)]
-    {
+    for (field, is, expected) in [
+        ("apiVersion", document.api_version(), api_version.as_str()),
+        ("kind", document.kind(), &target.kind.kind),
+    ] {
         if document.object().get(field).is_some_and(|value| !value.is_string()) {
             return refuse(format!("{field} is not a string"));
         }
         if !is.is_empty() && is != expected {
-            return refuse(format!("the {field} in the data ({is}) does not match the expected {field} ({expected})"));
+            return refuse(format!(
+                "the {field} in the data ({is}) does not match the expected {field} ({expected})"
+            ));
         }
     }
     let namespace = document.namespace();

@@ -75,7 +75,9 @@ impl Api {
         if !config.uid().is_empty() && config.uid() != old.uid() {
             return Err(uid_mismatch(target, old.name(), config.uid(), old.uid()).into());
         }
-        if !matches!(config.resource_version(), "" | "0") && config.resource_version() != old.resource_version() {
+        if !matches!(config.resource_version(), "" | "0")
+            && config.resource_version() != old.resource_version()
+        {
             return Err(modified(target, old.name()).into());
         }
         let value = self.applied(target, part, Some(&old), config, options)?;
@@ -107,7 +109,9 @@ impl Api {
 
 fn refused(target: &Target, name: &str, error: ApplyError) -> Failure {
     match error {
-        ApplyError::NotAnObject | ApplyError::ManagedFieldsSet => Status::bad_request(error.to_string()).into(),
+        ApplyError::NotAnObject | ApplyError::ManagedFieldsSet => {
+            Status::bad_request(error.to_string()).into()
+        }
         ApplyError::Merge(error) => {
             let error = FieldError::invalid("", Value::Null, error.to_string());
             Status::invalid(&target.kind.resource.group, &target.kind.kind, name, &[error]).into()

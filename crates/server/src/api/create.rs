@@ -25,13 +25,21 @@ impl Api {
         Ok(written)
     }
 
-    async fn create_named(&self, target: &Target, document: Document, options: &WriteOptions) -> Result<Written> {
+    async fn create_named(
+        &self,
+        target: &Target,
+        document: Document,
+        options: &WriteOptions,
+    ) -> Result<Written> {
         let generate = document.metadata().get("generateName").and_then(|name| name.as_str());
-        let prefix = generate.filter(|prefix| document.name().is_empty() && !prefix.is_empty()).map(str::to_owned);
+        let prefix =
+            generate.filter(|prefix| document.name().is_empty() && !prefix.is_empty()).map(str::to_owned);
         let Some(prefix) = prefix else {
             if document.name().is_empty() {
                 let error = FieldError::required("metadata.name", "name or generateName is required");
-                return Err(Status::invalid(&target.kind.resource.group, &target.kind.kind, "", &[error]).into());
+                return Err(
+                    Status::invalid(&target.kind.resource.group, &target.kind.kind, "", &[error]).into()
+                );
             }
             return self.create_ready(target, document, options, Ownership::Track).await;
         };
@@ -50,7 +58,9 @@ impl Api {
     /// Gives a new life its marks.
     pub(super) fn stamp(&self, target: &Target, document: &mut Document) {
         let now = time::format(self.now());
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {
+        for field in
+            ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"]
+        {
             document.set_or_remove(field, None);
         }
         document.set_or_remove("uid", Some(self.nature.uid().into()));
@@ -112,6 +122,7 @@ pub(super) use super::commit::Ownership;
 /// A generated name keeps within the length that every naming rule allows.
 fn generated(prefix: &str, suffix: &str) -> String {
     const MOST: usize = 63;
-    let cut = prefix.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end + suffix.len() <= MOST);
+    let cut =
+        prefix.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end + suffix.len() <= MOST);
     format!("{}{suffix}", &prefix[..cut.last().unwrap_or(0)])
 }

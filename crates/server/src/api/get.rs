@@ -31,6 +31,7 @@ impl Api {
 
 /// `resourceVersion` of a request.
 pub(super) fn parse_version(version: &str) -> Result<Revision> {
-    let refuse = || Status::bad_request(format!("resourceVersion: Invalid value: {version:?}: not a version")).into();
+    let refuse =
+        || Status::bad_request(format!("resourceVersion: Invalid value: {version:?}: not a version")).into();
     version.parse().map_err(|_| refuse())
 }

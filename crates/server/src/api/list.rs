@@ -63,9 +63,17 @@ impl Api {
     }
 
     /// A list that can hold only one name is a look-up.
-    async fn list_one(&self, target: &Target, options: &ListOptions, start: &Start) -> Result<Option<Listed>> {
+    async fn list_one(
+        &self,
+        target: &Target,
+        options: &ListOptions,
+        start: &Start,
+    ) -> Result<Option<Listed>> {
         let Some(name) = options.fields.exact("metadata.name") else { return Ok(None) };
-        if start.at != At::Latest || start.after.is_some() || (target.kind.namespaced && target.namespace.is_empty()) {
+        if start.at != At::Latest
+            || start.after.is_some()
+            || (target.kind.namespaced && target.namespace.is_empty())
+        {
             return Ok(None);
         }
         // The revision first: an object that appears in between is then simply newer than the list says.
@@ -102,7 +110,12 @@ impl Api {
                 return self.page(&scope, page.revision, objects, filtered, start).await;
             }
             if !page.more {
-                return Ok(Listed { revision: page.revision, objects, continue_token: String::new(), remaining: None });
+                return Ok(Listed {
+                    revision: page.revision,
+                    objects,
+                    continue_token: String::new(),
+                    remaining: None,
+                });
             }
             after = last.map(|key| key.to_vec());
         }
@@ -181,10 +194,16 @@ fn check_version_match(options: &ListOptions) -> Result<()> {
     let version = options.resource_version.as_str();
     let error = match options.version_match.as_str() {
         "" => None,
-        _ if !options.continue_token.is_empty() => Some("resourceVersionMatch is forbidden when continue is provided"),
-        _ if version.is_empty() => Some("resourceVersionMatch is forbidden unless resourceVersion is provided"),
+        _ if !options.continue_token.is_empty() => {
+            Some("resourceVersionMatch is forbidden when continue is provided")
+        }
+        _ if version.is_empty() => {
+            Some("resourceVersionMatch is forbidden unless resourceVersion is provided")
+        }
         "NotOlderThan" => None,
-        "Exact" if version == "0" => Some("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""),
+        "Exact" if version == "0" => {
+            Some("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"")
+        }
         "Exact" => None,
         other => {
             let known = ["Exact", "NotOlderThan", ""];
@@ -206,7 +225,8 @@ fn check_version_match(options: &ListOptions) -> Result<()> {
 /// A page of a forgotten snapshot: the client may go on with what is there now, if it can live with that.
 fn explain_expiry(failure: super::Failure, start: &Start) -> super::Failure {
     let Some(after) = start.after.as_ref().filter(|_| failure.0.code == 410) else { return failure };
-    let token = Token { revision: Revision::NONE, after: String::from_utf8_lossy(after).into_owned(), rest: None };
+    let token =
+        Token { revision: Revision::NONE, after: String::from_utf8_lossy(after).into_owned(), rest: None };
     let mut status = Status::expired(
         "the snapshot that this continue token belongs to is no longer kept: list again without it, or go on with the \
          token in this answer and accept that what changed meanwhile may be missing or shown twice",

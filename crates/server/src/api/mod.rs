@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use sexton_model::{Document, Key, Revision};
 use sexton_store::{Object, Store};
+use tokio::sync::watch as watch_flag;
 
 use crate::kinds::{KindRef, Kinds};
 
@@ -125,6 +126,8 @@ pub struct Api {
     kinds: Arc<Kinds>,
     nature: Arc<dyn Nature>,
     owner_checks: OwnerChecks,
+    /// Becomes true when watches shall end.
+    closing: watch_flag::Sender<bool>,
 }
 
 /// How often a write that names no version decides again after losing a race, before it says so.
@@ -134,7 +137,8 @@ impl Api {
     /// Opens the API on a store: reads the definitions and makes sure that the first namespaces exist.
     pub async fn open(store: Store, nature: Arc<dyn Nature>, owner_checks: OwnerChecks) -> Result<Api> {
         let kinds = Arc::new(Kinds::load(&store).await?);
-        let api = Api { store, kinds, nature, owner_checks };
+        let closing = watch_flag::Sender::new(false);
+        let api = Api { store, kinds, nature, owner_checks, closing };
         api.ensure_namespaces().await?;
         Ok(api)
     }
@@ -157,6 +161,11 @@ impl Api {
     /// The time, in seconds since 1970.
     pub fn now(&self) -> i64 {
         self.nature.now()
+    }
+
+    /// Ends all watches, now and in future: the server is going away, clients come back elsewhere or later.
+    pub fn end_watches(&self) {
+        self.closing.send_replace(true);
     }
 
     async fn head(&self) -> Result<Revision> {

@@ -57,7 +57,8 @@ impl Api {
             return Err(Status::not_found(&namespaces(), name).into());
         };
         if namespace.facts()?.deleted.is_some() {
-            let why = format!("unable to create new content in namespace {name} because it is being terminated");
+            let why =
+                format!("unable to create new content in namespace {name} because it is being terminated");
             let message = format!("namespace {name} is being terminated");
             let status = Status::forbidden(&target.kind.resource, "", why);
             return Err(status.because("NamespaceTerminating", message, "metadata.namespace").into());

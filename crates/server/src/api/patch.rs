@@ -36,8 +36,11 @@ impl Api {
             return self.apply(target, name, part, config, options).await;
         }
         if let (PatchBody::Strategic(_), true) = (&body, target.kind.is_custom()) {
-            let offered = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
-            return Err(Status::unsupported_media_type("application/strategic-merge-patch+json", offered).into());
+            let offered =
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+            return Err(
+                Status::unsupported_media_type("application/strategic-merge-patch+json", offered).into()
+            );
         }
         for _ in 0..RACES {
             let current = self.find(target, name).await?;

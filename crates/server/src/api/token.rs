@@ -28,7 +28,8 @@ impl Token {
     }
 
     pub(super) fn decode(text: &str) -> Result<Token> {
-        let refuse = || Status::bad_request("continue key is not valid: it is not one that this server gave out");
+        let refuse =
+            || Status::bad_request("continue key is not valid: it is not one that this server gave out");
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|_| refuse())?;
         Ok(serde_json::from_slice(&bytes).map_err(|_| refuse())?)
     }

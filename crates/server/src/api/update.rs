@@ -47,7 +47,8 @@ fn check_version(target: &Target, name: &str, body: &Document, current: &Object)
         }
         version if version == current.revision.to_string() => Ok(()),
         version if version.parse::<u64>().is_err() => {
-            let error = FieldError::invalid("metadata.resourceVersion", version, "not a version of this server");
+            let error =
+                FieldError::invalid("metadata.resourceVersion", version, "not a version of this server");
             Err(Status::invalid(&target.kind.resource.group, &target.kind.kind, name, &[error]).into())
         }
         _ => Err(modified(target, name).into()),

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sexton_model::{FieldError, Revision, Status};
-use sexton_store::feed::ChangeFeed;
-use sexton_store::{Object, ObjectChange};
+use sexton_store::feed::{Batch, ChangeFeed};
+use sexton_store::{Object, ObjectChange, ReadError};
+use tokio::sync::watch as watch_flag;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::get::parse_version;
@@ -47,6 +48,7 @@ pub struct WatchStream {
     ready: VecDeque<WatchEvent>,
     bookmarks: Option<Interval>,
     deadline: Instant,
+    closing: watch_flag::Receiver<bool>,
     ended: bool,
 }
 
@@ -60,7 +62,9 @@ impl Api {
         let after = if initial {
             self.not_in_the_future(&options.resource_version).await?;
             let listed = self.list(target, &filter).await?;
-            ready.extend(listed.objects.into_iter().map(|object| WatchEvent::Object(EventKind::Added, object)));
+            ready.extend(
+                listed.objects.into_iter().map(|object| WatchEvent::Object(EventKind::Added, object)),
+            );
             if options.send_initial_events == Some(true) && options.bookmarks {
                 ready.push_back(WatchEvent::Bookmark(listed.revision, true));
             }
@@ -77,8 +81,16 @@ impl Api {
             interval
         });
         let deadline = Instant::now() + options.timeout.unwrap_or(LONGEST).min(LONGEST);
-        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, ended: false })
+        let closing = self.closing.subscribe();
+        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, closing, ended: false })
     }
+}
+
+/// Why a waiting watch woke up.
+enum Woken {
+    Changes(std::result::Result<Batch, ReadError>),
+    Bookmark,
+    End,
 }
 
 impl WatchStream {
@@ -91,18 +103,17 @@ impl WatchStream {
                     None => std::future::pending().await,
                 }
             };
-            tokio::select! {
-                batch = self.feed.next() => match batch {
-                    Ok(batch) => self.take(batch.changes.iter().map(ObjectChange::from)),
-                    Err(error) => self.fail(error.into()),
-                },
-                _ = bookmark => self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false)),
-                () = tokio::time::sleep_until(self.deadline) => {
-                    self.ended = true;
-                    if self.bookmarks.is_some() {
-                        self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false));
-                    }
-                }
+            let woken = tokio::select! {
+                batch = self.feed.next() => Woken::Changes(batch),
+                _ = bookmark => Woken::Bookmark,
+                () = tokio::time::sleep_until(self.deadline) => Woken::End,
+                _ = self.closing.wait_for(|closing| *closing) => Woken::End,
+            };
+            match woken {
+                Woken::Changes(Ok(batch)) => self.take(batch.changes.iter().map(ObjectChange::from)),
+                Woken::Changes(Err(error)) => self.fail(error.into()),
+                Woken::Bookmark => self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false)),
+                Woken::End => self.end(),
             }
         }
         let count = self.ready.len().min(most);
@@ -115,6 +126,14 @@ impl WatchStream {
                 Ok(event) => self.ready.extend(event),
                 Err(failure) => return self.fail(failure),
             }
+        }
+    }
+
+    /// A regular end: the client can go on from the last bookmark.
+    fn end(&mut self) {
+        self.ended = true;
+        if self.bookmarks.is_some() {
+            self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false));
         }
     }
 
@@ -146,8 +165,12 @@ fn wants_initial_state(options: &WatchOptions) -> Result<bool> {
     };
     match (options.send_initial_events, options.version_match.as_str()) {
         (Some(_), "NotOlderThan") => Ok(options.send_initial_events == Some(true)),
-        (Some(_), _) => Err(refuse("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")),
+        (Some(_), _) => {
+            Err(refuse("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+        }
         (None, "") => Ok(matches!(options.resource_version.as_str(), "" | "0")),
-        (None, _) => Err(refuse("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")),
+        (None, _) => {
+            Err(refuse("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+        }
     }
 }

@@ -68,14 +68,18 @@ pub(super) fn delete_options(headers: &HeaderMap, bytes: &Bytes) -> Result<Optio
     let value = match media(headers).as_str() {
         "application/json" | "" | "*/*" => json(bytes)?,
         "application/yaml" => yaml(bytes)?,
-        other => return Err(Status::unsupported_media_type(other, "application/json, application/yaml").into()),
+        other => {
+            return Err(Status::unsupported_media_type(other, "application/json, application/yaml").into());
+        }
     };
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or("DeleteOptions");
     if kind != "DeleteOptions" {
         return Err(Status::bad_request(format!("the body is a {kind}, expected DeleteOptions")).into());
     }
     let options = serde_json::from_value(value);
-    options.map(Some).map_err(|error| Status::bad_request(format!("error decoding DeleteOptions: {error}")).into())
+    options
+        .map(Some)
+        .map_err(|error| Status::bad_request(format!("error decoding DeleteOptions: {error}")).into())
 }
 
 fn json(bytes: &[u8]) -> Result<Value> {
@@ -85,7 +89,8 @@ fn json(bytes: &[u8]) -> Result<Value> {
     if depth(bytes) > MOST_DEPTH {
         return Err(Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into());
     }
-    serde_json::from_slice(bytes).map_err(|error| Status::bad_request(format!("the body is not JSON: {error}")).into())
+    serde_json::from_slice(bytes)
+        .map_err(|error| Status::bad_request(format!("the body is not JSON: {error}")).into())
 }
 
 /// YAML, of which JSON is a part. JSON is read as JSON: faster, and with the better error message.

@@ -18,7 +18,13 @@ use crate::kinds::Kind;
 const PIECE: usize = 256 << 10;
 
 /// A list in the form asked for.
-pub(super) fn respond(kind: &Kind, listed: Listed, form: Form, now: i64, include: &str) -> Result<Response<Body>> {
+pub(super) fn respond(
+    kind: &Kind,
+    listed: Listed,
+    form: Form,
+    now: i64,
+    include: &str,
+) -> Result<Response<Body>> {
     if form == Form::Table {
         let mut table = Table::new(kind, now, Include::parse(include)?);
         for object in &listed.objects {
@@ -27,7 +33,8 @@ pub(super) fn respond(kind: &Kind, listed: Listed, form: Form, now: i64, include
         let table = table.finish(listed.revision, &listed.continue_token, listed.remaining);
         return Ok(respond::value(200, &table));
     }
-    let pieces = Pieces { form, objects: listed.objects.clone().into_iter(), head: Some(head(kind, &listed, form)) };
+    let pieces =
+        Pieces { form, objects: listed.objects.clone().into_iter(), head: Some(head(kind, &listed, form)) };
     Ok(respond::json(200, Body::from_stream(stream::iter(pieces))))
 }
 
@@ -43,7 +50,8 @@ fn head(kind: &Kind, listed: &Listed, form: Form) -> Vec<u8> {
         Form::Metadata => ("PartialObjectMetadataList", "meta.k8s.io/v1".to_owned()),
         _ => (kind.list_kind.as_str(), kind.api_version()),
     };
-    format!(r#"{{"kind":"{list_kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#).into_bytes()
+    format!(r#"{{"kind":"{list_kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#)
+        .into_bytes()
 }
 
 /// The text of a list, piece by piece. An object that cannot be read ends the answer in the middle: the client sees a

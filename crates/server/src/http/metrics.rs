@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicI64;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -61,7 +61,11 @@ impl Default for Metrics {
         });
         let watchers = Gauge::<i64, AtomicI64>::default();
         registry.register("requests", "Requests by verb, resource and code", requests.clone());
-        registry.register("request_seconds", "How long requests took, watches without their stream", seconds.clone());
+        registry.register(
+            "request_seconds",
+            "How long requests took, watches without their stream",
+            seconds.clone(),
+        );
         registry.register("watchers", "Watches under way", watchers.clone());
         Metrics { registry: Mutex::new(registry), refresh: Mutex::default(), requests, seconds, watchers }
     }

@@ -10,7 +10,8 @@ use crate::kinds::{Kind, Registry};
 pub(super) fn index(registry: &Registry) -> Value {
     let mut paths = Map::new();
     let mut add = |group: &str, version: &str| {
-        let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") };
+        let path =
+            if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") };
         // Clients keep a document for as long as its address stays the same.
         let text = document(registry, group, version).map(|value| value.to_string()).unwrap_or_default();
         let address = format!("/openapi/v3/{path}?hash={:08X}", crc32fast::hash(text.as_bytes()));
@@ -33,10 +34,13 @@ pub(super) fn document(registry: &Registry, group: &str, version: &str) -> Resul
     if paths.is_empty() {
         return Err(Status::no_such_path().into());
     }
-    schemas.insert("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta".into(), json!({
-        "type": "object", "description": "Name, labels, owners and finalizers of an object.",
-        "x-kubernetes-preserve-unknown-fields": true,
-    }));
+    schemas.insert(
+        "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta".into(),
+        json!({
+            "type": "object", "description": "Name, labels, owners and finalizers of an object.",
+            "x-kubernetes-preserve-unknown-fields": true,
+        }),
+    );
     Ok(json!({
         "openapi": "3.0.0",
         "info": {"title": "Sexton", "version": env!("CARGO_PKG_VERSION")},
@@ -47,7 +51,8 @@ pub(super) fn document(registry: &Registry, group: &str, version: &str) -> Resul
 
 fn path_of(kind: &Kind) -> String {
     let resource = &kind.resource;
-    let root = if resource.group.is_empty() { "/api/".to_owned() } else { format!("/apis/{}/", resource.group) };
+    let root =
+        if resource.group.is_empty() { "/api/".to_owned() } else { format!("/apis/{}/", resource.group) };
     let namespace = if kind.namespaced { "/namespaces/{namespace}" } else { "" };
     format!("{root}{}{namespace}/{}/{{name}}", kind.version, resource.resource)
 }

@@ -15,19 +15,13 @@ pub(super) enum Place {
     /// `/apis/{group}`
     Group(String),
     /// `/api/v1`, `/apis/{group}/{version}`
-    Resources {
-        group: String,
-        version: String,
-    },
+    Resources { group: String, version: String },
     /// A kind, perhaps in a namespace, perhaps one object, perhaps a part of it.
     Kind(KindPlace),
     /// `/openapi/v3`
     OpenApiIndex,
     /// `/openapi/v3/{path of a group version}`
-    OpenApi {
-        group: String,
-        version: String,
-    },
+    OpenApi { group: String, version: String },
 }
 
 /// A path under a group version.
@@ -52,13 +46,17 @@ pub(super) fn parse(path: &str) -> Result<Place> {
         ["api"] => Ok(Place::CoreVersions),
         ["apis"] => Ok(Place::Groups),
         ["openapi", "v3"] => Ok(Place::OpenApiIndex),
-        ["openapi", "v3", "api", version] => Ok(Place::OpenApi { group: String::new(), version: (*version).into() }),
+        ["openapi", "v3", "api", version] => {
+            Ok(Place::OpenApi { group: String::new(), version: (*version).into() })
+        }
         ["openapi", "v3", "apis", group, version] => {
             Ok(Place::OpenApi { group: (*group).into(), version: (*version).into() })
         }
         ["api", version] => Ok(Place::Resources { group: String::new(), version: (*version).into() }),
         ["apis", group] => Ok(Place::Group((*group).into())),
-        ["apis", group, version] => Ok(Place::Resources { group: (*group).into(), version: (*version).into() }),
+        ["apis", group, version] => {
+            Ok(Place::Resources { group: (*group).into(), version: (*version).into() })
+        }
         ["api", version, rest @ ..] => kind_place("", version, rest),
         ["apis", group, version, rest @ ..] => kind_place(group, version, rest),
         _ => Err(Status::no_such_path().into()),
@@ -113,7 +111,11 @@ mod tests {
     fn shown(path: &str) -> String {
         match parse(path) {
             Ok(Place::Kind(KindPlace { group, version, plural, namespace, name, subresource })) => {
-                format!("{group}|{version}|{plural}|{namespace}|{}|{}", name.unwrap_or_default(), subresource.unwrap_or_default())
+                format!(
+                    "{group}|{version}|{plural}|{namespace}|{}|{}",
+                    name.unwrap_or_default(),
+                    subresource.unwrap_or_default()
+                )
             }
             Ok(other) => format!("{other:?}"),
             Err(failure) => failure.0.code.to_string(),

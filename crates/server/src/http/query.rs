@@ -62,11 +62,13 @@ impl Query {
     }
 
     fn labels(&self) -> Result<LabelSelector> {
-        LabelSelector::parse(self.text("labelSelector")).map_err(|bad| Status::bad_request(bad.to_string()).into())
+        LabelSelector::parse(self.text("labelSelector"))
+            .map_err(|bad| Status::bad_request(bad.to_string()).into())
     }
 
     fn fields(&self) -> Result<FieldSelector> {
-        FieldSelector::parse(self.text("fieldSelector")).map_err(|bad| Status::bad_request(bad.to_string()).into())
+        FieldSelector::parse(self.text("fieldSelector"))
+            .map_err(|bad| Status::bad_request(bad.to_string()).into())
     }
 
     pub(super) fn list_options(&self) -> Result<ListOptions> {
@@ -127,9 +129,14 @@ impl Query {
         Ok(DeleteOptions {
             grace_period_seconds: match self.text("gracePeriodSeconds") {
                 "" => None,
-                text => Some(text.parse().map_err(|_| Status::bad_request("gracePeriodSeconds: not a number"))?),
+                text => {
+                    Some(text.parse().map_err(|_| Status::bad_request("gracePeriodSeconds: not a number"))?)
+                }
             },
-            orphan_dependents: self.has("orphanDependents").then(|| self.switch("orphanDependents")).transpose()?,
+            orphan_dependents: self
+                .has("orphanDependents")
+                .then(|| self.switch("orphanDependents"))
+                .transpose()?,
             propagation_policy: text("propagationPolicy"),
             dry_run: (!stages.is_empty()).then_some(stages),
             ..DeleteOptions::default()
@@ -150,7 +157,8 @@ mod tests {
 
     #[test]
     fn parameters_are_decoded_and_typed() {
-        let query = Query::parse(Some("watch&limit=5&labelSelector=a%3Db%2Cc&dryRun=All&fieldManager=me")).unwrap();
+        let query =
+            Query::parse(Some("watch&limit=5&labelSelector=a%3Db%2Cc&dryRun=All&fieldManager=me")).unwrap();
         assert!(query.switch("watch").unwrap());
         assert_eq!(query.list_options().unwrap().limit, Some(5));
         let options = query.write_options("agent").unwrap();

@@ -49,13 +49,18 @@ impl Permits {
     }
 
     fn take(of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-        let busy = || Status::too_many_requests("too many requests are being served, please try again later", 1);
+        let busy =
+            || Status::too_many_requests("too many requests are being served, please try again later", 1);
         Ok(of.clone().try_acquire_owned().map_err(|_| busy())?)
     }
 }
 
 /// Serves a request of an API path.
-pub(super) async fn dispatch(app: &Arc<App>, request: Request<Body>, seen: &mut Seen) -> Result<Response<Body>> {
+pub(super) async fn dispatch(
+    app: &Arc<App>,
+    request: Request<Body>,
+    seen: &mut Seen,
+) -> Result<Response<Body>> {
     let (parts, body) = request.into_parts();
     let identity = app.authentication.check(&parts)?;
     seen.user = identity.user;
@@ -128,7 +133,9 @@ impl Incoming<'_> {
             (&Method::GET | &Method::HEAD, Some(name)) => self.get(&name, seen).await,
             (&Method::POST, None) => self.create(body, seen).await,
             (&Method::PUT, Some(name)) => self.update(&name, part, body, seen).await,
-            (&Method::PATCH, Some(name)) if part != Part::Finalize => self.patch(&name, part, body, seen).await,
+            (&Method::PATCH, Some(name)) if part != Part::Finalize => {
+                self.patch(&name, part, body, seen).await
+            }
             (&Method::DELETE, Some(name)) if part == Part::Main => self.delete(&name, body, seen).await,
             (&Method::DELETE, None) if self.target.kind.special != Special::Namespace => {
                 self.delete_collection(body, seen).await
@@ -154,14 +161,26 @@ impl Incoming<'_> {
         seen.verb = "get";
         let form = self.form()?;
         let object = self.app.api.get(&self.target, name, &self.query.get_options()).await?;
-        respond::object(&self.target.kind, &object, form, self.app.api.now(), self.query.text("includeObject"))
+        respond::object(
+            &self.target.kind,
+            &object,
+            form,
+            self.app.api.now(),
+            self.query.text("includeObject"),
+        )
     }
 
     async fn list(self, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "list";
         let form = self.form()?;
         let listed = self.app.api.list(&self.target, &self.query.list_options()?).await?;
-        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), self.query.text("includeObject"))
+        list_body::respond(
+            &self.target.kind,
+            listed,
+            form,
+            self.app.api.now(),
+            self.query.text("includeObject"),
+        )
     }
 
     async fn watch(self, permit: OwnedSemaphorePermit) -> Result<Response<Body>> {

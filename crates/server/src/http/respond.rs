@@ -39,7 +39,13 @@ pub(super) fn status(status: &Status) -> Response<Body> {
 }
 
 /// One stored object in the form asked for.
-pub(super) fn object(kind: &Kind, object: &Object, form: Form, now: i64, include: &str) -> Result<Response<Body>> {
+pub(super) fn object(
+    kind: &Kind,
+    object: &Object,
+    form: Form,
+    now: i64,
+    include: &str,
+) -> Result<Response<Body>> {
     let mut bytes = Vec::with_capacity(object.stored.bytes().len() + 64);
     match form {
         Form::Plain => object.stored.write(object.revision, &mut bytes)?,

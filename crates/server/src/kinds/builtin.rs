@@ -69,7 +69,14 @@ const TABLE: &[Row] = &[
     row("batch", "jobs", "Job", "", "sga", &["status.successful"]),
     row("batch", "cronjobs", "CronJob", "cj", "sga", &[]),
     row("coordination.k8s.io", "leases", "Lease", "", "", &[]),
-    row("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", "crd,crds", "csg", &[]),
+    row(
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        "crd,crds",
+        "csg",
+        &[],
+    ),
 ];
 
 /// All kinds that are always there.
@@ -97,7 +104,9 @@ fn kind(row: &Row) -> Kind {
         special: special(row.kind),
         definition: None,
         terminating: false,
-        schema: Arc::new(Schema::builtin(row.group, row.kind).cloned().unwrap_or_else(|| Schema::custom(has('s')))),
+        schema: Arc::new(
+            Schema::builtin(row.group, row.kind).cloned().unwrap_or_else(|| Schema::custom(has('s'))),
+        ),
     }
 }
 

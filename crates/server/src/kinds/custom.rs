@@ -106,9 +106,7 @@ pub fn complete_definition(document: &mut Document, now: &str) {
 }
 
 fn established(now: &str) -> Value {
-    let condition = |kind: &str, reason: &str, message: &str| {
-        json!({"type": kind, "status": "True", "lastTransitionTime": now, "reason": reason, "message": message})
-    };
+    let condition = |kind: &str, reason: &str, message: &str| json!({"type": kind, "status": "True", "lastTransitionTime": now, "reason": reason, "message": message});
     json!([
         condition("NamesAccepted", "NoConflicts", "no conflicts found"),
         condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),

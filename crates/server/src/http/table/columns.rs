@@ -94,7 +94,8 @@ const DEPLOYMENT: &[Column] = &[
     shown("Available", Cell::Number("status.availableReplicas")),
     AGE,
 ];
-const STATEFUL_SET: &[Column] = &[NAME, shown("Ready", Cell::Ratio("status.readyReplicas", "spec.replicas")), AGE];
+const STATEFUL_SET: &[Column] =
+    &[NAME, shown("Ready", Cell::Ratio("status.readyReplicas", "spec.replicas")), AGE];
 const DAEMON_SET: &[Column] = &[
     NAME,
     shown("Desired", Cell::Number("status.desiredNumberScheduled")),
@@ -102,7 +103,8 @@ const DAEMON_SET: &[Column] = &[
     shown("Ready", Cell::Number("status.numberReady")),
     AGE,
 ];
-const JOB: &[Column] = &[NAME, shown("Completions", Cell::Ratio("status.succeeded", "spec.completions")), AGE];
+const JOB: &[Column] =
+    &[NAME, shown("Completions", Cell::Ratio("status.succeeded", "spec.completions")), AGE];
 const CRON_JOB: &[Column] = &[
     NAME,
     shown("Schedule", Cell::Text("spec.schedule", "<none>")),
@@ -145,7 +147,8 @@ impl Column {
     }
 
     pub(super) fn cell(&self, document: &Document, now: i64) -> Value {
-        let since = |text: &str| time::parse(text).map_or("<unknown>".to_owned(), |then| time::age(now - then));
+        let since =
+            |text: &str| time::parse(text).map_or("<unknown>".to_owned(), |then| time::age(now - then));
         let created = || document.field_text("metadata.creationTimestamp").unwrap_or_default();
         match self.cell {
             Cell::Name => document.name().into(),
@@ -157,8 +160,12 @@ impl Column {
             }
             Cell::Number(path) => number(document, path).into(),
             Cell::Count(paths) => paths.iter().map(|path| entries(document, path)).sum::<usize>().into(),
-            Cell::Ratio(ready, wanted) => format!("{}/{}", number(document, ready), number(document, wanted)).into(),
-            Cell::Since(path) => document.field_text(path).map_or_else(|| since(&created()), |at| since(&at)).into(),
+            Cell::Ratio(ready, wanted) => {
+                format!("{}/{}", number(document, ready), number(document, wanted)).into()
+            }
+            Cell::Since(path) => {
+                document.field_text(path).map_or_else(|| since(&created()), |at| since(&at)).into()
+            }
             Cell::Involved => involved(document).into(),
             Cell::Ports => ports(document).into(),
         }

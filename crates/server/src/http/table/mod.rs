@@ -25,7 +25,8 @@ impl Include {
             "Object" => Ok(Include::Object),
             "None" => Ok(Include::None),
             other => {
-                Err(Status::bad_request(format!("includeObject={other}: expected Metadata, Object or None")).into())
+                Err(Status::bad_request(format!("includeObject={other}: expected Metadata, Object or None"))
+                    .into())
             }
         }
     }

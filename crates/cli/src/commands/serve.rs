@@ -1,0 +1,180 @@
+//! `sexton serve`: the API server on the embedded store.
+//!
+//! Wires store, API and sockets together; decides nothing.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sexton_server::api::{Api, Failure, OwnerChecks, RealNature};
+use sexton_server::http::{App, Metrics, RequestLimits, router};
+use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
+use sexton_store::embedded::{self, OpenError};
+use sexton_store::local::LocalEngine;
+use sexton_store::{Engine, Retention, Store};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+
+/// Serve the API on the embedded store
+///
+/// On a loopback address the server is plain and open to this machine. On any other address it needs TLS and
+/// authentication and says how to make them.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Address to listen on; port 0 takes any free one
+    #[arg(long, default_value = "127.0.0.1:8180", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// Certificate chain of the server, PEM
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// Key of the server, PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+    /// Bearer tokens: lines of `token,user`
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Authority that signs client certificates, PEM; the common name is the user
+    #[arg(long, value_name = "FILE")]
+    client_ca: Option<PathBuf>,
+    /// What happens to owner references that point at nothing that lives
+    #[arg(long, value_enum, default_value_t = Checks::Warn)]
+    owner_checks: Checks,
+    /// How long a watch can be resumed and a list be continued, in seconds
+    #[arg(long, default_value_t = Retention::default().age.as_secs(), value_name = "SECONDS")]
+    history_age: u64,
+    /// How much memory and disk that history may take, in MiB
+    #[arg(long, default_value_t = Retention::default().bytes >> 20, value_name = "MIB")]
+    history_size: usize,
+    /// Requests served at once; more are told to come back
+    #[arg(long, default_value_t = RequestLimits::default().requests, value_name = "COUNT")]
+    max_requests: usize,
+    /// Watches served at once
+    #[arg(long, default_value_t = RequestLimits::default().watches, value_name = "COUNT")]
+    max_watches: usize,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Checks {
+    /// Stored, with a warning
+    Warn,
+    /// Refused
+    Strict,
+}
+
+/// Why serving ended other than on request.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Not like this.
+    #[error(transparent)]
+    Security(#[from] SecurityError),
+    /// Not on this address.
+    #[error(transparent)]
+    Listen(#[from] ServeError),
+    /// Not with this directory.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The store is there and cannot be served.
+    #[error("the store cannot be served")]
+    Api(#[from] Failure),
+    /// The system does not tell us when to stop.
+    #[error("cannot listen for signals")]
+    Signals(#[source] std::io::Error),
+}
+
+/// Serves until a signal says stop.
+pub async fn run(data: &Path, args: &Args, say: impl FnOnce(&str)) -> Result<(), Error> {
+    let started = Instant::now();
+    let files = SecurityFiles {
+        certificate: args.tls_cert.clone(),
+        key: args.tls_key.clone(),
+        tokens: args.token_file.clone(),
+        client_authority: args.client_ca.clone(),
+    };
+    let security = Security::decide(args.listen, &files)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
+    let listening = Listening::bind(args.listen).await?;
+    let address = listening.address();
+    let gate = Gate::default();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let answering = tokio::spawn({
+        let (gate, security) = (gate.clone(), security.clone());
+        async move { listening.serve(gate, &security, async { drop(stopped.await) }).await }
+    });
+    // From here on clients hear 503 until the gate opens.
+    let engine = open(data, args).await?;
+    let api = assemble(&gate, engine.clone(), &security, args).await?;
+    let scheme = if security.is_encrypted() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    if let Err(error) = embedded::announce(data, &url) {
+        tracing::warn!(%error, "cannot write the address into the lock file");
+    }
+    tracing::info!(%url, data = %data.display(), millis = started.elapsed().as_millis() as u64, "serving");
+    say(&format!("serving {} on {url}\nkubectl: sexton kubeconfig --data {} > kubeconfig", data.display(), data.display()));
+    let why = tokio::select! {
+        _ = terminate.recv() => "terminated",
+        _ = interrupt.recv() => "interrupted",
+    };
+    tracing::info!(why, "shutting down");
+    drop(stop);
+    let _ = answering.await;
+    drop(api);
+    engine.close().await;
+    Ok(())
+}
+
+async fn open(data: &Path, args: &Args) -> Result<Arc<LocalEngine>, Error> {
+    let keep = Retention {
+        age: Duration::from_secs(args.history_age),
+        bytes: args.history_size << 20,
+        ..Retention::default()
+    };
+    let data = data.to_owned();
+    let options = embedded::Options { retention: keep };
+    let opening = tokio::task::spawn_blocking(move || embedded::open(&data, options));
+    match opening.await {
+        Ok(opened) => Ok(Arc::new(opened?)),
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
+
+async fn assemble(
+    gate: &Gate,
+    engine: Arc<LocalEngine>,
+    security: &Security,
+    args: &Args,
+) -> Result<Api, Error> {
+    let checks = match args.owner_checks {
+        Checks::Warn => OwnerChecks::Warn,
+        Checks::Strict => OwnerChecks::Strict,
+    };
+    let api = Api::open(Store::new(engine.clone()), Arc::new(RealNature), checks).await?;
+    let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
+    let metrics = store_metrics(engine);
+    let app = App::new(api.clone(), security.authentication(), limits, metrics);
+    gate.open(router(app), api.clone());
+    Ok(api)
+}
+
+/// What the store has to tell about itself.
+fn store_metrics(engine: Arc<LocalEngine>) -> Metrics {
+    use std::sync::atomic::Ordering::Relaxed;
+    let metrics = Metrics::default();
+    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+    let size = engine.clone();
+    metrics.gauge("store_objects", "Objects stored", move || count(size.size().0));
+    let size = engine.clone();
+    metrics.gauge("store_history_changes", "Changes that watches can resume from", move || count(size.size().1));
+    let size = engine.clone();
+    metrics.gauge("store_history_bytes", "Memory that only history holds", move || count(size.size().2));
+    let figures = engine.clone();
+    metrics.gauge("store_batches", "Durable batches since start", move || number(figures.figures().batches.load(Relaxed)));
+    let figures = engine.clone();
+    metrics.gauge("store_changes", "Durable changes since start", move || number(figures.figures().changes.load(Relaxed)));
+    metrics.gauge("store_journal_microseconds", "Time spent making batches durable", move || {
+        number(engine.figures().journal_micros.load(Relaxed))
+    });
+    metrics
+}

@@ -1,0 +1,140 @@
+//! Accepting connections and serving HTTP on them, within limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use rustls::pki_types::CertificateDer;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::gate::Gate;
+use super::patient::Patient;
+use crate::http::Identity;
+
+/// Open connections: each may be a watch.
+const MOST_CONNECTIONS: usize = 12_000;
+/// A client that needs longer to say what it wants is not going to.
+const SLOWEST_HEAD: Duration = Duration::from_secs(10);
+const SLOWEST_HANDSHAKE: Duration = Duration::from_secs(10);
+/// After a failed accept (no file descriptors left, usually) others must get a chance to close.
+const BREATHER: Duration = Duration::from_millis(50);
+/// How often the other end of a quiet HTTP/2 connection is asked whether it is still there.
+const ALIVE_EVERY: Duration = Duration::from_secs(30);
+
+/// Serves connections on a gate.
+pub(super) struct Connections {
+    gate: Gate,
+    acceptor: Option<TlsAcceptor>,
+    builder: auto::Builder<TokioExecutor>,
+    graceful: GracefulShutdown,
+    room: Arc<Semaphore>,
+}
+
+impl Connections {
+    pub(super) fn new(gate: Gate, acceptor: Option<TlsAcceptor>) -> Connections {
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(ALIVE_EVERY)
+            .max_concurrent_streams(250)
+            .max_header_list_size(64 << 10);
+        let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        Connections { gate, acceptor, builder, graceful: GracefulShutdown::new(), room }
+    }
+
+    /// Accepts until `end` is done.
+    pub(super) async fn accept_until(&self, listener: &TcpListener, end: impl Future<Output = ()>) {
+        tokio::pin!(end);
+        loop {
+            let Ok(permit) = self.room.clone().acquire_owned().await else { return };
+            let stream = tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection");
+                        tokio::time::sleep(BREATHER).await;
+                        continue;
+                    }
+                },
+                () = &mut end => return,
+            };
+            let (builder, gate, watcher) = (self.builder.clone(), self.gate.clone(), self.graceful.watcher());
+            let acceptor = self.acceptor.clone();
+            tokio::spawn(async move {
+                let _permit = permit;
+                let _ = stream.set_nodelay(true);
+                match acceptor {
+                    None => serve(builder, gate, watcher, stream, None).await,
+                    Some(acceptor) => serve_tls(builder, gate, watcher, stream, &acceptor).await,
+                }
+            });
+        }
+    }
+
+    /// Waits until all connections have said what they had to say.
+    pub(super) async fn finish(self) {
+        self.graceful.shutdown().await;
+    }
+}
+
+type Watcher = hyper_util::server::graceful::Watcher;
+
+async fn serve_tls(
+    builder: auto::Builder<TokioExecutor>,
+    gate: Gate,
+    watcher: Watcher,
+    stream: TcpStream,
+    acceptor: &TlsAcceptor,
+) {
+    match tokio::time::timeout(SLOWEST_HANDSHAKE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+            let identity = certificate.and_then(common_name);
+            serve(builder, gate, watcher, stream, identity).await;
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
+    }
+}
+
+/// The user that a client's certificate names.
+fn common_name(certificate: &CertificateDer<'_>) -> Option<Identity> {
+    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+    let name = parsed.subject().iter_common_name().next()?;
+    name.as_str().ok().map(|user| Identity { user: user.to_owned() })
+}
+
+async fn serve(
+    builder: auto::Builder<TokioExecutor>,
+    gate: Gate,
+    watcher: Watcher,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    identity: Option<Identity>,
+) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (gate, identity) = (gate.clone(), identity.clone());
+        async move {
+            let mut request = request.map(Body::new);
+            if let Some(identity) = identity {
+                request.extensions_mut().insert(identity);
+            }
+            gate.answer(request).await
+        }
+    });
+    let connection = builder.serve_connection(TokioIo::new(Patient::new(stream)), service).into_owned();
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!(error = %error, "a connection ended early");
+    }
+}
