@@ -1,0 +1,54 @@
+//! A server process of a test: started, asked for its address, and ended whatever happens.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A running `sexton serve`; killed when dropped.
+pub struct Server {
+    child: Child,
+    /// `127.0.0.1:port`
+    pub address: String,
+}
+
+impl Server {
+    /// Starts a server on any free port and waits until it serves.
+    pub fn start(data: &Path, arguments: &[&str]) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sexton"))
+            .arg("--data")
+            .arg(data)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.next().expect("the server ended before it served").unwrap();
+        let address = line.rsplit("://").next().unwrap().trim().to_owned();
+        Server { child, address }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// `kill -9`.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to stop and waits until it has. Returns whether it ended well.
+    pub fn stop(mut self) -> bool {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        asked.success() && self.child.wait().unwrap().success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
