@@ -100,3 +100,28 @@ fn links_lead_somewhere() {
 fn links(text: &str) -> Vec<&str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
 }
+
+#[test]
+fn what_the_architecture_names_exists() {
+    let mut problems = Vec::new();
+    for name in text(ARCHITECTURE).split('`').skip(1).step_by(2).filter(|name| is_path(name)) {
+        let (path, function) = name.split_once("::").unwrap_or((name, ""));
+        let whole = ROOT.join(path);
+        if !whole.exists() {
+            problems.push(format!("{name}: there is no {path}"));
+        } else if !function.is_empty() {
+            let text = std::fs::read_to_string(whole).unwrap_or_default();
+            if !text.contains(&format!("fn {function}(")) {
+                problems.push(format!("{name}: {path} has no such function"));
+            }
+        }
+    }
+    complain(
+        &problems,
+        "An invariant names the test that shows it, as `path::function`. Name another one, or keep it.",
+    );
+}
+
+fn is_path(name: &str) -> bool {
+    ["crates/", "docs/", "bench/", "examples/"].iter().any(|folder| name.starts_with(folder))
+}
