@@ -1,0 +1,33 @@
+# Shortcuts. Everything here is a plain cargo command that works without `just`, too.
+
+# List the shortcuts
+default:
+    @just --list
+
+# All tests
+test *args:
+    cargo test --workspace {{args}}
+
+# Lints, as strict as before a merge
+lint:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Format everything
+fmt:
+    cargo fmt --all
+
+# All that has to pass before a merge
+ci:
+    .ci/run
+
+# Serve the store in .sexton on loopback
+serve *args:
+    cargo run --release -- serve {{args}}
+
+# Measure a running server: just bench http://127.0.0.1:8180 PID
+bench server pid:
+    cargo run --release -p sexton-bench -- --server {{server}} --pid {{pid}} all --fsync-dir target
+
+# The same tests for much longer: more random cases, optimized
+long cases="20000":
+    PROPTEST_CASES={{cases}} cargo test --release --workspace
