@@ -111,7 +111,11 @@ pub async fn run(data: &Path, args: &Args, say: impl FnOnce(&str)) -> Result<(),
         tracing::warn!(%error, "cannot write the address into the lock file");
     }
     tracing::info!(%url, data = %data.display(), millis = started.elapsed().as_millis() as u64, "serving");
-    say(&format!("serving {} on {url}\nkubectl: sexton kubeconfig --data {} > kubeconfig", data.display(), data.display()));
+    say(&format!(
+        "serving {} on {url}\nkubectl: sexton kubeconfig --data {} > kubeconfig",
+        data.display(),
+        data.display()
+    ));
     let why = tokio::select! {
         _ = terminate.recv() => "terminated",
         _ = interrupt.recv() => "interrupted",
@@ -166,13 +170,18 @@ fn store_metrics(engine: Arc<LocalEngine>) -> Metrics {
     let size = engine.clone();
     metrics.gauge("store_objects", "Objects stored", move || count(size.size().0));
     let size = engine.clone();
-    metrics.gauge("store_history_changes", "Changes that watches can resume from", move || count(size.size().1));
+    metrics
+        .gauge("store_history_changes", "Changes that watches can resume from", move || count(size.size().1));
     let size = engine.clone();
     metrics.gauge("store_history_bytes", "Memory that only history holds", move || count(size.size().2));
     let figures = engine.clone();
-    metrics.gauge("store_batches", "Durable batches since start", move || number(figures.figures().batches.load(Relaxed)));
+    metrics.gauge("store_batches", "Durable batches since start", move || {
+        number(figures.figures().batches.load(Relaxed))
+    });
     let figures = engine.clone();
-    metrics.gauge("store_changes", "Durable changes since start", move || number(figures.figures().changes.load(Relaxed)));
+    metrics.gauge("store_changes", "Durable changes since start", move || {
+        number(figures.figures().changes.load(Relaxed))
+    });
     metrics.gauge("store_journal_microseconds", "Time spent making batches durable", move || {
         number(engine.figures().journal_micros.load(Relaxed))
     });

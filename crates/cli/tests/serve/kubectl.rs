@@ -34,7 +34,10 @@ fn kubectls() -> Vec<PathBuf> {
 fn kubectl_sees_a_small_kubernetes() {
     let kubectls = kubectls();
     if kubectls.is_empty() {
-        assert!(std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(), "kubectl is required and not on the PATH");
+        assert!(
+            std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(),
+            "kubectl is required and not on the PATH"
+        );
         println!("skipped: needs kubectl");
         return;
     }
@@ -121,7 +124,8 @@ fn word(word: &str) -> String {
     let bare = word.trim_matches(|c: char| c == ' ' || c == '"' || c == ',');
     let is_time = bare.len() == 20 && bare.ends_with('Z') && bare.contains('T');
     let is_uid = bare.len() == 36 && bare.matches('-').count() == 4;
-    let is_age = bare.len() >= 2 && bare.ends_with('s') && bare[..bare.len() - 1].chars().all(|c| c.is_ascii_digit());
+    let is_age =
+        bare.len() >= 2 && bare.ends_with('s') && bare[..bare.len() - 1].chars().all(|c| c.is_ascii_digit());
     match (is_time, is_uid, is_age) {
         (true, ..) => word.replace(bare, "TIME"),
         (_, true, _) => word.replace(bare, "UID"),

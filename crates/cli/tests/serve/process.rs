@@ -2,11 +2,13 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A running `sexton serve`; killed when dropped.
 pub struct Server {
     child: Child,
+    /// Kept open: a server whose output nobody takes might stop.
+    _stdout: BufReader<ChildStdout>,
     /// `127.0.0.1:port`
     pub address: String,
 }
@@ -23,10 +25,12 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let line = lines.next().expect("the server ended before it served").unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
         let address = line.rsplit("://").next().unwrap().trim().to_owned();
-        Server { child, address }
+        assert!(!address.is_empty(), "the server ended before it served");
+        Server { child, _stdout: stdout, address }
     }
 
     pub fn pid(&self) -> u32 {

@@ -52,9 +52,11 @@ impl Connection {
                 body.resize(length, 0);
                 self.stream.read_exact(&mut body)?;
             }
-            None => while let Some(chunk) = self.chunk()? {
-                body.extend_from_slice(&chunk);
-            },
+            None => {
+                while let Some(chunk) = self.chunk()? {
+                    body.extend_from_slice(&chunk);
+                }
+            }
         }
         let text = String::from_utf8_lossy(&body).into_owned();
         Ok(Answer { code, body: serde_json::from_slice(&body).unwrap_or(Value::String(text)) })
@@ -63,7 +65,11 @@ impl Connection {
     /// The code and, unless chunked, the length of the body.
     pub fn head(&mut self) -> std::io::Result<(u16, Option<usize>)> {
         let status = self.line()?;
-        let code = status.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or(std::io::ErrorKind::InvalidData)?;
+        let code = status
+            .split(' ')
+            .nth(1)
+            .and_then(|code| code.parse().ok())
+            .ok_or(std::io::ErrorKind::InvalidData)?;
         let mut length = None;
         loop {
             let line = self.line()?.to_lowercase();
@@ -77,7 +83,8 @@ impl Connection {
 
     /// One chunk of a chunked body; `None` at its end.
     pub fn chunk(&mut self) -> std::io::Result<Option<Vec<u8>>> {
-        let size = usize::from_str_radix(self.line()?.trim(), 16).map_err(|_| std::io::ErrorKind::InvalidData)?;
+        let size =
+            usize::from_str_radix(self.line()?.trim(), 16).map_err(|_| std::io::ErrorKind::InvalidData)?;
         let mut bytes = vec![0; size + 2];
         self.stream.read_exact(&mut bytes)?;
         bytes.truncate(size);

@@ -114,7 +114,9 @@ fn over_the_limit_is_429() {
     let _second = watch(&server.address, 1).unwrap();
     let ask = || {
         let mut connection = Connection::open(&server.address).unwrap();
-        connection.ask("GET", "/api/v1/configmaps?watch=true&resourceVersion=1&timeoutSeconds=1", "", "").unwrap()
+        connection
+            .ask("GET", "/api/v1/configmaps?watch=true&resourceVersion=1&timeoutSeconds=1", "", "")
+            .unwrap()
     };
     let refused = ask();
     assert_eq!((refused.code, &refused.body["reason"]), (429, &json!("TooManyRequests")));

@@ -161,7 +161,7 @@ mod tests {
         for host in ["127.0.0.1:8180", "localhost", "[::1]:8180", "127.8.9.1"] {
             assert!(ask(&open, &[("host", host)]).is_ok(), "{host}");
         }
-        for host in ["evil.example", "10.0.0.1:8180", "localhost.evil.example", "[::2]:1"] {
+        for host in ["evil.example", "192.0.2.1:8180", "localhost.evil.example", "[::2]:1"] {
             assert_eq!(ask(&open, &[("host", host)]), Err(403), "{host}");
         }
         assert_eq!(ask(&open, &[("host", "localhost"), ("origin", "https://evil.example")]), Err(403));
