@@ -94,9 +94,8 @@ impl Journal for SqliteJournal {
         self.healthy()?;
         let mut meta = Meta { compacted: last.revision, ..self.meta };
         let net = fold::net(changes, &mut meta);
-        let upto = signed(last.revision);
-        self.transaction("folding the journal", meta, |connection, _| fold::write(connection, &net, upto))?;
-        self.checkpointer.wrote(&self.connection, fold::bytes(&net));
+        self.transaction("folding the journal", meta, |connection, _| net.write(connection, last.revision))?;
+        self.checkpointer.wrote(&self.connection, net.bytes());
         Ok(())
     }
 
