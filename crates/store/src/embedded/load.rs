@@ -61,7 +61,7 @@ impl Loader<'_> {
 
     fn state(&self, meta: &Meta) -> Result<State, OpenError> {
         let failed = |error| self.failed(error);
-        let mut state = State { revision: meta.compacted, ..State::default() };
+        let mut entries = Vec::new();
         let mut counted = Meta { compacted: meta.compacted, head: meta.head, ..Meta::default() };
         let mut select = self
             .connection
@@ -80,12 +80,17 @@ impl Loader<'_> {
             let revision = Revision::new(number.cast_unsigned());
             let entry = Entry { revision, value: RawValue::from(self.blob(row, 2)?) };
             counted.add(&key, &entry);
-            if let Some(twice) = state.map.insert(key, entry) {
-                return Err(self.corrupt(format!(
-                    "the table state holds the same key at revisions {} and {number}",
-                    twice.revision
-                )));
-            }
+            entries.push((key, entry));
+        }
+        // Sorted once: several times faster than finding the place of each.
+        entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        if let Some(twins) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(self.corrupt(format!(
+                "the table state holds the key {} at revisions {} and {}",
+                twins[0].0.escape_ascii(),
+                twins[0].1.revision,
+                twins[1].1.revision
+            )));
         }
         if counted != *meta {
             return Err(self.corrupt(format!(
@@ -93,7 +98,7 @@ impl Loader<'_> {
                 counted.objects, counted.digest, meta.objects, meta.digest
             )));
         }
-        Ok(state)
+        Ok(State { revision: meta.compacted, map: entries.into_iter().collect() })
     }
 
     fn replay(&self, recovered: &mut Recovered) -> Result<(), OpenError> {

@@ -23,7 +23,7 @@ pub fn commit(number: u64) -> Transaction {
     for step in 0..number % 4 {
         let place = (number * 31 + step * 17) % 23;
         let key = format!("ns\0k{place:02}");
-        if (number + step) % 3 == 0 {
+        if (number + step).is_multiple_of(3) {
             ops.push(Op::Delete { key: key.into_bytes().into() });
         } else {
             let length = (number * 131 + step) % 1500;
