@@ -27,7 +27,7 @@ fn main() {
         many(&engine, "64 writers", 64, 200_000).await;
         single(&engine, "single, after load", 10_000).await;
         deletes(&engine, 100_000).await;
-        report(&engine);
+        report(&engine, &dir.path().join("a"));
         drop(engine);
         reopen(&dir.path().join("a"));
 
@@ -36,7 +36,7 @@ fn main() {
         let engine = open(&dir.path().join("b"), little);
         many(&engine, "64 writers, folding all the while", 64, 400_000).await;
         single(&engine, "single, folding meanwhile", 10_000).await;
-        report(&engine);
+        report(&engine, &dir.path().join("b"));
         let started = Instant::now();
         engine.compact(engine.head().await.unwrap()).await.unwrap();
         println!("{:36} {:.2?}", "compacting the rest", started.elapsed());
@@ -120,17 +120,18 @@ async fn deletes(engine: &Arc<LocalEngine>, count: usize) {
     println!("{:36} {:>8.0}/s", "  deletes", page.entries.len() as f64 / whole.as_secs_f64());
 }
 
-fn report(engine: &LocalEngine) {
+fn report(engine: &LocalEngine, dir: &Path) {
     let figures = engine.figures();
     let batches = figures.batches.load(Ordering::Relaxed).max(1);
     let (keys, kept, weight) = engine.size();
     println!(
         "  {} changes in {batches} batches, {} us in the journal per batch, {} folded; {keys} keys, {kept} changes \
-         kept ({} MiB)",
+         kept ({} MiB); log {} MiB",
         figures.changes.load(Ordering::Relaxed),
         figures.journal_micros.load(Ordering::Relaxed) / batches,
         figures.folded.load(Ordering::Relaxed),
         weight >> 20,
+        std::fs::metadata(dir.join("store.db-wal")).map_or(0, |log| log.len() >> 20),
     );
 }
 

@@ -21,7 +21,7 @@ const RESTART: usize = 16 << 20;
 /// From this length on it does so even if it has to wait for the thread.
 const LIMIT: usize = 64 << 20;
 /// What a small transaction writes beside its own bytes: a few pages.
-const OVERHEAD: usize = 3 * 8192;
+const OVERHEAD: usize = 3 * 4096;
 
 /// The thread and what the writer knows of the log.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ use super::fault::judge;
 use super::fold;
 use super::lock::DirLock;
 use super::meta::Meta;
+use super::reserve::Reserve;
 use crate::history::Change;
 use crate::journal::{Journal, JournalError};
 
@@ -29,12 +30,19 @@ pub(super) struct SqliteJournal {
     /// As it is on disk.
     meta: Meta,
     buffer: Vec<u8>,
+    reserve: Reserve,
     _lock: DirLock,
 }
 
 impl SqliteJournal {
-    pub(super) fn new(connection: Connection, checkpointer: Checkpointer, meta: Meta, lock: DirLock) -> Self {
-        SqliteJournal { checkpointer, connection, meta, buffer: Vec::new(), _lock: lock }
+    pub(super) fn new(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        meta: Meta,
+        reserve: Reserve,
+        lock: DirLock,
+    ) -> Self {
+        SqliteJournal { checkpointer, connection, meta, buffer: Vec::new(), reserve, _lock: lock }
     }
 
     /// Runs `work` as one transaction, which also makes `meta` the new row of that table.
@@ -63,6 +71,13 @@ impl SqliteJournal {
         Ok(())
     }
 
+    fn insert(&mut self, head: Head, meta: Meta) -> Result<(), JournalError> {
+        self.transaction("appending to the journal", meta, |connection, bytes| {
+            let row = params![head.first, head.last, head.at_ms, bytes];
+            connection.prepare_cached(APPEND)?.execute(row).map(|_| ())
+        })
+    }
+
     fn healthy(&self) -> Result<(), JournalError> {
         self.checkpointer.failure().map_or(Ok(()), |reason| Err(JournalError::Broken(reason)))
     }
@@ -76,10 +91,12 @@ impl Journal for SqliteJournal {
             Head { first: signed(first.revision), last: signed(last.revision), at_ms: milliseconds(at) };
         codec::encode(head, batch, &mut self.buffer);
         let meta = Meta { head: last.revision, ..self.meta };
-        let outcome = self.transaction("appending to the journal", meta, |connection, bytes| {
-            let row = params![head.first, head.last, head.at_ms, bytes];
-            connection.prepare_cached(APPEND)?.execute(row).map(|_| ())
-        });
+        let mut outcome = self.insert(head, meta);
+        // Removals are how space is freed.
+        let only_removes = || batch.iter().all(|change| change.after.is_none());
+        if matches!(outcome, Err(JournalError::Full(_))) && only_removes() && self.reserve.release() {
+            outcome = self.insert(head, meta);
+        }
         let written = self.buffer.len();
         if self.buffer.capacity() > BUFFER {
             self.buffer = Vec::new();
@@ -94,14 +111,14 @@ impl Journal for SqliteJournal {
         self.healthy()?;
         let mut meta = Meta { compacted: last.revision, ..self.meta };
         let net = fold::net(changes, &mut meta);
-        let upto = signed(last.revision);
-        self.transaction("folding the journal", meta, |connection, _| fold::write(connection, &net, upto))?;
-        self.checkpointer.wrote(&self.connection, fold::bytes(&net));
+        self.transaction("folding the journal", meta, |connection, _| net.write(connection, last.revision))?;
+        self.checkpointer.wrote(&self.connection, net.bytes());
         Ok(())
     }
 
     fn idle(&mut self) {
         self.checkpointer.rest();
+        self.reserve.renew();
     }
 }
 

@@ -15,7 +15,14 @@ const LONGEST: u64 = 4096;
 
 /// A held lock; dropping it releases it.
 #[derive(Debug)]
-pub(super) struct DirLock(#[expect(dead_code, reason = "held, not used")] File);
+pub(super) struct DirLock(File);
+
+impl Drop for DirLock {
+    fn drop(&mut self) {
+        // Said aloud: a process that is being started at this moment still shares the open file.
+        let _ = self.0.unlock();
+    }
+}
 
 impl DirLock {
     /// Takes the lock, or says who has it.

@@ -1,6 +1,7 @@
 //! The embedded engine: state in memory, durable in one SQLite file that a person can open.
 //!
-//! A data directory holds `store.db` (with `-wal` and `-shm` beside it while in use) and `lock`. The tables:
+//! A data directory holds `store.db` (with `-wal` and `-shm` beside it while in use), `lock`, and `reserve`, which only
+//! takes up space for the day on which the disk is full. The tables:
 //!
 //! - `journal`: one row per durable batch of changes; the kept rows are the history.
 //! - `state`: the state at revision `meta.compacted`, to which the oldest rows of the journal are folded.
@@ -22,6 +23,7 @@ mod journal;
 mod load;
 mod lock;
 mod meta;
+mod reserve;
 mod schema;
 mod wal;
 
@@ -35,6 +37,7 @@ use self::checkpoint::Checkpointer;
 use self::journal::SqliteJournal;
 use self::load::Loaded;
 use self::lock::DirLock;
+use self::reserve::Reserve;
 use crate::history::Retention;
 use crate::local::LocalEngine;
 
@@ -61,7 +64,13 @@ pub fn open(dir: impl AsRef<Path>, options: Options) -> Result<LocalEngine, Open
     let connection = schema::connect(file).map_err(failed)?;
     let Loaded { recovered, meta } = load::load(&connection, file)?;
     // After a crash the log begins anew, so that no remains of it can be taken for damage later.
-    checkpoint::passive(&connection).map_err(failed)?;
+    // Without space it has to wait.
+    match checkpoint::passive(&connection) {
+        Err(error) if error.sqlite_error_code() != Some(rusqlite::ErrorCode::DiskFull) => {
+            return Err(failed(error));
+        }
+        _ => {}
+    }
     let checkpointer = Checkpointer::spawn(schema::connect(file).map_err(failed)?)
         .map_err(OpenError::io("start a thread for", file))?;
     tracing::info!(
@@ -71,7 +80,7 @@ pub fn open(dir: impl AsRef<Path>, options: Options) -> Result<LocalEngine, Open
         history = recovered.history.len(),
         "store opened"
     );
-    let journal = SqliteJournal::new(connection, checkpointer, meta, lock);
+    let journal = SqliteJournal::new(connection, checkpointer, meta, Reserve::new(dir), lock);
     Ok(LocalEngine::start(journal, recovered, options.retention))
 }
 

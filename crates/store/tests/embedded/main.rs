@@ -1,0 +1,12 @@
+//! What only the engine on disk promises: restarts, crashes, damage, full disks, copies.
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
+
+mod copies;
+mod damage;
+mod disk;
+mod doors;
+mod golden;
+mod kill;
+mod log_damage;
+mod reopen;
+mod script;
