@@ -17,10 +17,7 @@ use crate::kinds::Special;
 impl Api {
     /// Deletes an object.
     pub async fn delete(&self, target: &Target, name: &str, options: &DeleteOptions) -> Result<Written> {
-        let errors = options.errors();
-        if !errors.is_empty() {
-            return Err(Status::invalid("", "DeleteOptions", "", &errors).into());
-        }
+        check_options(options)?;
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
             check_preconditions(target, name, options, &current)?;
@@ -109,6 +106,14 @@ impl Api {
         };
         self.wrote(target).await?;
         Ok(Some(written))
+    }
+}
+
+/// Whether the options make sense by themselves, whatever they are used on.
+pub(super) fn check_options(options: &DeleteOptions) -> Result<()> {
+    match options.errors().as_slice() {
+        [] => Ok(()),
+        errors => Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", errors).into()),
     }
 }
 
