@@ -76,7 +76,7 @@ impl Api {
         let slot: sexton_store::engine::RawKey = key.encode().into();
         for _ in 0..RACES {
             let mut guards = vec![Guard::At { key: slot.clone(), revision: sexton_model::Revision::NONE }];
-            guards.extend(self.room_for(target).await?);
+            guards.extend(self.room_for(target, document.name()).await?);
             if options.dry_run {
                 self.refuse_taken(target, &document).await?;
                 return Ok(Written { created: true, warnings, ..Written::document(document) });

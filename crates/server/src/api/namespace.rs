@@ -31,10 +31,10 @@ impl Api {
     }
 
     /// The guards under which a new object may come into being: its namespace lives, its definition stands.
-    pub(super) async fn room_for(&self, target: &Target) -> Result<Vec<Guard>> {
+    pub(super) async fn room_for(&self, target: &Target, name: &str) -> Result<Vec<Guard>> {
         let mut guards = Vec::new();
         if target.kind.namespaced {
-            guards.push(self.living_namespace(target).await?);
+            guards.push(self.living_namespace(target, name).await?);
         }
         if target.kind.is_custom() {
             let registry = self.kinds.current();
@@ -43,23 +43,23 @@ impl Api {
             let current = current.ok_or_else(Status::no_such_path)?;
             if current.terminating {
                 let why = "create not allowed while custom resource definition is terminating";
-                return Err(Status::forbidden(resource, "", why).into());
+                return Err(Status::forbidden(resource, name, why).into());
             }
             guards.extend(current.definition.clone());
         }
         Ok(guards)
     }
 
-    async fn living_namespace(&self, target: &Target) -> Result<Guard> {
-        let name = target.namespace.as_str();
-        let key = Key { kind: namespaces(), namespace: String::new(), name: name.to_owned() };
+    async fn living_namespace(&self, target: &Target, name: &str) -> Result<Guard> {
+        let inside = target.namespace.as_str();
+        let key = Key { kind: namespaces(), namespace: String::new(), name: inside.to_owned() };
         let Some(namespace) = self.store.get(&key, At::Latest).await? else {
-            return Err(Status::not_found(&namespaces(), name).into());
+            return Err(Status::not_found(&namespaces(), inside).into());
         };
         if namespace.facts()?.deleted.is_some() {
-            let why = format!("unable to create new content in namespace {name} because it is being terminated");
-            let message = format!("namespace {name} is being terminated");
-            let status = Status::forbidden(&target.kind.resource, "", why);
+            let why = format!("unable to create new content in namespace {inside} because it is being terminated");
+            let message = format!("namespace {inside} is being terminated");
+            let status = Status::forbidden(&target.kind.resource, name, why);
             return Err(status.because("NamespaceTerminating", message, "metadata.namespace").into());
         }
         Ok(namespace.unchanged())
