@@ -5,7 +5,7 @@ use sexton_model::{Document, GroupResource, Key, Status};
 use sexton_store::{At, Guard, Scope};
 
 use super::{Api, Result, Target, WriteOptions};
-use crate::kinds::KindRef;
+use crate::kinds::{KindRef, Special};
 
 /// These exist from the start and cannot be deleted.
 pub(super) const PERMANENT: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -68,22 +68,16 @@ impl Api {
     /// Everything that a namespace can hold, or that a definition defines.
     pub(super) fn contents(&self, target: &Target, document: &Document) -> Vec<Scope> {
         let registry = self.kinds.current();
-        let mut scopes: Vec<Scope> = Vec::new();
-        for kind in registry.all() {
-            let scope = match target.kind.special {
-                crate::kinds::Special::Namespace if kind.namespaced => {
-                    Scope { kind: kind.resource.clone(), namespace: Some(document.name().to_owned()) }
-                }
-                crate::kinds::Special::Definition if kind.resource.to_string() == document.name() => {
-                    Scope { kind: kind.resource.clone(), namespace: None }
-                }
-                _ => continue,
-            };
-            if !scopes.contains(&scope) {
-                scopes.push(scope);
+        let scope = |(resource, namespaced): (&GroupResource, bool)| match target.kind.special {
+            Special::Namespace if namespaced => {
+                Some(Scope { kind: resource.clone(), namespace: Some(document.name().to_owned()) })
             }
-        }
-        scopes
+            Special::Definition if resource.to_string() == document.name() => {
+                Some(Scope { kind: resource.clone(), namespace: None })
+            }
+            _ => None,
+        };
+        registry.stored().filter_map(scope).collect()
     }
 
     /// Whether any of the scopes holds anything.

@@ -115,6 +115,13 @@ fn established(now: &str) -> Value {
     ])
 }
 
+/// What a stored definition defines, served or not, and whether that lives in namespaces.
+pub(super) fn stores(document: &Document) -> (GroupResource, bool) {
+    let spec = document.object().get("spec").cloned().unwrap_or_default();
+    let resource = GroupResource::new(text(&spec, "/group"), text(&spec, "/names/plural"));
+    (resource, text(&spec, "/scope") == "Namespaced")
+}
+
 /// The kinds that a stored definition serves, one per served version.
 pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
     let spec = document.object().get("spec").cloned().unwrap_or_default();
