@@ -5,7 +5,7 @@ mod builtin;
 mod custom;
 mod registry;
 
-pub use custom::{DefinitionError, check_definition, complete_definition};
+pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
 pub use registry::{Kinds, Registry};
 
 use std::sync::Arc;
