@@ -1,6 +1,6 @@
 //! POST: a new object.
 
-use sexton_model::{Document, FieldError, Status, Stored, time};
+use sexton_model::{Document, FieldError, Status, time};
 use sexton_store::{At, CommitError, Guard, Object};
 
 use super::{Api, Part, RACES, Result, Target, WriteOptions, Written};
@@ -81,7 +81,7 @@ impl Api {
                 self.refuse_taken(target, &document).await?;
                 return Ok(Written { created: true, warnings, ..Written::document(document) });
             }
-            match self.store.put(slot.clone(), Stored::encode(&document), guards).await {
+            match self.store.put(slot.clone(), target.encode(&document), guards).await {
                 Ok(object) => {
                     self.wrote(target).await?;
                     return Ok(Written { created: true, warnings, ..Written::stored(object) });

@@ -4,7 +4,7 @@
 //! Without a policy this is the seed's delete: the object is marked with the `cascade_deletion` finalizer and goes
 //! last, after everything that depends on it.
 
-use sexton_model::{DeleteOptions, Document, Policy, Status, Stored, time};
+use sexton_model::{DeleteOptions, Document, Policy, Status, time};
 use sexton_store::{CommitError, Guard, Object};
 
 use super::commit::is_held;
@@ -92,7 +92,7 @@ impl Api {
                 marked.set_or_remove("generation", Some((old.generation() + 1).into()));
             }
         }
-        let stored = Stored::encode(&marked);
+        let stored = target.encode(&marked);
         let written = if stored == current.stored {
             Written::stored(current.clone())
         } else if options.is_dry_run() {

@@ -157,11 +157,14 @@ fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) ->
     };
     let subresources = version.get("subresources").and_then(Value::as_object);
     let status = subresources.is_some_and(|list: &Map<String, Value>| list.contains_key("status"));
+    let versions = spec.get("versions").and_then(Value::as_array);
+    let kept = versions.into_iter().flatten().find(|version| version["storage"] == true).unwrap_or(version);
     let schema = version.pointer("/schema/openAPIV3Schema");
     let schema = schema.and_then(|schema| Schema::from_openapi(schema, status).ok());
     Kind {
         resource: GroupResource::new(text(spec, "/group"), text(spec, "/names/plural")),
         version: text(version, "/name").into(),
+        stored_version: text(kept, "/name").into(),
         kind: kind.into(),
         list_kind: or("/names/listKind", format!("{kind}List")),
         singular: or("/names/singular", kind.to_lowercase()),

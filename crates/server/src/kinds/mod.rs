@@ -62,6 +62,8 @@ pub struct Kind {
     pub resource: GroupResource,
     /// The version, e.g. `v1`.
     pub version: String,
+    /// The version in which objects are kept; all versions share them.
+    pub stored_version: String,
     /// The kind's name, e.g. `ConfigMap`.
     pub kind: String,
     /// What a list of it is called.
@@ -102,11 +104,16 @@ pub type KindRef = Arc<Kind>;
 impl Kind {
     /// `apiVersion` of its objects.
     pub fn api_version(&self) -> String {
-        if self.resource.group.is_empty() {
-            self.version.clone()
-        } else {
-            format!("{}/{}", self.resource.group, self.version)
-        }
+        self.qualified(&self.version)
+    }
+
+    /// `apiVersion` of its objects as they are kept.
+    pub fn stored_api_version(&self) -> String {
+        self.qualified(&self.stored_version)
+    }
+
+    fn qualified(&self, version: &str) -> String {
+        if self.resource.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.resource.group) }
     }
 
     /// Whether the schema comes from a definition.
