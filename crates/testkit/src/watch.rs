@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
@@ -37,15 +37,28 @@ impl Watch {
     /// The next event, or `None` at the end of the watch.
     pub async fn next(&mut self) -> Option<Value> {
         while self.ready.is_empty() {
-            let piece =
-                tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("no event came in time");
-            self.unread.extend_from_slice(&piece?.unwrap());
-            while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.unread.drain(..=end).collect();
-                self.ready.push_back(serde_json::from_slice(&line).unwrap());
-            }
+            let piece = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("no event came in time");
+            self.take(&piece?.unwrap());
         }
         self.ready.pop_front()
+    }
+
+    /// The next event, if it is there without waiting: for tests that move a paused clock themselves.
+    pub fn ready(&mut self) -> Option<Value> {
+        if self.ready.is_empty()
+            && let Some(Some(piece)) = self.stream.next().now_or_never()
+        {
+            self.take(&piece.unwrap());
+        }
+        self.ready.pop_front()
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        self.unread.extend_from_slice(piece);
+        while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.unread.drain(..=end).collect();
+            self.ready.push_back(serde_json::from_slice(&line).unwrap());
+        }
     }
 
     /// The next `count` events in short form, see [`short`].
