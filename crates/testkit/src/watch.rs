@@ -37,7 +37,8 @@ impl Watch {
     /// The next event, or `None` at the end of the watch.
     pub async fn next(&mut self) -> Option<Value> {
         while self.ready.is_empty() {
-            let piece = tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("no event came in time");
+            let piece =
+                tokio::time::timeout(PATIENCE, self.stream.next()).await.expect("no event came in time");
             self.take(&piece?.unwrap());
         }
         self.ready.pop_front()
