@@ -10,7 +10,7 @@ mod prepare;
 mod update;
 
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
-pub use limits::Limits;
+pub use limits::{Limits, check_size};
 pub use prepare::{match_target, prepare_create, prepare_update};
 
 use sexton_model::{Document, FieldError, Status};

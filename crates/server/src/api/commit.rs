@@ -69,6 +69,7 @@ impl Api {
             };
         }
         let stored = target.encode(&new);
+        admission::check_size(Some(&current.stored), &stored)?;
         if stored == current.stored {
             return done(Written::stored(current.clone()));
         }

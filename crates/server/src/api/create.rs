@@ -72,6 +72,8 @@ impl Api {
             self.track(target, Part::Main, None, &mut document, options);
         }
         let warnings = self.admit(target, Change { old: None, new: &mut document }).await?;
+        let stored = target.encode(&document);
+        admission::check_size(None, &stored)?;
         let key = target.key(document.name());
         let slot: sexton_store::engine::RawKey = key.encode().into();
         for _ in 0..RACES {
@@ -81,7 +83,7 @@ impl Api {
                 self.refuse_taken(target, &document).await?;
                 return Ok(Written { created: true, warnings, ..Written::document(document) });
             }
-            match self.store.put(slot.clone(), target.encode(&document), guards).await {
+            match self.store.put(slot.clone(), stored.clone(), guards).await {
                 Ok(object) => {
                     self.wrote(target).await?;
                     return Ok(Written { created: true, warnings, ..Written::stored(object) });
