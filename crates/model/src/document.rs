@@ -64,7 +64,9 @@ impl Document {
     /// Takes a JSON value as a document: types of the metadata are checked, its rules are not.
     pub fn from_value(value: Value) -> Result<Document, NotADocument> {
         let mut value = value;
-        let Value::Object(object) = &mut value else { return Err(NotADocument::NotAnObject(type_of(&value))) };
+        let Value::Object(object) = &mut value else {
+            return Err(NotADocument::NotAnObject(type_of(&value)));
+        };
         match object.get_mut("metadata") {
             None | Some(Value::Null) => {
                 object.insert("metadata".into(), Value::Object(Map::new()));

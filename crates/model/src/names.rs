@@ -3,14 +3,11 @@
 /// Why a name is refused, in words a user can act on.
 pub type Complaint = String;
 
-const LABEL_HINT: &str =
-    "only lower case letters, digits and '-' are allowed, with a letter or digit first and last, e.g. 'web-1'";
+const LABEL_HINT: &str = "only lower case letters, digits and '-' are allowed, with a letter or digit first and last, e.g. 'web-1'";
 const SUBDOMAIN_HINT: &str = "must be a lowercase RFC 1123 subdomain: lower case letters, digits, '-' and '.', with a \
      letter or digit at both ends of every part, e.g. 'web-1.example.com'";
-const DNS1035_HINT: &str =
-    "must be a DNS-1035 label: lower case letters, digits and '-', a letter first, a letter or digit last, e.g. 'web-1'";
-const QUALIFIED_HINT: &str =
-    "name part: only letters, digits, '-', '_' and '.' are allowed, with a letter or digit first and last, e.g. 'My.Name'";
+const DNS1035_HINT: &str = "must be a DNS-1035 label: lower case letters, digits and '-', a letter first, a letter or digit last, e.g. 'web-1'";
+const QUALIFIED_HINT: &str = "name part: only letters, digits, '-', '_' and '.' are allowed, with a letter or digit first and last, e.g. 'My.Name'";
 const VALUE_HINT: &str = "must be empty or made of letters, digits, '-', '_' and '.', with a letter or digit first and \
      last, e.g. 'My_value'";
 

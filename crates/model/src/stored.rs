@@ -138,6 +138,28 @@ impl Stored {
         Ok(())
     }
 
+    /// Appends the JSON text with its resource version, in this API version: versions of a kind differ in nothing else.
+    pub fn write_in(
+        &self,
+        api_version: &str,
+        revision: Revision,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NotStored> {
+        const HEAD: &[u8] = br#"{"apiVersion":""#;
+        let Some(rest) = self.text()?.strip_prefix(HEAD) else { return self.write(revision, out) };
+        let end = rest.iter().position(|byte| *byte == b'"').unwrap_or(rest.len());
+        if &rest[..end] == api_version.as_bytes() {
+            return self.write(revision, out);
+        }
+        let start = self.facts()?.metadata().start + 1;
+        out.extend_from_slice(HEAD);
+        out.extend_from_slice(api_version.as_bytes());
+        out.extend_from_slice(&rest[end..start - HEAD.len()]);
+        splice(revision, out);
+        out.extend_from_slice(&rest[start - HEAD.len()..]);
+        Ok(())
+    }
+
     /// Appends only kind and metadata, as clients that ask for `PartialObjectMetadata` want it.
     pub fn write_metadata(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
         let text = self.text()?;
@@ -266,6 +288,18 @@ mod tests {
         assert!(
             text.starts_with(br#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"42","#)
         );
+    }
+
+    #[test]
+    fn the_api_version_is_written_as_asked() {
+        let stored = Stored::encode(&document());
+        for api_version in ["v1", "v1beta1", "example.com/v2"] {
+            let mut text = Vec::new();
+            stored.write_in(api_version, Revision::new(42), &mut text).unwrap();
+            let mut expected = stored.document(Revision::new(42)).unwrap();
+            expected.object_mut().insert("apiVersion".into(), api_version.into());
+            assert_eq!(serde_json::from_slice::<Value>(&text).unwrap(), expected.into_value());
+        }
     }
 
     #[test]

@@ -8,7 +8,9 @@ use sexton_model::ids::{self, GroupResource, Key};
 use sexton_model::stored::{Facts, NotStored};
 use sexton_model::{Document, Revision, Stored};
 
-use crate::engine::{At, CommitError, Committed, Engine, Guard, KeyRange, Op, RawKey, ReadError, Transaction};
+use crate::engine::{
+    At, CommitError, Committed, Engine, Guard, KeyRange, Op, RawKey, ReadError, Transaction,
+};
 use crate::feed::ChangeFeed;
 use crate::history::Change;
 use crate::state::Entry;

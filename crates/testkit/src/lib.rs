@@ -1,1 +1,21 @@
-//! placeholder
+//! The whole API in this process, and short ways to speak with it. For tests only, never shipped.
+//!
+//! - [`world`]: an API on an engine, with a clock and chance that tests decide over.
+//! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
+//! - [`script`]: requests and expected answers as text.
+//! - [`things`]: documents that many tests need.
+
+// Test support: a surprise here is a failed test, and the place of the panic is its message.
+#![allow(clippy::unwrap_used)]
+
+pub mod call;
+pub mod nature;
+pub mod script;
+pub mod things;
+pub mod watch;
+pub mod world;
+
+pub use call::{Answer, Call};
+pub use nature::FixedNature;
+pub use watch::Watch;
+pub use world::World;

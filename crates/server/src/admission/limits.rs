@@ -1,10 +1,10 @@
 //! How large one object may be, in numbers of things.
 
 use serde_json::Value;
-use sexton_model::FieldError;
+use sexton_model::{FieldError, Status, Stored};
 
 use super::Change;
-use crate::api::Target;
+use crate::api::{Result, Target};
 
 /// Counts that one object may not exceed.
 #[derive(Debug, Clone, Copy)]
@@ -17,12 +17,23 @@ pub struct Limits {
     pub owners: usize,
     /// All annotations together, in bytes.
     pub annotation_bytes: usize,
+    /// The whole object as it is kept, in bytes. A request is bounded anyway; many patches one after the other are not.
+    pub bytes: usize,
 }
 
 impl Limits {
     /// Far above what people use, far below what hurts.
     pub const DEFAULT: Limits =
-        Limits { labels: 256, finalizers: 64, owners: 256, annotation_bytes: 256 << 10 };
+        Limits { labels: 256, finalizers: 64, owners: 256, annotation_bytes: 256 << 10, bytes: 3 << 20 };
+}
+
+/// Refuses an object that has grown too large. One that shrinks is never refused, however large it is.
+pub fn check_size(old: Option<&Stored>, new: &Stored) -> Result<()> {
+    let (was, is) = (old.map_or(0, |old| old.bytes().len()), new.bytes().len());
+    if is > Limits::DEFAULT.bytes && is > was {
+        return Err(Status::too_large(Limits::DEFAULT.bytes).into());
+    }
+    Ok(())
 }
 
 pub(super) fn counts(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {

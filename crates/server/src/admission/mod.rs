@@ -10,13 +10,13 @@ mod prepare;
 mod update;
 
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
-pub use limits::Limits;
+pub use limits::{Limits, check_size};
 pub use prepare::{match_target, prepare_create, prepare_update};
 
 use sexton_model::{Document, FieldError, Status};
 
 use crate::api::{Api, Result, Target};
-use crate::kinds::{Special, check_definition};
+use crate::kinds::{Special, check_definition, check_redefinition};
 
 /// A write: what is there, and what shall be there.
 pub struct Change<'a> {
@@ -52,6 +52,7 @@ const CHECKS: &[Check] = &[
 fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     if target.kind.special == Special::Definition {
         errors.extend(check_definition(change.new));
+        errors.extend(change.old.into_iter().flat_map(|old| check_redefinition(old, change.new)));
     }
 }
 

@@ -111,9 +111,15 @@ pub fn prepare_update(
     now: i64,
 ) -> Result<Vec<String>> {
     keep_other_parts(target, part, old, new);
-    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         if !new.metadata().contains_key(field) {
             new.set_or_remove(field, old.metadata().get(field).cloned());
+        }
+    }
+    // Birth and an existing mark are what they are: another time in the body is passed over, as in Kubernetes.
+    for field in ["creationTimestamp", "deletionTimestamp"] {
+        if let Some(time) = old.metadata().get(field) {
+            new.set_or_remove(field, Some(time.clone()));
         }
     }
     new.set_or_remove("selfLink", None);

@@ -71,7 +71,7 @@ impl Api {
         config: &Document,
         options: &WriteOptions,
     ) -> Result<Attempt> {
-        let old = current.document()?;
+        let old = target.read(current)?;
         if !config.uid().is_empty() && config.uid() != old.uid() {
             return Err(uid_mismatch(target, old.name(), config.uid(), old.uid()).into());
         }

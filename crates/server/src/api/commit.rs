@@ -1,7 +1,7 @@
 //! The last steps that all writes share: rules, field ownership, and the commit itself.
 
 use sexton_model::fields::{self, Writer};
-use sexton_model::{Document, Stored, time};
+use sexton_model::{Document, time};
 use sexton_store::{CommitError, Guard, Object};
 
 use super::{Api, Outcome, Part, Result, Target, WriteOptions, Written};
@@ -68,7 +68,8 @@ impl Api {
                 None => Ok(Attempt::Lost),
             };
         }
-        let stored = Stored::encode(&new);
+        let stored = target.encode(&new);
+        admission::check_size(Some(&current.stored), &stored)?;
         if stored == current.stored {
             return done(Written::stored(current.clone()));
         }

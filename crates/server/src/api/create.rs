@@ -1,6 +1,6 @@
 //! POST: a new object.
 
-use sexton_model::{Document, FieldError, Status, Stored, time};
+use sexton_model::{Document, FieldError, Status, time};
 use sexton_store::{At, CommitError, Guard, Object};
 
 use super::{Api, Part, RACES, Result, Target, WriteOptions, Written};
@@ -82,16 +82,18 @@ impl Api {
             self.track(target, Part::Main, None, &mut document, options);
         }
         let warnings = self.admit(target, Change { old: None, new: &mut document }).await?;
+        let stored = target.encode(&document);
+        admission::check_size(None, &stored)?;
         let key = target.key(document.name());
         let slot: sexton_store::engine::RawKey = key.encode().into();
         for _ in 0..RACES {
             let mut guards = vec![Guard::At { key: slot.clone(), revision: sexton_model::Revision::NONE }];
-            guards.extend(self.room_for(target).await?);
+            guards.extend(self.room_for(target, document.name()).await?);
             if options.dry_run {
                 self.refuse_taken(target, &document).await?;
                 return Ok(Written { created: true, warnings, ..Written::document(document) });
             }
-            match self.store.put(slot.clone(), Stored::encode(&document), guards).await {
+            match self.store.put(slot.clone(), stored.clone(), guards).await {
                 Ok(object) => {
                     self.wrote(target).await?;
                     return Ok(Written { created: true, warnings, ..Written::stored(object) });

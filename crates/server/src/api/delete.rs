@@ -4,7 +4,7 @@
 //! Without a policy this is the seed's delete: the object is marked with the `cascade_deletion` finalizer and goes
 //! last, after everything that depends on it.
 
-use sexton_model::{DeleteOptions, Document, Policy, Status, Stored, time};
+use sexton_model::{DeleteOptions, Document, Policy, Status, time};
 use sexton_store::{CommitError, Guard, Object};
 
 use super::commit::is_held;
@@ -17,10 +17,7 @@ use crate::kinds::Special;
 impl Api {
     /// Deletes an object.
     pub async fn delete(&self, target: &Target, name: &str, options: &DeleteOptions) -> Result<Written> {
-        let errors = options.errors();
-        if !errors.is_empty() {
-            return Err(Status::invalid("", "DeleteOptions", "", &errors).into());
-        }
+        check_options(options)?;
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
             check_preconditions(target, name, options, &current)?;
@@ -95,7 +92,7 @@ impl Api {
                 marked.set_or_remove("generation", Some((old.generation() + 1).into()));
             }
         }
-        let stored = Stored::encode(&marked);
+        let stored = target.encode(&marked);
         let written = if stored == current.stored {
             Written::stored(current.clone())
         } else if options.is_dry_run() {
@@ -109,6 +106,14 @@ impl Api {
         };
         self.wrote(target).await?;
         Ok(Some(written))
+    }
+}
+
+/// Whether the options make sense by themselves, whatever they are used on.
+pub(super) fn check_options(options: &DeleteOptions) -> Result<()> {
+    match options.errors().as_slice() {
+        [] => Ok(()),
+        errors => Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", errors).into()),
     }
 }
 

@@ -3,6 +3,7 @@
 use futures::stream::{self, StreamExt, TryStreamExt};
 use sexton_model::DeleteOptions;
 
+use super::delete::check_options;
 use super::{Api, ListOptions, Listed, Result, Target};
 
 /// Deletions under way at once; they share the disk's flushes.
@@ -17,6 +18,7 @@ impl Api {
         which: &ListOptions,
         options: &DeleteOptions,
     ) -> Result<Listed> {
+        check_options(options)?;
         let listed = self.list(target, which).await?;
         // Owned copies (they share their bytes): a stream of futures that borrow is not `Send` to the compiler.
         let deletions = stream::iter(listed.objects.clone()).map(|object| {

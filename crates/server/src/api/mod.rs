@@ -28,7 +28,7 @@ pub use watch::{EventKind, WatchEvent, WatchStream};
 
 use std::sync::Arc;
 
-use sexton_model::{Document, Key, Revision};
+use sexton_model::{Document, Key, Revision, Stored};
 use sexton_store::{Object, Store};
 use tokio::sync::watch as watch_flag;
 
@@ -54,6 +54,24 @@ pub struct Target {
 }
 
 impl Target {
+    /// A stored object as the document that a caller of this version sees.
+    pub(crate) fn read(&self, object: &Object) -> Result<Document> {
+        let mut document = object.document()?;
+        document.object_mut().insert("apiVersion".into(), self.kind.api_version().into());
+        Ok(document)
+    }
+
+    /// A document as it is kept: in one version, whichever it was written in, so that the same is the same.
+    pub(crate) fn encode(&self, document: &Document) -> Stored {
+        let kept = self.kind.stored_api_version();
+        if document.api_version() == kept {
+            return Stored::encode(document);
+        }
+        let mut document = document.clone();
+        document.object_mut().insert("apiVersion".into(), kept.into());
+        Stored::encode(&document)
+    }
+
     /// The slot of a name.
     pub fn key(&self, name: &str) -> Key {
         Key { kind: self.kind.resource.clone(), namespace: self.namespace.clone(), name: name.to_owned() }

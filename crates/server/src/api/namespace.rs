@@ -5,7 +5,7 @@ use sexton_model::{Document, GroupResource, Key, Status};
 use sexton_store::{At, Guard, Scope};
 
 use super::{Api, Result, Target, WriteOptions};
-use crate::kinds::KindRef;
+use crate::kinds::{KindRef, Special};
 
 /// These exist from the start and cannot be deleted.
 pub(super) const PERMANENT: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -31,10 +31,10 @@ impl Api {
     }
 
     /// The guards under which a new object may come into being: its namespace lives, its definition stands.
-    pub(super) async fn room_for(&self, target: &Target) -> Result<Vec<Guard>> {
+    pub(super) async fn room_for(&self, target: &Target, name: &str) -> Result<Vec<Guard>> {
         let mut guards = Vec::new();
         if target.kind.namespaced {
-            guards.push(self.living_namespace(target).await?);
+            guards.push(self.living_namespace(target, name).await?);
         }
         if target.kind.is_custom() {
             let registry = self.kinds.current();
@@ -43,24 +43,24 @@ impl Api {
             let current = current.ok_or_else(Status::no_such_path)?;
             if current.terminating {
                 let why = "create not allowed while custom resource definition is terminating";
-                return Err(Status::forbidden(resource, "", why).into());
+                return Err(Status::forbidden(resource, name, why).into());
             }
             guards.extend(current.definition.clone());
         }
         Ok(guards)
     }
 
-    async fn living_namespace(&self, target: &Target) -> Result<Guard> {
-        let name = target.namespace.as_str();
-        let key = Key { kind: namespaces(), namespace: String::new(), name: name.to_owned() };
+    async fn living_namespace(&self, target: &Target, name: &str) -> Result<Guard> {
+        let inside = target.namespace.as_str();
+        let key = Key { kind: namespaces(), namespace: String::new(), name: inside.to_owned() };
         let Some(namespace) = self.store.get(&key, At::Latest).await? else {
-            return Err(Status::not_found(&namespaces(), name).into());
+            return Err(Status::not_found(&namespaces(), inside).into());
         };
         if namespace.facts()?.deleted.is_some() {
             let why =
-                format!("unable to create new content in namespace {name} because it is being terminated");
-            let message = format!("namespace {name} is being terminated");
-            let status = Status::forbidden(&target.kind.resource, "", why);
+                format!("unable to create new content in namespace {inside} because it is being terminated");
+            let message = format!("namespace {inside} is being terminated");
+            let status = Status::forbidden(&target.kind.resource, name, why);
             return Err(status.because("NamespaceTerminating", message, "metadata.namespace").into());
         }
         Ok(namespace.unchanged())
@@ -69,22 +69,16 @@ impl Api {
     /// Everything that a namespace can hold, or that a definition defines.
     pub(super) fn contents(&self, target: &Target, document: &Document) -> Vec<Scope> {
         let registry = self.kinds.current();
-        let mut scopes: Vec<Scope> = Vec::new();
-        for kind in registry.all() {
-            let scope = match target.kind.special {
-                crate::kinds::Special::Namespace if kind.namespaced => {
-                    Scope { kind: kind.resource.clone(), namespace: Some(document.name().to_owned()) }
-                }
-                crate::kinds::Special::Definition if kind.resource.to_string() == document.name() => {
-                    Scope { kind: kind.resource.clone(), namespace: None }
-                }
-                _ => continue,
-            };
-            if !scopes.contains(&scope) {
-                scopes.push(scope);
+        let scope = |(resource, namespaced): (&GroupResource, bool)| match target.kind.special {
+            Special::Namespace if namespaced => {
+                Some(Scope { kind: resource.clone(), namespace: Some(document.name().to_owned()) })
             }
-        }
-        scopes
+            Special::Definition if resource.to_string() == document.name() => {
+                Some(Scope { kind: resource.clone(), namespace: None })
+            }
+            _ => None,
+        };
+        registry.stored().filter_map(scope).collect()
     }
 
     /// Whether any of the scopes holds anything.

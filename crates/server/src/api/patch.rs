@@ -44,7 +44,7 @@ impl Api {
         }
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
-            let old = current.document()?;
+            let old = target.read(&current)?;
             let new = old.rewrite(|value| patched(target, name, value, &body))?;
             if new.resource_version() != old.resource_version() && !new.resource_version().is_empty() {
                 return Err(modified(target, name).into());

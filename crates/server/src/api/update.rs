@@ -22,7 +22,7 @@ impl Api {
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
             check_version(target, name, &body, &current)?;
-            let old = current.document()?;
+            let old = target.read(&current)?;
             if !body.uid().is_empty() && body.uid() != old.uid() {
                 return Err(uid_mismatch(target, name, body.uid(), old.uid()).into());
             }

@@ -33,8 +33,8 @@ pub(super) fn respond(
         let table = table.finish(listed.revision, &listed.continue_token, listed.remaining);
         return Ok(respond::value(200, &table));
     }
-    let pieces =
-        Pieces { form, objects: listed.objects.clone().into_iter(), head: Some(head(kind, &listed, form)) };
+    let head = Some(head(kind, &listed, form));
+    let pieces = Pieces { form, api_version: kind.api_version(), objects: listed.objects.into_iter(), head };
     Ok(respond::json(200, Body::from_stream(stream::iter(pieces))))
 }
 
@@ -58,6 +58,7 @@ fn head(kind: &Kind, listed: &Listed, form: Form) -> Vec<u8> {
 /// broken answer, never a shorter list.
 struct Pieces {
     form: Form,
+    api_version: String,
     objects: std::vec::IntoIter<Object>,
     /// The beginning of the list, until it has gone out.
     head: Option<Vec<u8>>,
@@ -82,7 +83,7 @@ impl Iterator for Pieces {
             comma = true;
             let written = match self.form {
                 Form::Metadata => object.stored.write_metadata(object.revision, &mut out),
-                _ => object.stored.write(object.revision, &mut out),
+                _ => object.stored.write_in(&self.api_version, object.revision, &mut out),
             };
             if let Err(error) = written {
                 tracing::error!(%error, "a stored object cannot be read, the list is broken off");

@@ -48,7 +48,7 @@ pub(super) fn object(
 ) -> Result<Response<Body>> {
     let mut bytes = Vec::with_capacity(object.stored.bytes().len() + 64);
     match form {
-        Form::Plain => object.stored.write(object.revision, &mut bytes)?,
+        Form::Plain => object.stored.write_in(&kind.api_version(), object.revision, &mut bytes)?,
         Form::Metadata => object.stored.write_metadata(object.revision, &mut bytes)?,
         Form::Table => {
             let mut table = Table::new(kind, now, Include::parse(include)?);

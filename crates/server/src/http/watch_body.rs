@@ -80,7 +80,7 @@ impl<Held> Watching<Held> {
         out.extend_from_slice(word.as_bytes());
         out.extend_from_slice(br#"","object":"#);
         match self.form {
-            Form::Plain => object.stored.write(object.revision, out)?,
+            Form::Plain => object.stored.write_in(&self.kind.api_version(), object.revision, out)?,
             Form::Metadata => object.stored.write_metadata(object.revision, out)?,
             Form::Table => out.extend_from_slice(&self.table(object)?),
         }

@@ -89,6 +89,7 @@ fn kind(row: &Row) -> Kind {
     Kind {
         resource: GroupResource::new(row.group, row.plural),
         version: "v1".into(),
+        stored_version: "v1".into(),
         kind: row.kind.into(),
         list_kind: format!("{}List", row.kind),
         singular: row.kind.to_lowercase(),

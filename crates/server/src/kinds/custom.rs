@@ -10,7 +10,7 @@ use sexton_model::names;
 use sexton_model::{Document, FieldError, GroupResource};
 use sexton_store::Guard;
 
-use super::{Kind, NameRule, Special};
+use super::{Kind, NameRule, Special, builtin};
 
 /// What is wrong with a definition.
 pub type DefinitionError = FieldError;
@@ -40,6 +40,18 @@ pub fn check_definition(document: &Document) -> Vec<DefinitionError> {
     errors
 }
 
+/// Complains about a change that would pull the ground from under stored objects.
+pub fn check_redefinition(old: &Document, new: &Document) -> Vec<DefinitionError> {
+    let mut errors = Vec::new();
+    for (field, path) in [("spec.scope", "/spec/scope"), ("spec.names.kind", "/spec/names/kind")] {
+        let (was, is) = (text(old.value(), path), text(new.value(), path));
+        if was != is {
+            errors.push(FieldError::invalid(field, is, "field is immutable"));
+        }
+    }
+    errors
+}
+
 fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<DefinitionError>) {
     if group.is_empty() {
         errors.push(FieldError::required("spec.group", ""));
@@ -47,6 +59,9 @@ fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<Definit
         errors.push(FieldError::invalid("spec.group", group, why));
     } else if !group.contains('.') {
         errors.push(FieldError::invalid("spec.group", group, "should be a domain with at least one dot"));
+    } else if builtin::kinds().any(|kind| kind.resource.group == group) {
+        // Its objects would lie among the built-in kind's own.
+        errors.push(FieldError::invalid("spec.group", group, "is the group of built-in kinds"));
     }
     let kind = text(spec, "/names/kind");
     for (field, value) in [("spec.names.plural", plural), ("spec.names.kind", kind)] {
@@ -113,6 +128,13 @@ fn established(now: &str) -> Value {
     ])
 }
 
+/// What a stored definition defines, served or not, and whether that lives in namespaces.
+pub(super) fn stores(document: &Document) -> (GroupResource, bool) {
+    let spec = document.object().get("spec").cloned().unwrap_or_default();
+    let resource = GroupResource::new(text(&spec, "/group"), text(&spec, "/names/plural"));
+    (resource, text(&spec, "/scope") == "Namespaced")
+}
+
 /// The kinds that a stored definition serves, one per served version.
 pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
     let spec = document.object().get("spec").cloned().unwrap_or_default();
@@ -133,11 +155,14 @@ fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) ->
     };
     let subresources = version.get("subresources").and_then(Value::as_object);
     let status = subresources.is_some_and(|list: &Map<String, Value>| list.contains_key("status"));
+    let versions = spec.get("versions").and_then(Value::as_array);
+    let kept = versions.into_iter().flatten().find(|version| version["storage"] == true).unwrap_or(version);
     let schema = version.pointer("/schema/openAPIV3Schema");
     let schema = schema.and_then(|schema| Schema::from_openapi(schema, status).ok());
     Kind {
         resource: GroupResource::new(text(spec, "/group"), text(spec, "/names/plural")),
         version: text(version, "/name").into(),
+        stored_version: text(kept, "/name").into(),
         kind: kind.into(),
         list_kind: or("/names/listKind", format!("{kind}List")),
         singular: or("/names/singular", kind.to_lowercase()),

@@ -5,7 +5,7 @@ mod builtin;
 mod custom;
 mod registry;
 
-pub use custom::{DefinitionError, check_definition, complete_definition};
+pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
 pub use registry::{Kinds, Registry};
 
 use std::sync::Arc;
@@ -62,6 +62,8 @@ pub struct Kind {
     pub resource: GroupResource,
     /// The version, e.g. `v1`.
     pub version: String,
+    /// The version in which objects are kept; all versions share them.
+    pub stored_version: String,
     /// The kind's name, e.g. `ConfigMap`.
     pub kind: String,
     /// What a list of it is called.
@@ -102,10 +104,19 @@ pub type KindRef = Arc<Kind>;
 impl Kind {
     /// `apiVersion` of its objects.
     pub fn api_version(&self) -> String {
+        self.qualified(&self.version)
+    }
+
+    /// `apiVersion` of its objects as they are kept.
+    pub fn stored_api_version(&self) -> String {
+        self.qualified(&self.stored_version)
+    }
+
+    fn qualified(&self, version: &str) -> String {
         if self.resource.group.is_empty() {
-            self.version.clone()
+            version.to_owned()
         } else {
-            format!("{}/{}", self.resource.group, self.version)
+            format!("{}/{version}", self.resource.group)
         }
     }
 

@@ -14,10 +14,13 @@ use super::{Kind, KindRef, builtin, custom};
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     by_path: BTreeMap<(String, String, String), KindRef>,
+    /// Everything that may be stored, served or not, and whether it lives in namespaces.
+    stored: BTreeMap<GroupResource, bool>,
 }
 
 impl Registry {
     fn add(&mut self, kind: Kind) {
+        self.stored.entry(kind.resource.clone()).or_insert(kind.namespaced);
         let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
         // The first wins: a definition can never take the place of a built-in kind.
         self.by_path.entry(path).or_insert_with(|| Arc::new(kind));
@@ -31,6 +34,12 @@ impl Registry {
     /// All kinds, by group, version and plural.
     pub fn all(&self) -> impl Iterator<Item = &KindRef> {
         self.by_path.values()
+    }
+
+    /// All that may be stored, and whether it lives in namespaces. More than is served: switching a definition's
+    /// versions off does not make its objects go away.
+    pub fn stored(&self) -> impl Iterator<Item = (&GroupResource, bool)> {
+        self.stored.iter().map(|(resource, namespaced)| (resource, *namespaced))
     }
 
     /// The kinds of one group and version.
@@ -88,7 +97,10 @@ impl Kinds {
         let kind = GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions");
         let page = store.list(&Scope { kind, namespace: None }, At::Latest, None, None).await?;
         for object in page.objects {
-            for kind in custom::kinds(&object.document()?, &object.unchanged()) {
+            let document = object.document()?;
+            let (resource, namespaced) = custom::stores(&document);
+            registry.stored.entry(resource).or_insert(namespaced);
+            for kind in custom::kinds(&document, &object.unchanged()) {
                 registry.add(kind);
             }
         }

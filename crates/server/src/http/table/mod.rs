@@ -35,6 +35,7 @@ impl Include {
 /// A table in the making.
 pub(super) struct Table {
     columns: &'static [Column],
+    api_version: String,
     now: i64,
     include: Include,
     rows: Vec<Value>,
@@ -42,7 +43,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(kind: &Kind, now: i64, include: Include) -> Table {
-        Table { columns: columns::of(kind), now, include, rows: Vec::new() }
+        Table { columns: columns::of(kind), api_version: kind.api_version(), now, include, rows: Vec::new() }
     }
 
     pub(super) fn add(&mut self, object: &Object) -> Result<()> {
@@ -52,7 +53,10 @@ impl Table {
         let mut bytes = Vec::new();
         let shown = match self.include {
             Include::None => Value::Null,
-            Include::Object => document.into_value(),
+            Include::Object => {
+                object.stored.write_in(&self.api_version, object.revision, &mut bytes)?;
+                raw(bytes)
+            }
             Include::Metadata => {
                 object.stored.write_metadata(object.revision, &mut bytes)?;
                 raw(bytes)

@@ -1,0 +1,57 @@
+//! Time and chance that a test decides over: the same test always sees the same uids, times and names.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use sexton_server::api::Nature;
+
+/// When every world begins: 2026-11-15T20:00:00Z.
+pub const START: i64 = 1_794_772_800;
+
+/// A clock that stands still until it is moved, uids that count up, suffixes that count up or were chosen.
+#[derive(Debug)]
+pub struct FixedNature {
+    now: AtomicI64,
+    uids: AtomicU64,
+    suffixes: AtomicU64,
+    chosen: Mutex<VecDeque<String>>,
+}
+
+impl Default for FixedNature {
+    fn default() -> Self {
+        FixedNature {
+            now: AtomicI64::new(START),
+            uids: AtomicU64::new(0),
+            suffixes: AtomicU64::new(0),
+            chosen: Mutex::default(),
+        }
+    }
+}
+
+impl FixedNature {
+    /// Moves the clock, also backwards.
+    pub fn pass(&self, seconds: i64) {
+        self.now.fetch_add(seconds, Ordering::SeqCst);
+    }
+
+    /// The next suffixes, before counting goes on: a way to make names collide.
+    pub fn choose_suffixes(&self, suffixes: &[&str]) {
+        self.chosen.lock().unwrap().extend(suffixes.iter().map(|&suffix| suffix.to_owned()));
+    }
+}
+
+impl Nature for FixedNature {
+    fn now(&self) -> i64 {
+        self.now.load(Ordering::SeqCst)
+    }
+
+    fn uid(&self) -> String {
+        format!("uid-{}", self.uids.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+
+    fn suffix(&self) -> String {
+        let chosen = self.chosen.lock().unwrap().pop_front();
+        chosen.unwrap_or_else(|| format!("x{:04}", self.suffixes.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+}

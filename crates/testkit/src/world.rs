@@ -1,0 +1,157 @@
+//! A world: engine, API and routes in this process.
+//!
+//! A new world holds the three permanent namespaces (`uid-1` to `uid-3`, versions 1 to 3), so the first object that a
+//! test makes is `uid-4` with version 4.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use serde_json::Value;
+use sexton_server::api::{Api, OwnerChecks};
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
+use sexton_store::{At, Engine, KeyRange, Retention, Revision, Store, embedded, memory};
+use tempfile::TempDir;
+
+use crate::call::{Answer, Call};
+use crate::nature::FixedNature;
+use crate::watch::Watch;
+
+/// The first version that a test's own writes can get is one more than this.
+pub const FIRST_FREE: u64 = 4;
+
+/// An API in this process.
+#[derive(Debug)]
+pub struct World {
+    nature: Arc<FixedNature>,
+    engine: Arc<dyn Engine>,
+    api: Api,
+    router: Router,
+    checks: OwnerChecks,
+    limits: RequestLimits,
+    /// Where the embedded engine lives; gone with the world.
+    dir: Option<TempDir>,
+}
+
+impl World {
+    /// A world in memory.
+    pub async fn new() -> World {
+        World::with(OwnerChecks::Warn, RequestLimits::default()).await
+    }
+
+    /// A world in memory that refuses references to owners that do not live.
+    pub async fn strict() -> World {
+        World::with(OwnerChecks::Strict, RequestLimits::default()).await
+    }
+
+    /// A world in memory with rules of its own.
+    pub async fn with(checks: OwnerChecks, limits: RequestLimits) -> World {
+        let engine = Arc::new(memory::open(Retention::default()));
+        World::on(engine, None, Arc::default(), checks, limits).await
+    }
+
+    /// A world on disk.
+    pub async fn embedded() -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(dir.path());
+        World::on(engine, Some(dir), Arc::default(), OwnerChecks::Warn, RequestLimits::default()).await
+    }
+
+    async fn on(
+        engine: Arc<dyn Engine>,
+        dir: Option<TempDir>,
+        nature: Arc<FixedNature>,
+        checks: OwnerChecks,
+        limits: RequestLimits,
+    ) -> World {
+        let api = Api::open(Store::new(engine.clone()), nature.clone(), checks).await.unwrap();
+        let app = App::new(api.clone(), Authentication::InProcess, limits, Metrics::default());
+        World { nature, engine, api, router: router(app), checks, limits, dir }
+    }
+
+    /// Ends the server and starts another on the same directory.
+    pub async fn restart(self) -> World {
+        let World { nature, engine, dir, checks, limits, .. } = self;
+        engine.close().await;
+        let dir = dir.expect("only a world on disk can be restarted");
+        let engine = open(dir.path());
+        World::on(engine, Some(dir), nature, checks, limits).await
+    }
+
+    /// Time and chance.
+    pub fn nature(&self) -> &FixedNature {
+        &self.nature
+    }
+
+    /// The verbs.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// The routes, for clients that bring their own way of calling.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// A client of another make on these routes.
+    pub fn kube(&self) -> kube::Client {
+        kube::Client::new(self.router(), "default")
+    }
+
+    /// The newest version.
+    pub async fn head(&self) -> u64 {
+        self.engine.head().await.unwrap().get()
+    }
+
+    /// Forgets all history up to now.
+    pub async fn compact(&self) {
+        let head = self.engine.head().await.unwrap();
+        self.engine.compact(head).await.unwrap();
+    }
+
+    /// Everything that is stored, byte for byte: what a dry run must not change.
+    pub async fn dump(&self) -> Vec<(Vec<u8>, Revision, Vec<u8>)> {
+        let page = self.engine.range(&KeyRange::all(), At::Latest, None).await.unwrap();
+        let entries = page.entries.into_iter();
+        entries.map(|(key, entry)| (key.to_vec(), entry.revision, entry.value.to_vec())).collect()
+    }
+
+    /// Begins a request. A path without a leading slash is a core kind in the namespace `default`.
+    pub fn call(&self, method: &str, path: &str) -> Call {
+        Call::new(self.router(), method, path)
+    }
+
+    /// GET.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path).send().await
+    }
+
+    /// POST of a document.
+    pub async fn create(&self, path: &str, document: &Value) -> Answer {
+        self.call("POST", path).json(document).send().await
+    }
+
+    /// PUT of a document.
+    pub async fn put(&self, path: &str, document: &Value) -> Answer {
+        self.call("PUT", path).json(document).send().await
+    }
+
+    /// PATCH with a merge patch.
+    pub async fn merge(&self, path: &str, patch: &Value) -> Answer {
+        self.call("MERGE", path).json(patch).send().await
+    }
+
+    /// DELETE with options in the body.
+    pub async fn delete(&self, path: &str, options: &Value) -> Answer {
+        self.call("DELETE", path).json(options).send().await
+    }
+
+    /// Begins a watch; `path` holds the query.
+    pub async fn watch(&self, path: &str) -> Watch {
+        Watch::begin(self.call("GET", path)).await
+    }
+}
+
+fn open(dir: &Path) -> Arc<dyn Engine> {
+    Arc::new(embedded::open(dir, embedded::Options::default()).unwrap())
+}

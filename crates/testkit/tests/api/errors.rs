@@ -1,0 +1,210 @@
+//! Refusals to the letter: the table of kubernetes.md 3.3. Clients branch on code and reason, people read messages.
+
+use serde_json::{Value, json};
+use sexton_server::api::OwnerChecks;
+use sexton_server::http::RequestLimits;
+use sexton_testkit::World;
+use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widget, widgets};
+
+async fn refusal(world: &World, method: &str, path: &str, body: Value) -> Value {
+    let call = world.call(method, path);
+    let answer = if body.is_null() { call } else { call.json(&body) }.send().await;
+    assert_eq!(answer.at("code"), answer.code, "{method} {path}");
+    assert_eq!(answer.headers["content-type"], "application/json");
+    answer.json
+}
+
+fn failure(code: u16, reason: &str, message: &str, details: Value) -> Value {
+    let mut status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": reason, "code": code,
+    });
+    if !details.is_null() {
+        status["details"] = details;
+    }
+    status
+}
+
+/// kubernetes.md 3.3 errors 404 to 409: each whole answer.
+#[tokio::test]
+async fn missing_taken_and_changed() {
+    let world = World::new().await;
+    world.create("configmaps", &config_map("a")).await.expect(201);
+    world.create(DEFINITIONS, &widgets()).await.expect(201);
+    world.create(WIDGETS, &widget("w", 1)).await.expect(201);
+    let no_path = "the server could not find the requested resource";
+    let modified =
+        "the object has been modified; please apply your changes to the latest version and try again";
+    let widget_path = format!("{WIDGETS}/x");
+    let widget_details = json!({"name": "x", "group": "demo.example.com", "kind": "widgets"});
+    let stale = json!({"metadata": {"name": "a", "resourceVersion": "1"}});
+    for (method, path, body, expected) in [
+        (
+            "GET",
+            "configmaps/x",
+            json!(null),
+            failure(
+                404,
+                "NotFound",
+                "configmaps \"x\" not found",
+                json!({"name": "x", "kind": "configmaps"}),
+            ),
+        ),
+        (
+            "GET",
+            widget_path.as_str(),
+            json!(null),
+            failure(404, "NotFound", "widgets.demo.example.com \"x\" not found", widget_details.clone()),
+        ),
+        (
+            "DELETE",
+            widget_path.as_str(),
+            json!(null),
+            failure(404, "NotFound", "widgets.demo.example.com \"x\" not found", widget_details),
+        ),
+        ("GET", "/nonsense", json!(null), failure(404, "NotFound", no_path, json!(null))),
+        ("GET", "gadgets", json!(null), failure(404, "NotFound", no_path, json!(null))),
+        ("GET", "/apis/x.io/v1/gadgets", json!(null), failure(404, "NotFound", no_path, json!(null))),
+        ("GET", "configmaps/a/scale", json!(null), failure(404, "NotFound", no_path, json!(null))),
+        (
+            "PUT",
+            "configmaps",
+            config_map("a"),
+            failure(
+                405,
+                "MethodNotAllowed",
+                "the server does not allow this method on the requested resource",
+                json!(null),
+            ),
+        ),
+        (
+            "POST",
+            "configmaps",
+            config_map("a"),
+            failure(
+                409,
+                "AlreadyExists",
+                "configmaps \"a\" already exists",
+                json!({"name": "a", "kind": "configmaps"}),
+            ),
+        ),
+        (
+            "PUT",
+            "configmaps/a",
+            stale,
+            failure(
+                409,
+                "Conflict",
+                &format!("Operation cannot be fulfilled on configmaps \"a\": {modified}"),
+                json!({"name": "a", "kind": "configmaps"}),
+            ),
+        ),
+        (
+            "DELETE",
+            "/api/v1/namespaces/default",
+            json!(null),
+            failure(
+                403,
+                "Forbidden",
+                "namespaces \"default\" is forbidden: this namespace may not be deleted",
+                json!({"name": "default", "kind": "namespaces"}),
+            ),
+        ),
+    ] {
+        assert_eq!(refusal(&world, method, path, body).await, expected, "{method} {path}");
+    }
+}
+
+/// kubernetes.md 3.3 error 422: all faults at once, each with its place; one and several are said differently.
+#[tokio::test]
+async fn everything_wrong_is_said_at_once() {
+    let world = World::new().await;
+    let one = refusal(&world, "POST", "configmaps", json!({"metadata": {"name": "Bad"}})).await;
+    assert_eq!((&one["code"], &one["reason"]), (&json!(422), &json!("Invalid")));
+    let message = one["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("ConfigMap \"Bad\" is invalid: metadata.name: Invalid value: \"Bad\": "),
+        "{message}"
+    );
+    assert_eq!(one["details"]["kind"], "ConfigMap");
+    assert_eq!(one["details"]["name"], "Bad");
+    let cause = &one["details"]["causes"][0];
+    assert_eq!((&cause["reason"], &cause["field"]), (&json!("FieldValueInvalid"), &json!("metadata.name")));
+    let bad = json!({"metadata": {
+        "name": "Bad", "labels": {"-": "x"}, "finalizers": ["orphan", "foregroundDeletion"],
+        "ownerReferences": [{"kind": "X"}],
+    }});
+    let many = refusal(&world, "POST", "configmaps", bad).await;
+    let fields: Vec<&str> =
+        many["details"]["causes"].as_array().unwrap().iter().map(|c| c["field"].as_str().unwrap()).collect();
+    for field in
+        ["metadata.name", "metadata.labels", "metadata.finalizers", "metadata.ownerReferences[0].uid"]
+    {
+        assert!(fields.contains(&field), "{field} of {fields:?}");
+    }
+    assert!(many["message"].as_str().unwrap().contains("is invalid: [metadata.name: "));
+}
+
+/// kubernetes.md 3.3 error 400: what cannot be read.
+#[tokio::test]
+async fn what_cannot_be_read() {
+    let world = World::new().await;
+    for (method, path, body) in [
+        ("POST", "configmaps", "{"),
+        ("POST", "configmaps", ""),
+        ("POST", "configmaps", "[]"),
+        ("POST", "configmaps", "null"),
+        ("POST", "configmaps", "{\"metadata\": 5}"),
+        ("GET", "configmaps?labelSelector=%3D%3D", ""),
+        ("GET", "configmaps?limit=many", ""),
+        ("GET", "configmaps?resourceVersion=x", ""),
+        ("GET", "configmaps?x=%ff", ""),
+    ] {
+        let answer = world.call(method, path).bytes(body).send().await.expect(400);
+        assert_eq!(answer.text_at("reason"), "BadRequest", "{method} {path} {body}");
+        assert_eq!(answer.text_at("status"), "Failure");
+    }
+}
+
+/// kubernetes.md 3.3 errors 406, 413 and 415.
+#[tokio::test]
+async fn forms_and_sizes() {
+    let world = World::new().await;
+    let accept = world.call("GET", "configmaps").header("accept", "text/html").send().await.expect(406);
+    assert_eq!(accept.text_at("reason"), "NotAcceptable");
+    for discovery in ["/api", "/apis", "/api/v1", "/openapi/v3"] {
+        world.call("GET", discovery).header("accept", "image/png").send().await.expect(406);
+        world.call("POST", discovery).send().await.expect(405);
+    }
+    let form = world
+        .call("POST", "configmaps")
+        .header("content-type", "text/html")
+        .bytes("x")
+        .send()
+        .await
+        .expect(415);
+    assert_eq!(form.text_at("reason"), "UnsupportedMediaType");
+    let large = world.call("POST", "configmaps").bytes(vec![b' '; 10 << 20]).send().await.expect(413);
+    assert_eq!(large.text_at("message"), "Request entity too large: limit is 3145728");
+    assert_eq!(large.text_at("reason"), "RequestEntityTooLarge");
+}
+
+/// kubernetes.md 3.3 error 429, G22: too much at once is refused with a time to come back, health is still answered.
+#[tokio::test]
+async fn too_much_at_once() {
+    let world = World::with(OwnerChecks::Warn, RequestLimits { requests: 0, watches: 1 }).await;
+    let busy = world.get("configmaps").await.expect(429);
+    assert_eq!(
+        (busy.text_at("reason"), busy.at("details.retryAfterSeconds")),
+        ("TooManyRequests", &json!(1))
+    );
+    assert_eq!(busy.headers["retry-after"], "1");
+    let watch = world.watch("configmaps?watch=1&resourceVersion=3").await;
+    world.get("configmaps?watch=1&resourceVersion=3").await.expect(429);
+    drop(watch);
+    drop(world.watch("configmaps?watch=1&resourceVersion=3").await);
+    for path in ["/healthz", "/livez", "/readyz"] {
+        assert_eq!(world.get(path).await.expect(200).text, b"ok");
+    }
+    world.get("/version").await.expect(200);
+}

@@ -1,0 +1,18 @@
+//! The API as its clients see it, in one process. One file per topic; one program, because linking takes longer than
+//! all tests together.
+
+mod apply;
+mod create;
+mod definitions;
+mod delete;
+mod delete_options;
+mod dry_run;
+mod errors;
+mod list;
+mod namespaces;
+mod owners;
+mod patch;
+mod race;
+mod update;
+mod watch;
+mod watch_many;
