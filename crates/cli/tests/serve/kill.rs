@@ -105,7 +105,7 @@ fn write(address: &str, round: usize, writer: usize, running: &AtomicBool) -> Ve
             }
             let name = format!("r{round}-w{writer}-{number}");
             let body = json!({"metadata": {"name": name}, "data": {"v": "1"}}).to_string();
-            let mut note = |name: &str, answer: &Value| {
+            let note = |name: &str, answer: &Value| {
                 let revision =
                     answer["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
                 acknowledged.lock().unwrap().push((name.to_owned(), revision.unwrap_or(0)));
