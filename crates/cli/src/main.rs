@@ -1,1 +1,26 @@
-fn main() {}
+//! The `sexton` command: the only place that prints or reads the environment.
+//!
+//! - [`arguments`]: what can be typed. [`commands`]: one file per command.
+//! - [`world`]: the store or server that is meant. [`lock`]: who uses a data directory.
+//! - [`input`]: files of documents. [`output`]: everything that is printed. [`failure`]: what went wrong, and what now.
+//!
+//! It must not know how anything is destroyed: it asks the API.
+
+mod arguments;
+mod ask;
+mod commands;
+mod failure;
+mod input;
+mod lock;
+mod logging;
+mod output;
+#[cfg(test)]
+mod reference;
+mod run;
+mod settings;
+mod targets;
+mod world;
+
+fn main() -> std::process::ExitCode {
+    run::run()
+}
