@@ -124,7 +124,11 @@ impl From<CallError> for Failure {
             }
             CallError::Refused(status) => Failure::new(status.message.clone()).causes(status),
             CallError::Unreachable(source) => {
-                Failure::new(error.to_string()).detail(root(source)).next("start a server", "sexton serve")
+                let cause = root(source);
+                // Nobody is there; other causes, such as a certificate that is not trusted, need other cures.
+                let nobody = cause.contains("refused");
+                let failure = Failure::new(error.to_string()).detail(cause);
+                if nobody { failure.next("start a server", "sexton serve") } else { failure }
             }
             _ => Failure::new(error.to_string()).because(&error),
         }

@@ -22,7 +22,7 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => return misread(&error),
     };
     let output = Output::new(settings.no_color);
-    logging::start(settings.verbose);
+    logging::start(settings.verbose, output.talks_in_colours());
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return output.fail(&Failure::new(format!("cannot start: {error}"))),

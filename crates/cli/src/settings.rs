@@ -12,7 +12,14 @@ use crate::failure::Failure;
 #[command(next_help_heading = "Where and how")]
 pub(crate) struct Settings {
     /// The directory of the embedded store
-    #[arg(long, global = true, value_name = "DIR", env = "SEXTON_DATA", default_value = ".sexton")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "SEXTON_DATA",
+        hide_env_values = true,
+        default_value = ".sexton"
+    )]
     pub(crate) data: PathBuf,
     /// Use the server at this address instead
     #[arg(long, global = true, value_name = "URL", conflicts_with = "context")]

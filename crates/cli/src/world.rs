@@ -89,7 +89,11 @@ impl World {
 
     /// What the target serves.
     pub(crate) async fn kinds(&self) -> Result<Kinds, Failure> {
-        Ok(Kinds::discover(self.resources.client()).await?)
+        // The first request of every command: whoever does not answer is named.
+        let found = Kinds::discover(self.resources.client()).await;
+        found
+            .map_err(Failure::from)
+            .map_err(|failure| Failure { what: format!("{}: {}", self.target, failure.what), ..failure })
     }
 }
 
@@ -117,8 +121,8 @@ fn in_use(dir: &Path, holder: &str) -> Failure {
     match lock::address(holder) {
         Some(url) => failure.next("ask that server", format!("the same command with --server {url}")),
         None => failure
-            .next("wait for it", "or end it")
-            .next("share a store", format!("sexton serve --data {}", dir.display())),
+            .detail("an embedded store is used by one command at a time; a server shares it")
+            .next("start a server", format!("sexton serve --data {}", dir.display())),
     }
 }
 

@@ -68,10 +68,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, purpose).await?;
     let kinds = world.kinds().await?;
     let planned = plan(documents, &kinds, &world, settings).map_err(nothing_put)?;
-    if !world.embedded || args.dry_run {
-        let preview = if args.dry_run { "preview on" } else { "on" };
-        output.talk(&format!("{preview} {}", world.target));
-    }
+    let preview = if args.dry_run { "dry run of " } else { "" };
+    output.talk(&format!("{preview}put on {}", world.target));
     let ask = PutAsk { force: args.force_conflicts, dry_run: args.dry_run, ..PutAsk::default() };
     let (mut objects, mut failed) = (Vec::new(), 0);
     for planned in &planned {
@@ -177,9 +175,9 @@ fn unknown(document: &Document, kinds: &Kinds) -> Failure {
     let same = kinds.preferred().find(|kind| kind.kind == document.kind);
     let failure = match same {
         Some(kind) => Failure::new(what).detail(format!("there is one of apiVersion {}", kind.api_version())),
-        None => match kinds.resolve(&document.kind) {
-            Ok(kind) => Failure::new(what).detail(format!("did you mean {}?", kind.kind)),
-            Err(error) => Failure { what, next: Vec::new(), ..Failure::from(error) },
+        None => match kinds.near(&document.kind).first() {
+            Some(kind) => Failure::new(what).detail(format!("did you mean {}?", kind.kind)),
+            None => Failure::new(what),
         },
     };
     failure.next("see all kinds", "sexton kinds")

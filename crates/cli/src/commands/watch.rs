@@ -69,7 +69,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         match (event?, args.output) {
             (Event::Object { change, object, .. }, Form::Json) => {
                 let object = if args.show_managed_fields { object } else { without_managers(object) };
-                output.line(&json!({"type": change.word(), "object": object}).to_string())?;
+                output.line(&format!(r#"{{"type":"{}","object":{object}}}"#, change.word()))?;
             }
             (event, Form::Table) => shown.add(event, output)?,
             (_, Form::Json) => {}

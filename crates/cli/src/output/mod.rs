@@ -54,6 +54,11 @@ impl Output {
         }
     }
 
+    /// Whether talk is coloured.
+    pub(crate) fn talks_in_colours(&self) -> bool {
+        self.talk_colours
+    }
+
     /// Writes data as it is.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();

@@ -1,16 +1,9 @@
-//! Which known words are near to one that nobody knows.
+//! How near a typed word is to a known one.
 
-/// The nearest of some words, at most three, nearest first; none that needs more than a third of it changed.
-pub(super) fn near<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let typed = typed.to_lowercase();
+/// How many typing mistakes lie between two words, if so few that one may be meant for the other.
+pub(super) fn mistakes(typed: &str, word: &str) -> Option<usize> {
     let most = (typed.chars().count() / 3).max(1);
-    let mut found: Vec<(usize, &str)> = words
-        .map(|word| (distance(&typed, &word.to_lowercase()), word))
-        .filter(|(distance, _)| *distance <= most)
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().take(3).map(|(_, word)| word.to_owned()).collect()
+    Some(distance(&typed.to_lowercase(), &word.to_lowercase())).filter(|mistakes| *mistakes <= most)
 }
 
 /// How many characters must be added, left out, changed or swapped with their neighbour.
@@ -39,11 +32,10 @@ mod tests {
 
     #[test]
     fn typing_mistakes_are_near_and_other_words_are_not() {
-        let words = ["configmaps", "deployments", "secrets", "cm", "pods"];
-        assert_eq!(near("confgimaps", words.into_iter()), ["configmaps"]);
-        assert_eq!(near("Secert", words.into_iter()), ["secrets"]);
-        assert_eq!(near("mc", words.into_iter()), ["cm"]);
-        assert_eq!(near("volumes", words.into_iter()), [""; 0]);
+        assert_eq!(mistakes("confgimaps", "configmaps"), Some(1));
+        assert_eq!(mistakes("Secert", "secrets"), Some(2));
+        assert_eq!(mistakes("mc", "cm"), Some(1));
+        assert_eq!(mistakes("volumes", "configmaps"), None);
         assert_eq!((distance("", "abc"), distance("abc", "abc"), distance("ab", "ba")), (3, 0, 1));
     }
 }

@@ -1,6 +1,6 @@
 //! Which kind a word means that somebody typed.
 
-use super::near::near;
+use super::near::mistakes;
 use super::{Kinds, ServedKind};
 
 /// What was typed: a kind, perhaps with a name.
@@ -77,22 +77,31 @@ impl Kinds {
     }
 
     fn unknown(&self, typed: &str) -> NoSuchKind {
-        let word = typed.split('.').next().unwrap_or(typed);
-        let names = self.preferred().flat_map(|kind| {
-            let plain = [kind.resource.resource.as_str(), kind.singular.as_str()];
-            plain.into_iter().chain(kind.short_names.iter().map(String::as_str))
-        });
         NoSuchKind::Unknown {
             typed: typed.to_owned(),
-            near: near(word, names),
+            near: self.near(typed).into_iter().map(|kind| kind.resource.resource.clone()).collect(),
             unread: self.unread.iter().map(|(group, _)| group.clone()).collect(),
         }
     }
+
+    /// The kinds that may be meant by a word that means none, nearest first, at most three.
+    pub fn near(&self, typed: &str) -> Vec<&ServedKind> {
+        let word = typed.split('.').next().unwrap_or(typed);
+        let mut found: Vec<(usize, &ServedKind)> = self
+            .preferred()
+            .filter_map(|kind| Some((names(kind).filter_map(|name| mistakes(word, name)).min()?, kind)))
+            .collect();
+        found.sort_by_key(|(mistakes, kind)| (*mistakes, kind.resource.clone()));
+        found.into_iter().take(3).map(|(_, kind)| kind).collect()
+    }
+}
+
+fn names(kind: &ServedKind) -> impl Iterator<Item = &String> {
+    [&kind.resource.resource, &kind.singular, &kind.kind].into_iter().chain(&kind.short_names)
 }
 
 fn is_called(kind: &ServedKind, word: &str) -> bool {
-    let names = [&kind.resource.resource, &kind.singular, &kind.kind];
-    names.into_iter().chain(&kind.short_names).any(|name| name.eq_ignore_ascii_case(word))
+    names(kind).any(|name| name.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -129,7 +138,7 @@ mod tests {
     #[test]
     fn unknown_words_get_suggestions() {
         let NoSuchKind::Unknown { near, .. } = resolve("confgmaps").unwrap_err() else { panic!() };
-        assert_eq!(near, ["configmaps", "configmap"]);
+        assert_eq!(near, ["configmaps"]);
     }
 
     #[test]

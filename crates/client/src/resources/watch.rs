@@ -84,6 +84,9 @@ type Lines = Pin<Box<dyn Stream<Item = Result<Vec<u8>, CallError>> + Send>>;
 /// A server that ends watches at once is not asked more often than this.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How often in a row a server that does not answer is asked again before the watch ends: it may be starting anew.
+const PATIENCE: u32 = 20;
+
 struct Watching {
     resources: Resources,
     place: Place,
@@ -96,6 +99,8 @@ struct Watching {
     ready: VecDeque<Event>,
     told_list: bool,
     columns_told: bool,
+    /// How often in a row the server did not answer.
+    unanswered: u32,
     ended: bool,
 }
 
@@ -116,6 +121,7 @@ impl Resources {
             ready: VecDeque::new(),
             told_list: false,
             columns_told: false,
+            unanswered: 0,
             ended: false,
         };
         stream::unfold(watching, Watching::next).boxed()
@@ -228,9 +234,15 @@ impl Watching {
             .accept(if self.ask.rows { table::ACCEPT } else { "application/json" });
         match call.lines(self.resources.client()).await {
             Ok(lines) => self.lines = Some(Box::pin(lines)),
-            Err(CallError::Refused(status)) => self.refused(status)?,
-            Err(error) => return Err(WatchError::Call(error)),
+            Err(CallError::Refused(status)) if !matches!(status.code, 429 | 500..) => self.refused(status)?,
+            Err(error) if self.unanswered >= PATIENCE => return Err(WatchError::Call(error)),
+            Err(_) => {
+                self.unanswered += 1;
+                tokio::time::sleep(PAUSE).await;
+                return Ok(());
+            }
         }
+        self.unanswered = 0;
         Ok(())
     }
 

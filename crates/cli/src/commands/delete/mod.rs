@@ -1,16 +1,22 @@
 //! `sexton delete`: asks for the end of objects. What follows from it is decided elsewhere.
 
+mod confirm;
+mod doomed;
+mod policy;
+
 use clap::ValueEnum;
-use serde_json::Value;
 use sexton_client::resources::{DeleteAsk, DeleteError, Deleted, Ending, GetError, ListAsk, text};
 use sexton_client::{Kinds, Place};
-use sexton_model::Policy;
+
+use confirm::confirm;
+use doomed::Doomed;
+use policy::PolicyName;
 
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
-use crate::{ask, input, targets};
+use crate::{input, targets};
 
 /// Delete objects
 ///
@@ -43,30 +49,6 @@ pub(crate) struct Args {
     output: Form,
 }
 
-/// What becomes of the objects that these own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PolicyName {
-    /// They follow, unless somebody else owns them, too
-    Background,
-    /// They go first, unless somebody else owns them, too
-    Foreground,
-    /// They live on, without the reference
-    Orphan,
-    /// They go first, whoever else owns them
-    Cascade,
-}
-
-impl From<PolicyName> for Policy {
-    fn from(name: PolicyName) -> Self {
-        match name {
-            PolicyName::Background => Policy::Background,
-            PolicyName::Foreground => Policy::Foreground,
-            PolicyName::Orphan => Policy::Orphan,
-            PolicyName::Cascade => Policy::Cascade,
-        }
-    }
-}
-
 /// The form of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
@@ -74,42 +56,6 @@ enum Form {
     Text,
     /// KIND/NAME lines
     Name,
-}
-
-/// A life that was named, and is there.
-struct Doomed {
-    place: Place,
-    name: String,
-    uid: String,
-    version: String,
-    /// Whether somebody wrote its name, or a selector found it.
-    by_name: bool,
-}
-
-impl Doomed {
-    fn new(place: Place, object: &Value, by_name: bool) -> Doomed {
-        let metadata = |field: &str| text(object, &format!("/metadata/{field}")).to_owned();
-        Doomed {
-            name: metadata("name"),
-            uid: metadata("uid"),
-            version: metadata("resourceVersion"),
-            place,
-            by_name,
-        }
-    }
-
-    fn label(&self) -> String {
-        let label = self.place.kind.label(&self.name);
-        match &self.place.namespace {
-            Some(namespace) if namespace != "default" => format!("{label} (in {namespace})"),
-            _ => label,
-        }
-    }
-
-    /// Namespaces and definitions take along what is in them.
-    fn has_contents(&self) -> bool {
-        matches!(self.place.kind.kind.as_str(), "Namespace" | "CustomResourceDefinition")
-    }
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -134,8 +80,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             Err(failure) => failures.push(failure),
         }
     }
+    let preview = if args.dry_run { "dry run of " } else { "" };
+    output.talk(&format!("{preview}delete on {}", world.target));
     if !args.dry_run && !doomed.is_empty() {
-        confirm(&args, &world, &doomed, output).await?;
+        confirm(args.yes, &world, &doomed, output).await?;
     }
     failures.iter().for_each(|failure| output.explain(failure));
     let (mut failed, all) = (failures.len(), failures.len() + doomed.len());
@@ -148,8 +96,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             }
         }
     }
-    if all == 0 && args.output == Form::Text {
-        output.talk(&format!("nothing to delete on {}", world.target));
+    if all == 0 {
+        output.talk("nothing to delete");
     }
     Ok(Exit::of_several(failed, all))
 }
@@ -204,44 +152,6 @@ async fn find(args: &Args, world: &World, place: &Place, name: Option<&str>) -> 
         Err(error) => Err(error.into()),
     }
 }
-
-async fn confirm(args: &Args, world: &World, doomed: &[Doomed], output: &Output) -> Result<(), Failure> {
-    let contents = doomed.iter().any(Doomed::has_contents);
-    if args.yes || (doomed.len() == 1 && !contents) {
-        return Ok(());
-    }
-    let count = match doomed {
-        [one] => one.label(),
-        many => format!("{} objects", many.len()),
-    };
-    let with = if contents { " with all contents" } else { "" };
-    let question = format!("Delete {count}{with} on {}?", world.target);
-    if !ask::somebody_is_there() {
-        let mut failure =
-            Failure::new(format!("this would delete {count}{with} on {}", world.target)).exit(Exit::Held);
-        for doomed in doomed.iter().take(SHOWN) {
-            failure = failure.detail(format!("- {}", doomed.label()));
-        }
-        if doomed.len() > SHOWN {
-            failure = failure.detail(format!("and {} more", doomed.len() - SHOWN));
-        }
-        return Err(failure.detail("Nothing was deleted.").next("do it", "the same command with --yes"));
-    }
-    output.talk(&format!("on {}", world.target));
-    for doomed in doomed.iter().take(SHOWN) {
-        output.talk(&format!("- {}", doomed.label()));
-    }
-    if doomed.len() > SHOWN {
-        output.talk(&format!("  and {} more", doomed.len() - SHOWN));
-    }
-    match ask::yes(&question, output).await? {
-        true => Ok(()),
-        false => Err(Failure::new("the answer was not yes; nothing was deleted").exit(Exit::Held)),
-    }
-}
-
-/// So many are shown before a question.
-const SHOWN: usize = 20;
 
 /// An object that somebody named may be written to by others meanwhile; as long as it is the same life, it is meant.
 const TRIES: usize = 5;
