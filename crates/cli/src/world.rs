@@ -109,15 +109,15 @@ async fn open_patiently(dir: &Path) -> Result<sexton_store::local::LocalEngine, 
             {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            Err(error) => return Err(cannot_open(&error)),
+            Err(error) => return Err(cannot_open(dir, &error)),
         }
     }
 }
 
 /// Why a store cannot be opened, and what to type next.
-pub(crate) fn cannot_open(error: &OpenError) -> Failure {
+pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     match error {
-        OpenError::Locked { dir, holder } => in_use(dir, holder),
+        OpenError::Locked { holder, .. } => in_use(dir, holder),
         error => Failure::new(error.to_string()).because(error),
     }
 }

@@ -118,12 +118,12 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         return Err(Failure::new("a server serves a data directory, not another server")
             .next("for example", "sexton serve --data DIR"));
     }
-    serve(&settings.data, &args, output).await.map(|()| Exit::Done).map_err(failure)
+    serve(&settings.data, &args, output).await.map(|()| Exit::Done).map_err(|error| failure(&settings.data, error))
 }
 
-fn failure(error: Error) -> Failure {
+fn failure(data: &Path, error: Error) -> Failure {
     match error {
-        Error::Open(error) => world::cannot_open(&error),
+        Error::Open(error) => world::cannot_open(data, &error),
         Error::Say(failure) => failure,
         other => Failure::new(other.to_string()).because(&other),
     }
