@@ -118,7 +118,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         return Err(Failure::new("a server serves a data directory, not another server")
             .next("for example", "sexton serve --data DIR"));
     }
-    serve(&settings.data, &args, output).await.map(|()| Exit::Done).map_err(|error| failure(&settings.data, error))
+    serve(&settings.data, &args, output)
+        .await
+        .map(|()| Exit::Done)
+        .map_err(|error| failure(&settings.data, error))
 }
 
 fn failure(data: &Path, error: Error) -> Failure {

@@ -7,3 +7,4 @@ mod kubectl;
 mod process;
 mod raw;
 mod sockets;
+mod tls;

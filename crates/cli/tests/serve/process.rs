@@ -11,6 +11,8 @@ pub(crate) struct Server {
     _stdout: BufReader<ChildStdout>,
     /// `127.0.0.1:port`
     pub(crate) address: String,
+    /// With its scheme.
+    pub(crate) url: String,
 }
 
 impl Server {
@@ -28,9 +30,10 @@ impl Server {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let address = line.rsplit("://").next().unwrap().trim().to_owned();
+        let url = line.trim().rsplit(' ').next().unwrap().to_owned();
+        let address = url.rsplit("://").next().unwrap().to_owned();
         assert!(!address.is_empty(), "the server ended before it served");
-        Server { child, _stdout: stdout, address }
+        Server { child, _stdout: stdout, address, url }
     }
 
     pub(crate) fn pid(&self) -> u32 {
