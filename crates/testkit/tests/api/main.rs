@@ -2,6 +2,7 @@
 //! all tests together.
 
 mod apply;
+mod arbitrary;
 mod create;
 mod definitions;
 mod delete;
@@ -9,7 +10,9 @@ mod delete_options;
 mod dry_run;
 mod errors;
 mod list;
+mod model;
 mod namespaces;
+mod nonsense;
 mod owners;
 mod patch;
 mod race;
