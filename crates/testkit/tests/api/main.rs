@@ -9,6 +9,8 @@ mod delete;
 mod delete_options;
 mod dry_run;
 mod errors;
+mod foreign;
+mod foreign_runtime;
 mod list;
 mod model;
 mod namespaces;
