@@ -1,6 +1,9 @@
 //! The API as its clients see it, in one process. One file per topic; one program, because linking takes longer than
 //! all tests together.
 
+// Tests and their helpers: a surprise is a failed test, and the place of the panic is its message.
+#![allow(clippy::unwrap_used)]
+
 mod apply;
 mod arbitrary;
 mod create;

@@ -28,21 +28,21 @@ async fn wrong_types_in_metadata() {
         json!([{"a": {}}]),
     ];
     for (field, fits) in [
-        ("name", "\"text\""),
-        ("namespace", "\"text\""),
-        ("generateName", "\"text\""),
-        ("uid", "\"text\""),
-        ("resourceVersion", "\"text\""),
-        ("labels", ""),
-        ("annotations", ""),
-        ("finalizers", ""),
-        ("ownerReferences", "[{\"a\":{}}]"),
-        ("managedFields", "[{\"a\":{}}]"),
-        ("generation", "5"),
-        ("creationTimestamp", "\"text\""),
-        ("deletionTimestamp", "\"text\""),
+        ("name", json!("text")),
+        ("namespace", json!("text")),
+        ("generateName", json!("text")),
+        ("uid", json!("text")),
+        ("resourceVersion", json!("text")),
+        ("labels", Value::Null),
+        ("annotations", Value::Null),
+        ("finalizers", Value::Null),
+        ("ownerReferences", json!([{"a": {}}])),
+        ("managedFields", json!([{"a": {}}])),
+        ("generation", json!(5)),
+        ("creationTimestamp", json!("text")),
+        ("deletionTimestamp", json!("text")),
     ] {
-        for value in values.iter().filter(|value| value.to_string() != fits) {
+        for value in values.iter().filter(|value| **value != fits) {
             let created = world.create("configmaps", &with(field, value.clone())).await;
             assert_eq!(created.code, 400, "{field} {value}: {}", created.json);
             let patched = world.merge("configmaps/there", &json!({"metadata": {field: value}})).await;
