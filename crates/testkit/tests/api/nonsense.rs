@@ -1,5 +1,6 @@
 //! Nonsense, one piece at a time: the right refusal, and nothing stored. G23.
 
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::config_map;
@@ -192,4 +193,26 @@ async fn odd_queries() {
         .await
         .expect(422);
     assert_eq!(world.get("configmaps?limit=18446744073709551615").await.expect(200).version(), 4);
+}
+
+/// G23, parse(print(x)) = x: numbers come back as they are, so that sending back what was read changes nothing.
+#[test]
+fn numbers_come_back() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let world = runtime.block_on(World::new());
+    let numbers =
+        proptest::collection::vec(proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL, 1..40);
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let run = TestRunner::new(config).run(&numbers, |numbers| {
+        runtime.block_on(async {
+            let document = json!({"metadata": {"generateName": "n-"}, "spec": {"numbers": numbers}});
+            let made = world.create("configmaps", &document).await.expect(201);
+            let path = format!("configmaps/{}", made.text_at("metadata.name"));
+            let read = world.get(&path).await.expect(200);
+            let back = world.call("PUT", &path).bytes(read.text.clone()).send().await.expect(200);
+            assert_eq!(back.version(), made.version(), "{numbers:?}");
+        });
+        Ok(())
+    });
+    run.unwrap();
 }
