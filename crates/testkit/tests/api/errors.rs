@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use sexton_server::api::OwnerChecks;
-use sexton_server::http::RequestLimits;
-use sexton_testkit::World;
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, Tokens, router};
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widgets};
+use sexton_testkit::{Call, World};
 
 async fn refusal(world: &World, method: &str, path: &str, body: Value) -> Value {
     let call = world.call(method, path);
@@ -162,4 +162,64 @@ async fn too_much_at_once() {
         assert_eq!(world.get(path).await.expect(200).text, b"ok");
     }
     world.get("/version").await.expect(200);
+}
+
+/// kubernetes.md 3.3 error 401: without a known token nothing is served but the health of the server.
+#[tokio::test]
+async fn who_asks() {
+    let world = World::new().await;
+    let tokens = Tokens::parse("0123456789abcdef0123,ada").unwrap();
+    let limits = RequestLimits::default();
+    let app = App::new(world.api().clone(), Authentication::Required(tokens), limits, Metrics::default());
+    let routes = router(app);
+    for (path, token, code) in [
+        ("configmaps", "", 401),
+        ("configmaps", "Bearer 0123456789abcdef0124", 401),
+        ("configmaps", "Basic 0123456789abcdef0123", 401),
+        ("configmaps", "Bearer 0123456789abcdef0123", 200),
+        ("/metrics", "", 401),
+        ("/api", "", 401),
+        ("/nonsense", "", 401),
+        ("/healthz", "", 200),
+    ] {
+        let call = Call::new(routes.clone(), "GET", path);
+        let call = if token.is_empty() { call } else { call.header("authorization", token) };
+        let answer = call.send().await.expect(code);
+        if code == 401 {
+            assert_eq!(answer.json, failure(401, "Unauthorized", "Unauthorized", Value::Null), "{path}");
+        }
+    }
+}
+
+/// kubernetes.md 3.3 error 503: a store that is gone is no reason for a 404; watchers are told, too.
+#[tokio::test]
+async fn a_store_that_is_gone() {
+    let world = World::new().await;
+    world.create("configmaps", &config_map("a")).await.expect(201);
+    let mut watch = world.watch("configmaps?watch=1&resourceVersion=4").await;
+    world.close_store().await;
+    let writes = [
+        ("POST", "configmaps"),
+        ("PUT", "configmaps/a"),
+        ("MERGE", "configmaps/a"),
+        ("DELETE", "configmaps/a"),
+    ];
+    let reads = [
+        ("GET", "configmaps"),
+        ("GET", "configmaps/a"),
+        ("GET", "configmaps/b"),
+        ("GET", "configmaps?watch=1"),
+    ];
+    for (method, path) in writes.into_iter().chain(reads) {
+        let call = world.call(method, path);
+        let call = if method == "GET" { call } else { call.json(&json!({"metadata": {"name": "a"}})) };
+        let answer =
+            if method == "DELETE" { call.bytes("").send().await } else { call.send().await }.expect(503);
+        assert_eq!(answer.text_at("reason"), "ServiceUnavailable", "{method} {path}");
+        assert_eq!(answer.headers["retry-after"], "1");
+    }
+    world.get("/readyz").await.expect(503);
+    world.get("/livez").await.expect(200);
+    let event = watch.next().await.unwrap();
+    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(503)));
 }

@@ -5,7 +5,7 @@ use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, held, widget, widgets};
 
-/// EXT-14, kubernetes.md 2.5: a marked object can only lose finalizers; their order does not matter.
+/// The finalizer part of EXT-14, kubernetes.md 2.5: a marked object can only lose finalizers; their order does not matter.
 #[tokio::test]
 async fn no_new_finalizers_on_the_marked() {
     let world = World::new().await;
