@@ -10,7 +10,7 @@ use sexton_testkit::World;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, core, widget, widgets};
 
 /// Any JSON, of the sort that hurts: known field names in wrong places, nulls, odd numbers and texts.
-fn anything() -> impl Strategy<Value = Value> {
+pub(crate) fn anything() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         Just("metadata".to_owned()),
         Just("name".to_owned()),

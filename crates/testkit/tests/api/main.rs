@@ -6,6 +6,7 @@
 
 mod apply;
 mod arbitrary;
+mod arbitrary_shapes;
 mod create;
 mod definitions;
 mod delete;
@@ -21,6 +22,7 @@ mod nonsense;
 mod owners;
 mod patch;
 mod race;
+mod restart;
 mod update;
 mod watch;
 mod watch_many;

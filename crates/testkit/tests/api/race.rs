@@ -89,6 +89,25 @@ async fn a_finalizer_joins_before_the_mark_or_not_at_all() {
     }
 }
 
+/// REQ-KRK-31, G5: the update that removes a marked object is bound to its version like any other: if something else
+/// changed the object first, it is refused; if not, whoever comes later finds nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_last_update_is_bound_to_its_version() {
+    let world = World::new().await;
+    for round in 0..ROUNDS {
+        let name = format!("a{round}");
+        world.create("configmaps", &held(&name, "example.com/x")).await.expect(201);
+        let path = format!("configmaps/{name}");
+        let mut last = world.delete(&path, &json!({"propagationPolicy": "Background"})).await.document(200);
+        last["metadata"]["finalizers"] = json!([]);
+        let change = json!({"data": {"k": "changed"}});
+        let (removed, changed) = together(&world, ("PUT", last), ("MERGE", change), &path).await;
+        let left = world.get(&path).await.code;
+        let outcome = (removed.code, changed.code, left);
+        assert!(matches!(outcome, (200, 404, 404) | (409, 200, 200)), "round {round}: {outcome:?}");
+    }
+}
+
 /// EXT-16, G5: of many writers with the same version exactly one wins; the others are told that they lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_winner_per_version() {
