@@ -22,6 +22,7 @@ mod nonsense;
 mod owners;
 mod patch;
 mod race;
+mod race_contents;
 mod restart;
 mod update;
 mod watch;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use sexton_testkit::things::{config_map, held};
-use sexton_testkit::{Answer, Call, World};
+use sexton_testkit::{Answer, World};
 use tokio::sync::Barrier;
 
 /// Each round is a race of its own; together they see both orders many times.
@@ -180,42 +180,5 @@ async fn one_creator_per_name() {
             }
         }
         assert_eq!(winners, [world.get(&format!("configmaps/{name}")).await.text_at("metadata.uid")]);
-    }
-}
-
-/// kubernetes.md 2.8: nothing is ever created in a namespace that is gone: the creators or the deleter come first.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_object_outside_a_living_namespace() {
-    const CREATORS: usize = 12;
-    let world = World::new().await;
-    for round in 0..100 {
-        let namespace = format!("/api/v1/namespaces/n{round}");
-        world
-            .create("/api/v1/namespaces", &json!({"metadata": {"name": format!("n{round}")}}))
-            .await
-            .expect(201);
-        let barrier = Arc::new(Barrier::new(CREATORS + 1));
-        let start = |call: Call| {
-            let barrier = barrier.clone();
-            tokio::spawn(async move {
-                barrier.wait().await;
-                call.send().await
-            })
-        };
-        let inside = format!("{namespace}/configmaps");
-        let mut tasks = Vec::new();
-        for creator in 0..CREATORS {
-            tasks.push(start(world.call("POST", &inside).json(&config_map(&format!("a{creator}")))));
-        }
-        start(world.call("DELETE", &namespace)).await.unwrap().expect(200);
-        let mut made = 0;
-        for task in tasks {
-            let answer = task.await.unwrap();
-            made += usize::from(answer.code == 201);
-            assert!(matches!(answer.code, 201 | 403 | 404), "{}", answer.json);
-        }
-        let left = world.get(&namespace).await;
-        assert_eq!(left.code, if made > 0 { 200 } else { 404 }, "{made} objects were made in round {round}");
-        assert_eq!(world.get(&inside).await.at("items").as_array().unwrap().len(), made);
     }
 }
