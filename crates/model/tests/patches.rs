@@ -189,6 +189,17 @@ fn json_patch_applies_all_or_nothing() {
     assert_eq!(document, before);
 }
 
+/// Clients that want to be the first to set a field say so with a test for null.
+#[test]
+fn json_patch_takes_a_missing_field_for_null() {
+    for (path, holds) in [("/a/x", true), ("/x", true), ("/a/b", false), ("/x/y", false), ("/l/7", false)] {
+        let patch = json!([{"op": "test", "path": path, "value": null}, {"op": "add", "path": "/n", "value": 1}]);
+        let mut document = json!({"a": {"b": 1}, "l": [1]});
+        assert_eq!(json_patch(&mut document, &patch).is_ok(), holds, "{path}");
+        assert_eq!(document.get("n").is_some(), holds);
+    }
+}
+
 #[test]
 fn json_patch_errors_tell_whose_fault() {
     let apply = |patch: &[u8]| json_patch_bytes(&mut json!({"a": [1]}), patch).unwrap_err();

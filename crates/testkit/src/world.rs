@@ -103,6 +103,11 @@ impl World {
         self.engine.head().await.unwrap().get()
     }
 
+    /// Closes the store under the running server.
+    pub async fn close_store(&self) {
+        self.engine.close().await;
+    }
+
     /// Forgets all history up to now.
     pub async fn compact(&self) {
         let head = self.engine.head().await.unwrap();

@@ -65,12 +65,24 @@ fn run(document: &mut Value, patch: &Patch) -> Result<(), JsonPatchError> {
     let mut result = document.clone();
     for (index, operation) in patch.0.iter().enumerate() {
         check_bounds(&result, operation, index, &mut copied)?;
+        if tests_absence(&result, operation) {
+            continue;
+        }
         json_patch::patch_unsafe(&mut result, std::slice::from_ref(operation)).map_err(|error| {
             JsonPatchError::Unappliable { operation: index, path: error.path.to_string(), source: error.kind }
         })?;
     }
     *document = result;
     Ok(())
+}
+
+/// Whether the operation tests that a field is null, and the object that would have it does not. To the letter that
+/// is an error; in Kubernetes it holds, and clients use it to say "nobody has set this yet".
+fn tests_absence(document: &Value, operation: &PatchOperation) -> bool {
+    let PatchOperation::Test(test) = operation else { return false };
+    let path = test.path.as_str();
+    let parent = path.rsplit_once('/').and_then(|(parent, _)| document.pointer(parent));
+    test.value.is_null() && parent.is_some_and(Value::is_object) && document.pointer(path).is_none()
 }
 
 fn check_bounds(

@@ -127,7 +127,7 @@ pub fn prepare_update(
         complete(target, new, now)?;
     }
     if target.kind.generation {
-        let generation = old.generation() + i64::from(desired_state_differs(old, new));
+        let generation = old.generation() + i64::from(desired_state_differs(target, old, new));
         new.set_or_remove("generation", Some(generation.into()));
     } else {
         new.set_or_remove("generation", old.metadata().get("generation").cloned());
@@ -163,9 +163,13 @@ fn keep_other_parts(target: &Target, part: Part, old: &Document, new: &mut Docum
     }
 }
 
-/// Whether anything but metadata and status changed.
-fn desired_state_differs(old: &Document, new: &Document) -> bool {
-    let counted = |field: &str| !matches!(field, "metadata" | "status" | "apiVersion" | "kind");
+/// Whether anything but metadata changed, and the status where that is kept apart.
+fn desired_state_differs(target: &Target, old: &Document, new: &Document) -> bool {
+    let counted = |field: &str| match field {
+        "metadata" | "apiVersion" | "kind" => false,
+        "status" => !target.kind.status,
+        _ => true,
+    };
     let fields = |document: &Document| document.object().keys().filter(|field| counted(field)).count();
     fields(old) != fields(new)
         || new.object().iter().any(|(field, value)| counted(field) && old.object().get(field) != Some(value))

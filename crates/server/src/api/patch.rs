@@ -64,6 +64,7 @@ fn patched(target: &Target, name: &str, value: &mut Value, body: &PatchBody) -> 
         PatchBody::Json(operations) => patch::json_patch(value, operations).map_err(|error| match error {
             JsonPatchError::Undecodable(_) => Status::bad_request(error.to_string()).into(),
             JsonPatchError::TooManyOperations(_) => Status::too_large(patch::MAX_OPERATIONS).into(),
+            JsonPatchError::TooMuchCopied => Status::too_large(patch::MAX_COPIED).into(),
             _ => Failure::from(Status::unprocessable(format!(
                 "the server rejected our request due to an error in our request: {} {name:?}: {error}",
                 target.kind.resource

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use sexton_server::api::OwnerChecks;
-use sexton_server::http::RequestLimits;
-use sexton_testkit::World;
-use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widget, widgets};
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, Tokens, router};
+use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widgets};
+use sexton_testkit::{Call, World};
 
 async fn refusal(world: &World, method: &str, path: &str, body: Value) -> Value {
     let call = world.call(method, path);
@@ -25,94 +25,49 @@ fn failure(code: u16, reason: &str, message: &str, details: Value) -> Value {
     status
 }
 
-/// kubernetes.md 3.3 errors 404 to 409: each whole answer.
+/// Each refusal is compared as a whole: nothing missing, nothing more.
+async fn refused(world: &World, method: &str, path: &str, body: Value, expected: Value) {
+    assert_eq!(refusal(world, method, path, body).await, expected, "{method} {path}");
+}
+
+/// kubernetes.md 3.3 error 404: objects by their plural and group, and paths that mean nothing.
 #[tokio::test]
-async fn missing_taken_and_changed() {
+async fn what_is_missing() {
     let world = World::new().await;
     world.create("configmaps", &config_map("a")).await.expect(201);
     world.create(DEFINITIONS, &widgets()).await.expect(201);
-    world.create(WIDGETS, &widget("w", 1)).await.expect(201);
-    let no_path = "the server could not find the requested resource";
-    let modified =
-        "the object has been modified; please apply your changes to the latest version and try again";
-    let widget_path = format!("{WIDGETS}/x");
-    let widget_details = json!({"name": "x", "group": "demo.example.com", "kind": "widgets"});
-    let stale = json!({"metadata": {"name": "a", "resourceVersion": "1"}});
-    for (method, path, body, expected) in [
-        (
-            "GET",
-            "configmaps/x",
-            json!(null),
-            failure(
-                404,
-                "NotFound",
-                "configmaps \"x\" not found",
-                json!({"name": "x", "kind": "configmaps"}),
-            ),
-        ),
-        (
-            "GET",
-            widget_path.as_str(),
-            json!(null),
-            failure(404, "NotFound", "widgets.demo.example.com \"x\" not found", widget_details.clone()),
-        ),
-        (
-            "DELETE",
-            widget_path.as_str(),
-            json!(null),
-            failure(404, "NotFound", "widgets.demo.example.com \"x\" not found", widget_details),
-        ),
-        ("GET", "/nonsense", json!(null), failure(404, "NotFound", no_path, json!(null))),
-        ("GET", "gadgets", json!(null), failure(404, "NotFound", no_path, json!(null))),
-        ("GET", "/apis/x.io/v1/gadgets", json!(null), failure(404, "NotFound", no_path, json!(null))),
-        ("GET", "configmaps/a/scale", json!(null), failure(404, "NotFound", no_path, json!(null))),
-        (
-            "PUT",
-            "configmaps",
-            config_map("a"),
-            failure(
-                405,
-                "MethodNotAllowed",
-                "the server does not allow this method on the requested resource",
-                json!(null),
-            ),
-        ),
-        (
-            "POST",
-            "configmaps",
-            config_map("a"),
-            failure(
-                409,
-                "AlreadyExists",
-                "configmaps \"a\" already exists",
-                json!({"name": "a", "kind": "configmaps"}),
-            ),
-        ),
-        (
-            "PUT",
-            "configmaps/a",
-            stale,
-            failure(
-                409,
-                "Conflict",
-                &format!("Operation cannot be fulfilled on configmaps \"a\": {modified}"),
-                json!({"name": "a", "kind": "configmaps"}),
-            ),
-        ),
-        (
-            "DELETE",
-            "/api/v1/namespaces/default",
-            json!(null),
-            failure(
-                403,
-                "Forbidden",
-                "namespaces \"default\" is forbidden: this namespace may not be deleted",
-                json!({"name": "default", "kind": "namespaces"}),
-            ),
-        ),
-    ] {
-        assert_eq!(refusal(&world, method, path, body).await, expected, "{method} {path}");
+    let plain =
+        failure(404, "NotFound", "configmaps \"x\" not found", json!({"name": "x", "kind": "configmaps"}));
+    for method in ["GET", "DELETE"] {
+        refused(&world, method, "configmaps/x", Value::Null, plain.clone()).await;
     }
+    let details = json!({"name": "x", "group": "demo.example.com", "kind": "widgets"});
+    let grouped = failure(404, "NotFound", "widgets.demo.example.com \"x\" not found", details);
+    refused(&world, "GET", &format!("{WIDGETS}/x"), Value::Null, grouped).await;
+    let nowhere = failure(404, "NotFound", "the server could not find the requested resource", Value::Null);
+    for path in ["/nonsense", "gadgets", "/apis/x.io/v1/gadgets", "configmaps/a/scale"] {
+        refused(&world, "GET", path, Value::Null, nowhere.clone()).await;
+    }
+}
+
+/// kubernetes.md 3.3 errors 403, 405 and 409: each whole answer.
+#[tokio::test]
+async fn what_is_taken_changed_or_not_offered() {
+    let world = World::new().await;
+    world.create("configmaps", &config_map("a")).await.expect(201);
+    let about_a = json!({"name": "a", "kind": "configmaps"});
+    let message = "the server does not allow this method on the requested resource";
+    let not_offered = failure(405, "MethodNotAllowed", message, Value::Null);
+    refused(&world, "PUT", "configmaps", config_map("a"), not_offered).await;
+    let taken = failure(409, "AlreadyExists", "configmaps \"a\" already exists", about_a.clone());
+    refused(&world, "POST", "configmaps", config_map("a"), taken).await;
+    let stale = json!({"metadata": {"name": "a", "resourceVersion": "1"}});
+    let message = "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; \
+                   please apply your changes to the latest version and try again";
+    refused(&world, "PUT", "configmaps/a", stale, failure(409, "Conflict", message, about_a)).await;
+    let message = "namespaces \"default\" is forbidden: this namespace may not be deleted";
+    let permanent = failure(403, "Forbidden", message, json!({"name": "default", "kind": "namespaces"}));
+    refused(&world, "DELETE", "/api/v1/namespaces/default", Value::Null, permanent).await;
 }
 
 /// kubernetes.md 3.3 error 422: all faults at once, each with its place; one and several are said differently.
@@ -207,4 +162,64 @@ async fn too_much_at_once() {
         assert_eq!(world.get(path).await.expect(200).text, b"ok");
     }
     world.get("/version").await.expect(200);
+}
+
+/// kubernetes.md 3.3 error 401: without a known token nothing is served but the health of the server.
+#[tokio::test]
+async fn who_asks() {
+    let world = World::new().await;
+    let tokens = Tokens::parse("0123456789abcdef0123,ada").unwrap();
+    let limits = RequestLimits::default();
+    let app = App::new(world.api().clone(), Authentication::Required(tokens), limits, Metrics::default());
+    let routes = router(app);
+    for (path, token, code) in [
+        ("configmaps", "", 401),
+        ("configmaps", "Bearer 0123456789abcdef0124", 401),
+        ("configmaps", "Basic 0123456789abcdef0123", 401),
+        ("configmaps", "Bearer 0123456789abcdef0123", 200),
+        ("/metrics", "", 401),
+        ("/api", "", 401),
+        ("/nonsense", "", 401),
+        ("/healthz", "", 200),
+    ] {
+        let call = Call::new(routes.clone(), "GET", path);
+        let call = if token.is_empty() { call } else { call.header("authorization", token) };
+        let answer = call.send().await.expect(code);
+        if code == 401 {
+            assert_eq!(answer.json, failure(401, "Unauthorized", "Unauthorized", Value::Null), "{path}");
+        }
+    }
+}
+
+/// kubernetes.md 3.3 error 503: a store that is gone is no reason for a 404; watchers are told, too.
+#[tokio::test]
+async fn a_store_that_is_gone() {
+    let world = World::new().await;
+    world.create("configmaps", &config_map("a")).await.expect(201);
+    let mut watch = world.watch("configmaps?watch=1&resourceVersion=4").await;
+    world.close_store().await;
+    let writes = [
+        ("POST", "configmaps"),
+        ("PUT", "configmaps/a"),
+        ("MERGE", "configmaps/a"),
+        ("DELETE", "configmaps/a"),
+    ];
+    let reads = [
+        ("GET", "configmaps"),
+        ("GET", "configmaps/a"),
+        ("GET", "configmaps/b"),
+        ("GET", "configmaps?watch=1"),
+    ];
+    for (method, path) in writes.into_iter().chain(reads) {
+        let call = world.call(method, path);
+        let call = if method == "GET" { call } else { call.json(&json!({"metadata": {"name": "a"}})) };
+        let answer =
+            if method == "DELETE" { call.bytes("").send().await } else { call.send().await }.expect(503);
+        assert_eq!(answer.text_at("reason"), "ServiceUnavailable", "{method} {path}");
+        assert_eq!(answer.headers["retry-after"], "1");
+    }
+    world.get("/readyz").await.expect(503);
+    world.get("/livez").await.expect(200);
+    let event = watch.next().await.unwrap();
+    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(503)));
 }

@@ -237,7 +237,20 @@ async fn forms_of_a_list() {
         Accept: application/json;as=Table;v=v1;g=meta.k8s.io
         -> 200
            rows.1.object absent
+    "#,
+    )
+    .await;
+}
 
+/// kubernetes.md 3.3 Content: metadata alone; a form that cannot be served falls back to JSON if that is accepted, and is
+/// 406 otherwise.
+#[tokio::test]
+async fn other_forms_of_a_list() {
+    let world = World::new().await;
+    fill(&world, 2).await;
+    run(
+        &world,
+        r#"
         GET configmaps
         Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1
         -> 200

@@ -1,18 +1,29 @@
 //! The API as its clients see it, in one process. One file per topic; one program, because linking takes longer than
 //! all tests together.
 
+// Tests and their helpers: a surprise is a failed test, and the place of the panic is its message.
+#![allow(clippy::unwrap_used)]
+
 mod apply;
+mod arbitrary;
+mod arbitrary_shapes;
 mod create;
 mod definitions;
 mod delete;
 mod delete_options;
 mod dry_run;
 mod errors;
+mod foreign;
+mod foreign_runtime;
 mod list;
+mod model;
 mod namespaces;
+mod nonsense;
 mod owners;
 mod patch;
 mod race;
+mod race_contents;
+mod restart;
 mod update;
 mod watch;
 mod watch_many;

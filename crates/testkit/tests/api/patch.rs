@@ -28,6 +28,13 @@ async fn json_patch() {
         [{"op": "remove", "path": "/data/nothing"}]
         -> 422 Invalid
 
+        # A missing field is null to a test, as in Kubernetes: "nobody has put a finalizer on yet".
+        JSON-PATCH configmaps/a?dryRun=All
+        [{"op": "test", "path": "/metadata/finalizers", "value": null},
+         {"op": "add", "path": "/metadata/finalizers", "value": ["example.com/x"]}]
+        -> 200
+           metadata.finalizers = ["example.com/x"]
+
         JSON-PATCH configmaps/a
         {"op": "remove", "path": "/data"}
         -> 400 BadRequest

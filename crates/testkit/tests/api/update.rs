@@ -5,7 +5,7 @@ use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, held, widget, widgets};
 
-/// EXT-14, kubernetes.md 2.5: a marked object can only lose finalizers; their order does not matter.
+/// The finalizer part of EXT-14, kubernetes.md 2.5: a marked object can only lose finalizers; their order does not matter.
 #[tokio::test]
 async fn no_new_finalizers_on_the_marked() {
     let world = World::new().await;
@@ -246,6 +246,23 @@ async fn generations_count_desired_state() {
     "#,
     )
     .await;
+}
+
+/// kubernetes.md 2.5: where a custom kind keeps no status apart, its status is part of the desired state.
+#[tokio::test]
+async fn a_status_that_is_not_apart_counts() {
+    let world = World::new().await;
+    let mut definition = widgets();
+    definition["spec"]["versions"][0].as_object_mut().unwrap().remove("subresources");
+    world.create(DEFINITIONS, &definition).await.expect(201);
+    let mut document = widget("w", 1);
+    document["status"] = json!({"ready": false});
+    let made = world.create(WIDGETS, &document).await.expect(201);
+    assert_eq!((made.at("status.ready"), made.at("metadata.generation")), (&json!(false), &json!(1)));
+    let path = format!("{WIDGETS}/w");
+    let changed = world.merge(&path, &json!({"status": {"ready": true}})).await.expect(200);
+    assert_eq!(changed.at("metadata.generation"), 2);
+    world.merge(&format!("{path}/status"), &json!({"status": {}})).await.expect(404);
 }
 
 /// kubernetes.md 3.3 `…/{name}/status`: each side writes its own part and nothing of the other.

@@ -96,6 +96,33 @@ async fn list_and_watch_make_the_present() {
     assert_eq!(believed.keys().collect::<Vec<_>>(), ["last"]);
 }
 
+/// G8, G9: a watch that begins with the present, begun while others write, joins present and future without a seam:
+/// nothing is told twice, nothing is left out.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_present_and_what_follows_have_no_seam() {
+    let world = Arc::new(World::new().await);
+    let writers: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(write(world.clone(), writer))).collect();
+    let mut readers = Vec::new();
+    while !writers.iter().all(tokio::task::JoinHandle::is_finished) && readers.len() < 200 {
+        let mut watch = world.watch("configmaps?watch=1").await;
+        readers.push(tokio::spawn(async move {
+            let mut believed = BTreeMap::new();
+            while !believed.contains_key("last") {
+                believe(&mut believed, &watch.next().await.unwrap());
+            }
+            believed.into_keys().collect::<Vec<_>>()
+        }));
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    world.create("configmaps", &config_map("last")).await.expect(201);
+    assert!(readers.len() > 10);
+    for reader in readers {
+        assert_eq!(reader.await.unwrap(), ["last"]);
+    }
+}
+
 /// EXT-19, REQ-KRK-20: after a restart on the same directory a watcher goes on where it was: nothing lost, nothing twice.
 #[tokio::test]
 async fn a_watch_goes_on_after_a_restart() {

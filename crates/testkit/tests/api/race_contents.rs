@@ -1,0 +1,71 @@
+//! What holds others goes while others are being made in it: never is something made that nothing holds.
+//! kubernetes.md 2.8.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widget, widgets};
+use sexton_testkit::{Call, World};
+use tokio::sync::Barrier;
+
+const CREATORS: usize = 12;
+
+/// Many creators in a place and one who deletes the place, all at once. Returns how many were made.
+async fn contest(world: &World, holder: &str, place: &str, document: impl Fn(usize) -> Value) -> usize {
+    let barrier = Arc::new(Barrier::new(CREATORS + 1));
+    let start = |call: Call| {
+        let barrier = barrier.clone();
+        tokio::spawn(async move {
+            barrier.wait().await;
+            call.send().await
+        })
+    };
+    let creator = |at: usize| start(world.call("POST", place).json(&document(at)));
+    let tasks: Vec<_> = (0..CREATORS).map(creator).collect();
+    start(world.call("DELETE", holder)).await.unwrap().expect(200);
+    let mut made = 0;
+    for task in tasks {
+        let answer = task.await.unwrap();
+        made += usize::from(answer.code == 201);
+        assert!(matches!(answer.code, 201 | 403 | 404), "{}", answer.json);
+    }
+    let left = world.get(holder).await;
+    assert_eq!(left.code, if made > 0 { 200 } else { 404 }, "{made} objects were made");
+    made
+}
+
+/// kubernetes.md 2.8: nothing is ever created in a namespace that is gone: the creators or the deleter come first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_object_outside_a_living_namespace() {
+    let world = World::new().await;
+    for round in 0..100 {
+        let namespace = format!("/api/v1/namespaces/n{round}");
+        world
+            .create("/api/v1/namespaces", &json!({"metadata": {"name": format!("n{round}")}}))
+            .await
+            .expect(201);
+        let inside = format!("{namespace}/configmaps");
+        let made = contest(&world, &namespace, &inside, |at| config_map(&format!("a{at}"))).await;
+        assert_eq!(world.get(&inside).await.at("items").as_array().unwrap().len(), made);
+    }
+}
+
+/// kubernetes.md 2.8: no object outlives its definition, and none is made after it: they would come back with the next
+/// definition of that name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_object_without_its_definition() {
+    let world = World::new().await;
+    let definition = format!("{DEFINITIONS}/widgets.demo.example.com");
+    for _ in 0..60 {
+        world.create(DEFINITIONS, &widgets()).await.expect(201);
+        assert_eq!(world.get(WIDGETS).await.at("items"), &json!([]), "left over from an earlier definition");
+        let made = contest(&world, &definition, WIDGETS, |at| widget(&format!("w{at}"), 1)).await;
+        if made > 0 {
+            let all = json!({"propagationPolicy": "Background"});
+            let listed = world.delete(WIDGETS, &all).await.expect(200);
+            assert_eq!(listed.at("items").as_array().unwrap().len(), made);
+            world.call("DELETE", &definition).send().await.expect(200);
+            world.get(&definition).await.expect(404);
+        }
+    }
+}
