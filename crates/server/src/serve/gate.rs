@@ -43,3 +43,33 @@ impl Gate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{OwnerChecks, RealNature};
+    use crate::http::{App, Authentication, Metrics, RequestLimits, router};
+    use sexton_store::{Retention, Store, memory};
+
+    async fn ask(gate: &Gate, path: &str) -> (u16, bool) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = gate.answer(request).await.unwrap();
+        (response.status().as_u16(), response.headers().contains_key("retry-after"))
+    }
+
+    /// While starting up the answer is 503 and when to come back, never 404: that would be taken for absence.
+    #[tokio::test]
+    async fn closed_means_later_not_never() {
+        let gate = Gate::default();
+        for path in ["/api/v1/namespaces/default/configmaps/a", "/apis", "/readyz", "/nonsense"] {
+            assert_eq!(ask(&gate, path).await, (503, true), "{path}");
+        }
+        assert_eq!(ask(&gate, "/livez").await, (200, false));
+        let store = Store::new(Arc::new(memory::open(Retention::default())));
+        let api = Api::open(store, Arc::new(RealNature), OwnerChecks::Warn).await.unwrap();
+        let limits = RequestLimits::default();
+        gate.open(router(App::new(api.clone(), Authentication::InProcess, limits, Metrics::default())), api);
+        assert_eq!(ask(&gate, "/readyz").await, (200, false));
+        assert_eq!(ask(&gate, "/api/v1/namespaces/default/configmaps/a").await, (404, false));
+    }
+}
