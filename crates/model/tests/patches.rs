@@ -191,7 +191,8 @@ fn json_patch_applies_all_or_nothing() {
 #[test]
 fn json_patch_takes_a_missing_field_for_null() {
     for (path, holds) in [("/a/x", true), ("/x", true), ("/a/b", false), ("/x/y", false), ("/l/7", false)] {
-        let patch = json!([{"op": "test", "path": path, "value": null}, {"op": "add", "path": "/n", "value": 1}]);
+        let patch =
+            json!([{"op": "test", "path": path, "value": null}, {"op": "add", "path": "/n", "value": 1}]);
         let mut document = json!({"a": {"b": 1}, "l": [1]});
         assert_eq!(json_patch(&mut document, &patch).is_ok(), holds, "{path}");
         assert_eq!(document.get("n").is_some(), holds);

@@ -100,7 +100,9 @@ impl Api {
                 }
                 Err(CommitError::Conflict { guard: 0 }) => self.refuse_taken(target, &document).await?,
                 // The definition changed, and whoever changed it may not have come round to telling everybody.
-                Err(CommitError::Conflict { .. }) if target.kind.is_custom() => self.kinds.reload(&self.store).await?,
+                Err(CommitError::Conflict { .. }) if target.kind.is_custom() => {
+                    self.kinds.reload(&self.store).await?
+                }
                 Err(CommitError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
