@@ -28,6 +28,6 @@ serve *args:
 bench server pid:
     cargo run --release -p sexton-bench -- --server {{server}} --pid {{pid}} all --fsync-dir target
 
-# The same tests for much longer: more random cases, optimized
+# The same tests for much longer: more random cases, a hundred kills, optimized
 long cases="20000":
-    PROPTEST_CASES={{cases}} cargo test --release --workspace
+    SEXTON_LONG=1 PROPTEST_CASES={{cases}} cargo test --release --workspace

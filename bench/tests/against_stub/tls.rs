@@ -2,9 +2,9 @@
 //! Must not know: measurements beyond one create.
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -17,14 +17,16 @@ use crate::stub::Stub;
 
 /// Makes an authority and one certificate signed by it for both ends. No keys are kept in the repository.
 fn make_certificates(dir: &Path) {
-    let script = "set -e
-        new='req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
-        openssl $new -x509 -days 2 -subj /CN=authority -keyout ca.key -out ca.pem
-        openssl $new -subj /CN=end -keyout end.key -out end.csr
-        printf 'subjectAltName=IP:127.0.0.1\\n' > end.ext
-        openssl x509 -req -days 2 -in end.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile end.ext -out end.pem";
-    let output = Command::new("sh").args(["-c", script]).current_dir(dir).output().unwrap();
-    assert!(output.status.success(), "openssl is needed: {}", String::from_utf8_lossy(&output.stderr));
+    let write = |name: &str, text: String| std::fs::write(dir.join(name), text).unwrap();
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let end = KeyPair::generate().unwrap();
+    let certificate =
+        CertificateParams::new(vec!["127.0.0.1".into()]).unwrap().signed_by(&end, &authority).unwrap();
+    write("ca.pem", authority.pem());
+    write("end.pem", certificate.pem());
+    write("end.key", end.serialize_pem());
 }
 
 /// A stub that talks only TLS, only http/1.1, and only with clients that `ca.pem` signed.

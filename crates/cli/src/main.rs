@@ -1,28 +1,30 @@
-//! temporary
-mod commands {
-    pub mod serve;
-}
-use clap::Parser;
-#[derive(Parser)]
-struct Cli {
-    #[arg(long, default_value = ".sexton")]
-    data: std::path::PathBuf,
-    #[command(subcommand)]
-    command: Command,
-}
-#[derive(clap::Subcommand)]
-enum Command {
-    Serve(commands::serve::Args),
-}
-#[tokio::main]
-async fn main() {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let cli = Cli::parse();
-    let Command::Serve(args) = cli.command;
-    if let Err(e) = commands::serve::run(&cli.data, &args, |t| println!("{t}")).await {
-        eprintln!("{e}");
-        std::process::exit(1)
-    }
-}
+//! The `sexton` command: the only place that prints or reads the environment.
+//!
+//! - [`arguments`]: what can be typed. [`commands`]: one file per command.
+//! - [`world`]: the store or server that is meant. [`lock`]: who uses a data directory.
+//! - [`input`]: files of documents. [`output`]: everything that is printed. [`failure`]: what went wrong, and what now.
+//!
+//! It must not know how anything is destroyed: it asks the API.
+
+mod arguments;
+mod ask;
+mod commands;
+mod failure;
+mod input;
+mod lock;
+mod logging;
+mod output;
+#[cfg(test)]
+mod reference;
+mod run;
+mod settings;
+mod targets;
+mod world;
+
+/// The system's allocator costs twice as much processor time under the load of many small documents.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    run::run()
+}

@@ -1,1 +1,18 @@
-//! placeholder
+//! The only way to reach resources: the public API, over a socket or straight into a router in this process.
+//!
+//! - [`connect`]: three ways to a `kube::Client`.
+//! - [`kinds`]: what a server serves, and which of it a word means.
+//! - [`resources`]: get, list, put, delete, watch.
+//! - [`call`]: one request and its answer.
+//!
+//! It must not know how a server is built, print anything, or read the environment.
+
+pub mod call;
+pub mod connect;
+pub mod kinds;
+pub mod resources;
+
+pub use call::CallError;
+pub use connect::ConnectError;
+pub use kinds::{Kinds, ServedKind};
+pub use resources::{Place, Resources};

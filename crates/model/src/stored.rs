@@ -1,8 +1,8 @@
 //! How a resource is kept: its JSON text once, and what the server needs to know of it without reading JSON.
 //!
 //! ```text
-//! {"apiVersion":…,"kind":…,"metadata":{…},…} \n  version  facts
-//! └──────────────── text ──────────────────┘     └─ postcard ─┘
+//! {"apiVersion":…,"kind":…,"metadata":{…},…} \n   facts     version  length of facts
+//! └──────────────── text ──────────────────┘    └postcard┘  └1 byte┘ └4 bytes, LE┘
 //! ```
 //!
 //! The text is compact JSON with sorted keys except that `apiVersion`, `kind` and `metadata` come first, and it holds
@@ -73,13 +73,16 @@ impl Stored {
         let mut bytes = Vec::with_capacity(1024);
         let metadata = write_text(document, &mut bytes);
         bytes.push(b'\n');
-        bytes.push(VERSION);
+        let text = bytes.len();
         let facts = facts_of(document, metadata);
-        let bytes = match postcard::to_extend(&facts, bytes) {
+        let mut bytes = match postcard::to_extend(&facts, bytes) {
             Ok(bytes) => bytes,
             // Writing plain data to a growing buffer has no way to fail.
             Err(error) => unreachable!("cannot encode facts: {error}"),
         };
+        let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
+        bytes.push(VERSION);
+        bytes.extend_from_slice(&length.to_le_bytes());
         Stored(bytes.into())
     }
 
@@ -93,13 +96,18 @@ impl Stored {
         &self.0
     }
 
+    /// Text and facts. Read from the end, so that finding them costs the same however long the text is.
     fn split(&self) -> Result<(&[u8], &[u8]), NotStored> {
-        let end = memchr(&self.0).ok_or(NotStored::Damaged("no line feed behind the text"))?;
-        match self.0.get(end + 1) {
-            Some(&VERSION) => Ok((&self.0[..end], &self.0[end + 2..])),
-            Some(&other) => Err(NotStored::UnknownVersion(other)),
-            None => Err(NotStored::Damaged("no facts behind the text")),
+        const SHORT: NotStored = NotStored::Damaged("it is too short");
+        let (rest, length) = self.0.split_last_chunk::<4>().ok_or(SHORT)?;
+        let (version, rest) = rest.split_last().ok_or(SHORT)?;
+        if *version != VERSION {
+            return Err(NotStored::UnknownVersion(*version));
         }
+        let length = u32::from_le_bytes(*length) as usize;
+        let (text, facts) = rest.split_at_checked(rest.len().wrapping_sub(length)).ok_or(SHORT)?;
+        let text = text.strip_suffix(b"\n").ok_or(NotStored::Damaged("no line feed behind the text"))?;
+        Ok((text, facts))
     }
 
     /// The JSON text, without a resource version.
@@ -132,6 +140,7 @@ impl Stored {
     pub fn write(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
         let text = self.text()?;
         let start = self.facts()?.metadata().start + 1;
+        out.reserve(text.len() + 40);
         out.extend_from_slice(&text[..start]);
         splice(revision, out);
         out.extend_from_slice(&text[start..]);
@@ -179,10 +188,6 @@ fn splice(revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(br#""resourceVersion":""#);
     out.extend_from_slice(revision.to_string().as_bytes());
     out.extend_from_slice(br#"","#);
-}
-
-fn memchr(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|byte| *byte == b'\n')
 }
 
 fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {

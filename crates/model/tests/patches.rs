@@ -22,98 +22,100 @@ fn smp(document: &str, patch: &str) -> Result<String, StrategicError> {
     Ok(document.to_string())
 }
 
+/// What is there, the patch, and what comes out.
+const STRATEGIC: &[(&str, &str, &str)] = &[
+    // maps merge, null deletes, scalars replace
+    (r#"{"a":{"b":1,"c":2},"d":3}"#, r#"{"a":{"b":null,"e":4},"d":5}"#, r#"{"a":{"c":2,"e":4},"d":5}"#),
+    // a null for what is not there leaves nothing
+    (r#"{}"#, r#"{"a":null,"b":{"c":null}}"#, r#"{"b":{}}"#),
+    // keyed lists merge by key; what is new comes first
+    (
+        r#"{"spec":{"containers":[{"image":"1","name":"a"},{"image":"2","name":"b"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"b","image":"3"}]}}"#,
+        r#"{"spec":{"containers":[{"image":"1","name":"a"},{"image":"3","name":"b"}]}}"#,
+    ),
+    (
+        r#"{"spec":{"containers":[{"name":"a"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"b"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"b"},{"name":"a"}]}}"#,
+    ),
+    // $patch: delete and replace in lists
+    (
+        r#"{"spec":{"containers":[{"name":"a"},{"name":"b"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"a","$patch":"delete"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"b"}]}}"#,
+    ),
+    (
+        r#"{"spec":{"containers":[{"name":"a"},{"name":"b"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"c"},{"$patch":"replace"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"c"}]}}"#,
+    ),
+    (
+        r#"{"spec":{"containers":[{"name":"a","image":"1"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"a","x":1,"$patch":"merge"}]}}"#,
+        r#"{"spec":{"containers":[{"image":"1","name":"a","x":1}]}}"#,
+    ),
+    // $patch in maps
+    (r#"{"a":{"b":1}}"#, r#"{"a":{"$patch":"replace","c":2}}"#, r#"{"a":{"c":2}}"#),
+    (r#"{"a":{"b":1}}"#, r#"{"a":{"$patch":"delete"},"z":{"$patch":"delete"}}"#, r#"{"a":{}}"#),
+    // $retainKeys
+    (
+        r#"{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}}"#,
+        r#"{"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}"#,
+        r#"{"spec":{"strategy":{"type":"Recreate"}}}"#,
+    ),
+    // sets
+    (
+        r#"{"metadata":{"finalizers":["a","b"]}}"#,
+        r#"{"metadata":{"finalizers":["b","c"]}}"#,
+        r#"{"metadata":{"finalizers":["a","b","c"]}}"#,
+    ),
+    (
+        r#"{"metadata":{"finalizers":["a","b"]}}"#,
+        r#"{"metadata":{"$deleteFromPrimitiveList/finalizers":["a","z"],"$setElementOrder/finalizers":["b"]}}"#,
+        r#"{"metadata":{"finalizers":["b"]}}"#,
+    ),
+    // owners by uid
+    (
+        r#"{"metadata":{"ownerReferences":[{"name":"o","uid":"1"},{"name":"p","uid":"2"}]}}"#,
+        r#"{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"1"}]}}"#,
+        r#"{"metadata":{"ownerReferences":[{"name":"p","uid":"2"}]}}"#,
+    ),
+    // $setElementOrder
+    (
+        r#"{"spec":{"containers":[{"name":"a"},{"name":"b"},{"name":"c"}]}}"#,
+        r#"{"spec":{"$setElementOrder/containers":[{"name":"c"},{"name":"a"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"b"},{"name":"c"},{"name":"a"}]}}"#,
+    ),
+    (
+        r#"{"spec":{"containers":[{"name":"a"},{"name":"b"}]}}"#,
+        r#"{"spec":{"$setElementOrder/containers":[{"name":"a"},{"name":"c"},{"name":"b"}],"containers":[{"name":"c"}]}}"#,
+        r#"{"spec":{"containers":[{"name":"a"},{"name":"c"},{"name":"b"}]}}"#,
+    ),
+    (r#"{}"#, r#"{"spec":{"$setElementOrder/containers":[{"name":"a"}]}}"#, r#"{"spec":{}}"#),
+    // the merge key of ports is containerPort alone
+    (
+        r#"{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"protocol":"TCP"}]}]}}"#,
+        r#"{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"http"}]}]}}"#,
+        r#"{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"http","protocol":"TCP"}]}]}}"#,
+    ),
+    // atomic lists are replaced
+    (
+        r#"{"spec":{"tolerations":[{"key":"a"}]}}"#,
+        r#"{"spec":{"tolerations":[{"key":"b"}]}}"#,
+        r#"{"spec":{"tolerations":[{"key":"b"}]}}"#,
+    ),
+    // directives in what is new are obeyed, not stored
+    (
+        r#"{}"#,
+        r#"{"spec":{"containers":[{"name":"a","env":[{"name":"x","$patch":"delete"},{"name":"y"}]}]}}"#,
+        r#"{"spec":{"containers":[{"env":[{"name":"y"}],"name":"a"}]}}"#,
+    ),
+];
+
 #[test]
 fn strategic_merge_table() {
-    let table = [
-        // maps merge, null deletes, scalars replace
-        (r#"{"a":{"b":1,"c":2},"d":3}"#, r#"{"a":{"b":null,"e":4},"d":5}"#, r#"{"a":{"c":2,"e":4},"d":5}"#),
-        // a null for what is not there leaves nothing
-        (r#"{}"#, r#"{"a":null,"b":{"c":null}}"#, r#"{"b":{}}"#),
-        // keyed lists merge by key; what is new comes first
-        (
-            r#"{"spec":{"containers":[{"image":"1","name":"a"},{"image":"2","name":"b"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"b","image":"3"}]}}"#,
-            r#"{"spec":{"containers":[{"image":"1","name":"a"},{"image":"3","name":"b"}]}}"#,
-        ),
-        (
-            r#"{"spec":{"containers":[{"name":"a"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"b"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"b"},{"name":"a"}]}}"#,
-        ),
-        // $patch: delete and replace in lists
-        (
-            r#"{"spec":{"containers":[{"name":"a"},{"name":"b"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"a","$patch":"delete"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"b"}]}}"#,
-        ),
-        (
-            r#"{"spec":{"containers":[{"name":"a"},{"name":"b"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"c"},{"$patch":"replace"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"c"}]}}"#,
-        ),
-        (
-            r#"{"spec":{"containers":[{"name":"a","image":"1"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"a","x":1,"$patch":"merge"}]}}"#,
-            r#"{"spec":{"containers":[{"image":"1","name":"a","x":1}]}}"#,
-        ),
-        // $patch in maps
-        (r#"{"a":{"b":1}}"#, r#"{"a":{"$patch":"replace","c":2}}"#, r#"{"a":{"c":2}}"#),
-        (r#"{"a":{"b":1}}"#, r#"{"a":{"$patch":"delete"},"z":{"$patch":"delete"}}"#, r#"{"a":{}}"#),
-        // $retainKeys
-        (
-            r#"{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}}"#,
-            r#"{"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}"#,
-            r#"{"spec":{"strategy":{"type":"Recreate"}}}"#,
-        ),
-        // sets
-        (
-            r#"{"metadata":{"finalizers":["a","b"]}}"#,
-            r#"{"metadata":{"finalizers":["b","c"]}}"#,
-            r#"{"metadata":{"finalizers":["a","b","c"]}}"#,
-        ),
-        (
-            r#"{"metadata":{"finalizers":["a","b"]}}"#,
-            r#"{"metadata":{"$deleteFromPrimitiveList/finalizers":["a","z"],"$setElementOrder/finalizers":["b"]}}"#,
-            r#"{"metadata":{"finalizers":["b"]}}"#,
-        ),
-        // owners by uid
-        (
-            r#"{"metadata":{"ownerReferences":[{"name":"o","uid":"1"},{"name":"p","uid":"2"}]}}"#,
-            r#"{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"1"}]}}"#,
-            r#"{"metadata":{"ownerReferences":[{"name":"p","uid":"2"}]}}"#,
-        ),
-        // $setElementOrder
-        (
-            r#"{"spec":{"containers":[{"name":"a"},{"name":"b"},{"name":"c"}]}}"#,
-            r#"{"spec":{"$setElementOrder/containers":[{"name":"c"},{"name":"a"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"b"},{"name":"c"},{"name":"a"}]}}"#,
-        ),
-        (
-            r#"{"spec":{"containers":[{"name":"a"},{"name":"b"}]}}"#,
-            r#"{"spec":{"$setElementOrder/containers":[{"name":"a"},{"name":"c"},{"name":"b"}],"containers":[{"name":"c"}]}}"#,
-            r#"{"spec":{"containers":[{"name":"a"},{"name":"c"},{"name":"b"}]}}"#,
-        ),
-        (r#"{}"#, r#"{"spec":{"$setElementOrder/containers":[{"name":"a"}]}}"#, r#"{"spec":{}}"#),
-        // the merge key of ports is containerPort alone
-        (
-            r#"{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"protocol":"TCP"}]}]}}"#,
-            r#"{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"http"}]}]}}"#,
-            r#"{"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"http","protocol":"TCP"}]}]}}"#,
-        ),
-        // atomic lists are replaced
-        (
-            r#"{"spec":{"tolerations":[{"key":"a"}]}}"#,
-            r#"{"spec":{"tolerations":[{"key":"b"}]}}"#,
-            r#"{"spec":{"tolerations":[{"key":"b"}]}}"#,
-        ),
-        // directives in what is new are obeyed, not stored
-        (
-            r#"{}"#,
-            r#"{"spec":{"containers":[{"name":"a","env":[{"name":"x","$patch":"delete"},{"name":"y"}]}]}}"#,
-            r#"{"spec":{"containers":[{"env":[{"name":"y"}],"name":"a"}]}}"#,
-        ),
-    ];
-    for (document, patch, expected) in table {
+    for (document, patch, expected) in STRATEGIC.iter().copied() {
         assert_eq!(smp(document, patch).as_deref(), Ok(expected), "{document} + {patch}");
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sexton_server::api::{Api, Failure, OwnerChecks, RealNature};
+use sexton_server::api::{Api, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Metrics, RequestLimits, router};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
 use sexton_store::embedded::{self, OpenError};
@@ -16,12 +16,19 @@ use sexton_store::{Engine, Retention, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use crate::arguments::Command;
+use crate::failure::{Exit, Failure};
+use crate::logging::Logs;
+use crate::output::Output;
+use crate::settings::Settings;
+use crate::world;
+
 /// Serve the API on the embedded store
 ///
 /// On a loopback address the server is plain and open to this machine. On any other address it needs TLS and
 /// authentication and says how to make them.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Address to listen on; port 0 takes any free one
     #[arg(long, default_value = "127.0.0.1:8180", value_name = "ADDRESS")]
     listen: SocketAddr,
@@ -46,6 +53,9 @@ pub struct Args {
     /// How much memory and disk that history may take, in MiB
     #[arg(long, default_value_t = Retention::default().bytes >> 20, value_name = "MIB")]
     history_size: usize,
+    /// How the log on stderr is written
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
     /// Requests served at once; more are told to come back
     #[arg(long, default_value_t = RequestLimits::default().requests, value_name = "COUNT")]
     max_requests: usize,
@@ -62,9 +72,26 @@ enum Checks {
     Strict,
 }
 
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum LogFormat {
+    /// Lines for people
+    Text,
+    /// A JSON object a line
+    Json,
+}
+
+/// How a command logs: a server by itself, everything else when asked to.
+pub(crate) fn logs(command: &Command) -> Logs {
+    match command {
+        Command::Serve(Args { log: LogFormat::Json, .. }) => Logs::Json,
+        Command::Serve(_) => Logs::Text,
+        _ => Logs::Quiet,
+    }
+}
+
 /// Why serving ended other than on request.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+enum Error {
     /// Not like this.
     #[error(transparent)]
     Security(#[from] SecurityError),
@@ -76,14 +103,36 @@ pub enum Error {
     Open(#[from] OpenError),
     /// The store is there and cannot be served.
     #[error("the store cannot be served")]
-    Api(#[from] Failure),
+    Api(#[from] ApiFailure),
+    /// Nobody takes the address.
+    #[error("cannot say where the server is")]
+    Say(Failure),
     /// The system does not tell us when to stop.
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
 }
 
 /// Serves until a signal says stop.
-pub async fn run(data: &Path, args: &Args, say: impl FnOnce(&str)) -> Result<(), Error> {
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    if settings.server.is_some() || settings.context.is_some() {
+        return Err(Failure::new("a server serves a data directory, not another server")
+            .next("for example", "sexton serve --data DIR"));
+    }
+    serve(&settings.data, &args, output)
+        .await
+        .map(|()| Exit::Done)
+        .map_err(|error| failure(&settings.data, error))
+}
+
+fn failure(data: &Path, error: Error) -> Failure {
+    match error {
+        Error::Open(error) => world::cannot_open(data, &error),
+        Error::Say(failure) => failure,
+        other => Failure::new(other.to_string()).because(&other),
+    }
+}
+
+async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     let started = Instant::now();
     let files = SecurityFiles {
         certificate: args.tls_cert.clone(),
@@ -111,11 +160,8 @@ pub async fn run(data: &Path, args: &Args, say: impl FnOnce(&str)) -> Result<(),
         tracing::warn!(%error, "cannot write the address into the lock file");
     }
     tracing::info!(%url, data = %data.display(), millis = started.elapsed().as_millis() as u64, "serving");
-    say(&format!(
-        "serving {} on {url}\nkubectl: sexton kubeconfig --data {} > kubeconfig",
-        data.display(),
-        data.display()
-    ));
+    output.line(&format!("serving {} on {url}", data.display())).map_err(Error::Say)?;
+    output.talk(&format!("for kubectl: sexton kubeconfig --data {} > kubeconfig", data.display()));
     let why = tokio::select! {
         _ = terminate.recv() => "terminated",
         _ = interrupt.recv() => "interrupted",

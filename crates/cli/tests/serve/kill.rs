@@ -97,7 +97,7 @@ fn load(address: &str, round: usize) -> (Vec<thread::JoinHandle<Vec<Acknowledged
 
 fn write(address: &str, round: usize, writer: usize, running: &AtomicBool) -> Vec<Acknowledged> {
     let acknowledged = Mutex::new(Vec::new());
-    let mut attempt = || -> std::io::Result<()> {
+    let attempt = || -> std::io::Result<()> {
         let mut connection = Connection::open(address)?;
         for number in 0..1_000_000 {
             if !running.load(Ordering::Relaxed) {
@@ -105,7 +105,7 @@ fn write(address: &str, round: usize, writer: usize, running: &AtomicBool) -> Ve
             }
             let name = format!("r{round}-w{writer}-{number}");
             let body = json!({"metadata": {"name": name}, "data": {"v": "1"}}).to_string();
-            let mut note = |name: &str, answer: &Value| {
+            let note = |name: &str, answer: &Value| {
                 let revision =
                     answer["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
                 acknowledged.lock().unwrap().push((name.to_owned(), revision.unwrap_or(0)));
@@ -153,7 +153,7 @@ fn read_until(address: &str, after: u64, head: u64) -> Vec<Event> {
     expect(connection.ask("POST", CONFIG_MAPS, "application/json", &body).unwrap(), 201);
     let mut watching = watch(address, after).unwrap();
     let mut lines = Lines::default();
-    while !events.last().is_some_and(|event: &Event| event.value == "end") {
+    while events.last().is_none_or(|event: &Event| event.value != "end") {
         let chunk = watching.chunk().unwrap().expect("the watch ended before the last event");
         events.extend(lines.add(&chunk));
     }

@@ -14,7 +14,7 @@ const TRANSCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/trans
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/files");
 
 /// Every kubectl there is: those with a version in their name, else the one on the path.
-fn kubectls() -> Vec<PathBuf> {
+pub(crate) fn kubectls() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let plain: Vec<PathBuf> =
         std::env::split_paths(&path).map(|dir| dir.join("kubectl")).filter(|file| file.is_file()).collect();

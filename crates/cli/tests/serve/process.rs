@@ -5,17 +5,19 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// A running `sexton serve`; killed when dropped.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     /// Kept open: a server whose output nobody takes might stop.
     _stdout: BufReader<ChildStdout>,
     /// `127.0.0.1:port`
-    pub address: String,
+    pub(crate) address: String,
+    /// With its scheme.
+    pub(crate) url: String,
 }
 
 impl Server {
     /// Starts a server on any free port and waits until it serves.
-    pub fn start(data: &Path, arguments: &[&str]) -> Server {
+    pub(crate) fn start(data: &Path, arguments: &[&str]) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sexton"))
             .arg("--data")
             .arg(data)
@@ -28,23 +30,24 @@ impl Server {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let address = line.rsplit("://").next().unwrap().trim().to_owned();
+        let url = line.trim().rsplit(' ').next().unwrap().to_owned();
+        let address = url.rsplit("://").next().unwrap().to_owned();
         assert!(!address.is_empty(), "the server ended before it served");
-        Server { child, _stdout: stdout, address }
+        Server { child, _stdout: stdout, address, url }
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// `kill -9`.
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Asks it to stop and waits until it has. Returns whether it ended well.
-    pub fn stop(mut self) -> bool {
+    pub(crate) fn stop(mut self) -> bool {
         let asked = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         asked.success() && self.child.wait().unwrap().success()
     }

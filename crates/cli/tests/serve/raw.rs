@@ -7,19 +7,19 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// A keep-alive connection that sends requests one after the other.
-pub struct Connection {
+pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
 }
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
-    pub code: u16,
-    pub body: Value,
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) body: Value,
 }
 
 impl Connection {
-    pub fn open(address: &str) -> std::io::Result<Connection> {
+    pub(crate) fn open(address: &str) -> std::io::Result<Connection> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         // A bound, so that a broken server fails a test instead of hanging it.
@@ -28,12 +28,18 @@ impl Connection {
     }
 
     /// Sends bytes as they are.
-    pub fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.stream.get_mut().write_all(bytes)
     }
 
     /// One request with a JSON body (empty: none), and its answer.
-    pub fn ask(&mut self, method: &str, path: &str, kind: &str, body: &str) -> std::io::Result<Answer> {
+    pub(crate) fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        kind: &str,
+        body: &str,
+    ) -> std::io::Result<Answer> {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: raw/1\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
             body.len()
@@ -44,7 +50,7 @@ impl Connection {
     }
 
     /// Reads an answer.
-    pub fn answer(&mut self) -> std::io::Result<Answer> {
+    pub(crate) fn answer(&mut self) -> std::io::Result<Answer> {
         let (code, length) = self.head()?;
         let mut body = Vec::new();
         match length {
@@ -63,7 +69,7 @@ impl Connection {
     }
 
     /// The code and, unless chunked, the length of the body.
-    pub fn head(&mut self) -> std::io::Result<(u16, Option<usize>)> {
+    pub(crate) fn head(&mut self) -> std::io::Result<(u16, Option<usize>)> {
         let status = self.line()?;
         let code = status
             .split(' ')
@@ -82,7 +88,7 @@ impl Connection {
     }
 
     /// One chunk of a chunked body; `None` at its end.
-    pub fn chunk(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+    pub(crate) fn chunk(&mut self) -> std::io::Result<Option<Vec<u8>>> {
         let size =
             usize::from_str_radix(self.line()?.trim(), 16).map_err(|_| std::io::ErrorKind::InvalidData)?;
         let mut bytes = vec![0; size + 2];
@@ -101,7 +107,7 @@ impl Connection {
 }
 
 /// Begins a watch of all ConfigMaps after a revision; gives back the connection to read events from.
-pub fn watch(address: &str, after: u64) -> std::io::Result<Connection> {
+pub(crate) fn watch(address: &str, after: u64) -> std::io::Result<Connection> {
     let mut connection = Connection::open(address)?;
     let path = format!("/api/v1/configmaps?watch=true&resourceVersion={after}");
     connection.send(format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").as_bytes())?;

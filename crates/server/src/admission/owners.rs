@@ -10,6 +10,9 @@ use crate::api::{Api, OwnerChecks, Result, Target};
 /// Exact duplicates say nothing twice: they are dropped, and the writer is told.
 pub(super) fn remove_duplicates(document: &mut Document) -> Vec<String> {
     let references = document.owner_references();
+    if references.len() < 2 {
+        return Vec::new();
+    }
     let mut unique: Vec<Value> = Vec::with_capacity(references.len());
     for reference in references {
         if !unique.contains(reference) {

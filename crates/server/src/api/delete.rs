@@ -39,9 +39,14 @@ impl Api {
         current: &Object,
         options: &DeleteOptions,
     ) -> Result<Option<Written>> {
+        let finalizers = finalizers_after(target, &current.facts()?.finalizers, options.policy());
+        if finalizers.is_empty() && !target.kind.holds_others() {
+            // Nothing holds it, and that is known without reading its text.
+            return self.remove_now(target, current, vec![current.unchanged()], options).await;
+        }
         let old = current.document()?;
         let mut marked = old.clone();
-        marked.set_finalizers(finalizers_after(target, &old, options.policy()));
+        marked.set_finalizers(finalizers);
         let contents = self.contents(target, &old);
         let mut guards = vec![current.unchanged()];
         if self.any_in(&contents).await? {
@@ -138,8 +143,7 @@ fn check_preconditions(target: &Target, name: &str, options: &DeleteOptions, cur
 }
 
 /// The finalizers that the deletion leaves: other people's stay, of the policies' own exactly the effective one.
-fn finalizers_after(target: &Target, old: &Document, asked: Option<Policy>) -> Vec<String> {
-    let finalizers = old.finalizers();
+fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
     let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
     let effective = match target.kind.special {
         // Events own nothing; a namespace's and a definition's contents have holds of their own.

@@ -135,6 +135,11 @@ impl Kind {
         matches!(field, "metadata.name" | "metadata.namespace") || self.fields.contains(&field)
     }
 
+    /// Whether objects of it hold other objects: a namespace its contents, a definition its instances.
+    pub fn holds_others(&self) -> bool {
+        matches!(self.special, Special::Namespace | Special::Definition)
+    }
+
     /// The verbs it offers.
     pub fn verbs(&self) -> &'static [&'static str] {
         match self.special {

@@ -1,0 +1,224 @@
+//! What went wrong, where, and what to type next; and the exit codes.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use sexton_client::call::CallError;
+use sexton_client::kinds::{DiscoverError, NoSuchKind};
+use sexton_client::resources::{DeleteError, GetError, ListError, PutError, WatchError};
+use sexton_model::Status;
+
+/// How a command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All was done, or nothing had to be.
+    Done = 0,
+    /// It went wrong.
+    Error = 1,
+    /// Nothing was done, because somebody must say yes first.
+    Held = 3,
+    /// Some of it was done.
+    Partial = 4,
+    /// Another process uses the data directory.
+    Locked = 5,
+    /// Somebody pressed Ctrl-C.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// How a command ends that failed for some of several things.
+    pub(crate) fn of_several(failed: usize, all: usize) -> Exit {
+        match failed {
+            0 => Exit::Done,
+            failed if failed == all => Exit::Error,
+            _ => Exit::Partial,
+        }
+    }
+}
+
+/// What went wrong, for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// What happened, and where.
+    pub(crate) what: String,
+    /// What else is known about it.
+    pub(crate) details: Vec<String>,
+    /// What can be done about it: for what, and the command to type.
+    pub(crate) next: Vec<(String, String)>,
+    /// The exit code.
+    pub(crate) exit: Exit,
+    /// Nobody listens any more: nothing is said.
+    pub(crate) quiet: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(what: impl Into<String>) -> Failure {
+        Failure { what: what.into(), details: Vec::new(), next: Vec::new(), exit: Exit::Error, quiet: false }
+    }
+
+    /// The reader of our output has gone: an end, not an error.
+    pub(crate) fn nobody_listens() -> Failure {
+        Failure { exit: Exit::Done, quiet: true, ..Failure::new("the output was closed") }
+    }
+
+    #[must_use]
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Failure {
+        self.details.push(detail.into());
+        self
+    }
+
+    /// Adds what to type next.
+    #[must_use]
+    pub(crate) fn next(mut self, aim: impl Into<String>, command: impl Into<String>) -> Failure {
+        self.next.push((aim.into(), command.into()));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn exit(mut self, exit: Exit) -> Failure {
+        self.exit = exit;
+        self
+    }
+
+    /// Adds what an error was caused by, down to the first cause.
+    #[must_use]
+    pub(crate) fn because(mut self, error: &(dyn Error + 'static)) -> Failure {
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Wrappers tend to repeat what they wrap.
+            let repeated = error.source().is_some_and(|inner| text.contains(&inner.to_string()));
+            if !repeated && !self.details.contains(&text) {
+                self.details.push(text);
+            }
+            cause = error.source();
+        }
+        self
+    }
+
+    /// Adds the places in the document that a status complains about.
+    #[must_use]
+    pub(crate) fn causes(mut self, status: &Status) -> Failure {
+        let causes = status.details.as_ref().map_or(&[][..], |details| &details.causes);
+        // One cause stands in the message already.
+        for cause in causes.iter().filter(|_| causes.len() > 1) {
+            let field = if cause.field.is_empty() { String::new() } else { format!("{}: ", cause.field) };
+            self.details.push(format!("{field}{}", cause.message));
+        }
+        self
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        match &error {
+            CallError::Refused(status) if status.code == 401 => {
+                Failure::new("the server does not know who you are")
+                    .next("say who", "--token-file FILE, or the variable SEXTON_TOKEN")
+            }
+            CallError::Refused(status) => Failure::new(status.message.clone()).causes(status),
+            CallError::Unreachable(source) => {
+                let cause = root(source);
+                // Nobody is there; other causes, such as a certificate that is not trusted, need other cures.
+                let nobody = cause.contains("refused");
+                let failure = Failure::new(error.to_string()).detail(cause);
+                if nobody { failure.next("start a server", "sexton serve") } else { failure }
+            }
+            _ => Failure::new(error.to_string()).because(&error),
+        }
+    }
+}
+
+/// The first cause, which says more than everything that was wrapped around it.
+fn root(error: &(dyn Error + 'static)) -> String {
+    let mut deepest = error;
+    while let Some(inner) = deepest.source() {
+        deepest = inner;
+    }
+    deepest.to_string()
+}
+
+fn refused(status: &Status) -> Failure {
+    Failure::new(status.message.clone()).causes(status)
+}
+
+impl From<GetError> for Failure {
+    fn from(error: GetError) -> Self {
+        match error {
+            GetError::NotFound(status) => refused(&status),
+            GetError::Call(error) => error.into(),
+        }
+    }
+}
+
+impl From<ListError> for Failure {
+    fn from(error: ListError) -> Self {
+        match error {
+            ListError::Expired(status) => refused(&status),
+            ListError::Call(error) => error.into(),
+        }
+    }
+}
+
+impl From<PutError> for Failure {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::Conflict(status) | PutError::Invalid(status) => refused(&status),
+            PutError::Call(error) => error.into(),
+        }
+    }
+}
+
+impl From<DeleteError> for Failure {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::NotFound(status) => refused(&status),
+            DeleteError::Changed(status) => refused(&status).next("look again", "the same command once more"),
+            DeleteError::Call(error) => error.into(),
+        }
+    }
+}
+
+impl From<WatchError> for Failure {
+    fn from(error: WatchError) -> Self {
+        match error {
+            WatchError::List(error) => error.into(),
+            WatchError::Refused(status) => refused(&status),
+            WatchError::Call(error) => error.into(),
+        }
+    }
+}
+
+impl From<DiscoverError> for Failure {
+    fn from(error: DiscoverError) -> Self {
+        error.0.into()
+    }
+}
+
+impl From<NoSuchKind> for Failure {
+    fn from(error: NoSuchKind) -> Self {
+        let failure = Failure::new(error.to_string());
+        match error {
+            NoSuchKind::Unknown { near, unread, .. } => {
+                let failure = match near.is_empty() {
+                    true => failure,
+                    false => failure.detail(format!("did you mean {}?", near.join(" or "))),
+                };
+                let failure = match unread.is_empty() {
+                    true => failure,
+                    false => failure.detail(format!("these groups did not answer: {}", unread.join(", "))),
+                };
+                failure.next("see all kinds", "sexton kinds")
+            }
+            NoSuchKind::Ambiguous { meanings, .. } => {
+                failure.detail(format!("say which: {}", meanings.join(", ")))
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Documents from files, directories and stdin. Everything is read before anything is done.
+//!
+//! It must not know kinds: a document is anything that has one.
+
+mod files;
+mod parse;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// Where a document stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The file, as it was named, or `stdin`.
+    pub(crate) file: String,
+    /// The line on which it begins.
+    pub(crate) line: usize,
+    /// The how manieth of its file, from 1.
+    pub(crate) number: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{} (document {})", self.file, self.line, self.number)
+    }
+}
+
+/// A document, with all that makes it an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Document {
+    pub(crate) origin: Origin,
+    pub(crate) api_version: String,
+    pub(crate) kind: String,
+    /// Empty if it names none.
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) value: Value,
+}
+
+/// Reads all documents of some files, or says what is wrong with each file.
+pub(crate) fn read(paths: &[String]) -> Result<Vec<Document>, Failure> {
+    let (mut documents, mut faults) = (Vec::new(), Vec::new());
+    for (name, text) in files::texts(paths)? {
+        match parse::documents(&name, &text) {
+            Ok(found) => documents.extend(found),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    match faults.len() {
+        0 if documents.is_empty() => {
+            Err(Failure::new(format!("there are no documents in {}", paths.join(", "))))
+        }
+        0 => Ok(documents),
+        1 => Err(faults.remove(0)),
+        many => {
+            let failure = Failure::new(format!("{many} files cannot be read"));
+            Err(faults.into_iter().fold(failure, |failure, fault| {
+                fault
+                    .details
+                    .into_iter()
+                    .fold(failure.detail(fault.what), |failure, detail| failure.detail(detail))
+            }))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Documents from a text: YAML with `---` between them, or JSON. Every complaint names file, line and document.
+
+use serde_json::Value;
+use sexton_client::resources::text as text_at;
+
+use super::{Document, Origin};
+use crate::failure::Failure;
+
+/// All documents of a text. Lists are taken apart.
+pub(super) fn documents(file: &str, text: &str) -> Result<Vec<Document>, Failure> {
+    let mut documents = Vec::new();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (line, piece) in pieces(text) {
+        let number = documents.len() + 1;
+        let origin = Origin { file: file.to_owned(), line, number };
+        for value in values(&origin, text, piece)? {
+            take(&origin, value, &mut documents)?;
+        }
+    }
+    Ok(documents)
+}
+
+/// The texts of the documents, and the lines on which they begin. Three dashes at the beginning of a line always end a
+/// document, even within a block of text.
+fn pieces(text: &str) -> Vec<(usize, &str)> {
+    let mut pieces = Vec::new();
+    let (mut start, mut start_line, mut at) = (0, 1, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let is_marker = line
+            .strip_prefix("---")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+        if is_marker && at > 0 {
+            pieces.push((start_line, &text[start..at]));
+            (start, start_line) = (at, number + 1);
+        }
+        at += line.len();
+    }
+    pieces.push((start_line, &text[start..]));
+    pieces
+}
+
+/// The values of one document: none if it is empty, several if it is JSON after JSON.
+fn values(origin: &Origin, text: &str, piece: &str) -> Result<Vec<Value>, Failure> {
+    let is_json = origin.file.ends_with(".json");
+    if is_json || piece.trim_start().starts_with('{') {
+        let read: Result<Vec<Value>, serde_json::Error> =
+            serde_json::Deserializer::from_str(piece).into_iter().collect();
+        match read {
+            Ok(values) => return Ok(values),
+            Err(error) if is_json => {
+                let what = error.to_string();
+                let what = what.split(" at line ").next().unwrap_or_default();
+                return Err(broken(origin, text, "JSON", what, Some((error.line(), error.column()))));
+            }
+            Err(_) => {}
+        }
+    }
+    // Comments and separators alone are no document.
+    let is_content = |line: &str| {
+        !line.trim().is_empty() && !line.trim_start().starts_with('#') && line.trim_end() != "---"
+    };
+    if !piece.lines().any(is_content) {
+        return Ok(Vec::new());
+    }
+    let options = serde_saphyr::options! { with_snippet: false };
+    serde_saphyr::from_str_with_options::<Value>(piece, options).map(|value| vec![value]).map_err(|error| {
+        let place = error.location().map(|place| (place.line() as usize, place.column() as usize));
+        let what = error.without_snippet().to_string();
+        let what = what.split(" at line ").next().unwrap_or_default().trim_end_matches([':', ',']).to_owned();
+        broken(origin, text, "YAML", &what, place)
+    })
+}
+
+/// A document that cannot be read, with the line of it that says why.
+fn broken(origin: &Origin, text: &str, format: &str, what: &str, place: Option<(usize, usize)>) -> Failure {
+    let Some((line, column)) = place.filter(|(line, _)| *line > 0) else {
+        return Failure::new(format!("{origin}: not {format}: {what}"));
+    };
+    let line = origin.line + line - 1;
+    let heading =
+        format!("{}:{line}:{column} (document {}): not {format}: {what}", origin.file, origin.number);
+    let source = text.lines().nth(line - 1).unwrap_or_default();
+    let shown: String = source.chars().take(100).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let arrow = format!("{:>width$}", '^', width = column.clamp(1, 101));
+    let margin = " ".repeat(line.to_string().len());
+    Failure::new(heading).detail(format!("{line} | {shown}\n{margin} | {arrow}"))
+}
+
+/// Takes a value for a document, or for a list of them.
+fn take(origin: &Origin, mut value: Value, documents: &mut Vec<Document>) -> Result<(), Failure> {
+    if value.is_null() {
+        return Ok(());
+    }
+    let kind = text_at(&value, "/kind").to_owned();
+    if kind.ends_with("List")
+        && let Some(Value::Array(items)) = value.get_mut("items").map(Value::take)
+    {
+        for item in items {
+            take(origin, item, documents)?;
+        }
+        return Ok(());
+    }
+    if !value.is_object() {
+        return Err(Failure::new(format!(
+            "{origin}: a document must be a mapping with apiVersion, kind and metadata.name"
+        )));
+    }
+    for (field, pointer) in
+        [("apiVersion", "/apiVersion"), ("kind", "/kind"), ("metadata.name", "/metadata/name")]
+    {
+        match value.pointer(pointer) {
+            Some(Value::String(text)) if !text.is_empty() => {}
+            Some(Value::String(_) | Value::Null) | None => {
+                return Err(Failure::new(format!("{origin}: {field} is missing")));
+            }
+            Some(other) => {
+                let failure = Failure::new(format!("{origin}: {field} must be a string, and is {other}"));
+                return Err(failure.detail("in YAML, numbers and words like true are strings only in quotes"));
+            }
+        }
+    }
+    documents.push(Document {
+        origin: Origin { number: documents.len() + 1, ..origin.clone() },
+        api_version: text_at(&value, "/apiVersion").to_owned(),
+        kind,
+        namespace: text_at(&value, "/metadata/namespace").to_owned(),
+        name: text_at(&value, "/metadata/name").to_owned(),
+        value,
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+
+    fn places(text: &str) -> Vec<(usize, usize, String)> {
+        let found = documents("f.yaml", text).unwrap();
+        found.into_iter().map(|found| (found.origin.number, found.origin.line, found.name)).collect()
+    }
+
+    #[test]
+    fn documents_know_where_they_stand() {
+        let text = format!("# first\n---\n{ONE}---\n# nothing\n---\n{ONE}...\n");
+        assert_eq!(places(&text), [(1, 2, "a".into()), (2, 8, "a".into())]);
+        assert_eq!(places(""), []);
+        assert_eq!(places("---\n---\n"), []);
+    }
+
+    #[test]
+    fn lists_and_json_are_taken_apart() {
+        let json = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}"#;
+        assert_eq!(places(&format!("{json}\n{json}")).len(), 2);
+        let list = format!("apiVersion: v1\nkind: List\nitems: [{json}, {json}]\n");
+        assert_eq!(places(&list).iter().map(|place| place.0).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn complaints_name_the_line_and_the_document() {
+        let bad = format!("{ONE}---\nkind: X\n  bad: [\n");
+        let failure = documents("f.yaml", &bad).unwrap_err();
+        assert!(failure.what.starts_with("f.yaml:6:"), "{failure:?}");
+        assert!(failure.what.contains("(document 2)"), "{failure:?}");
+        let missing = documents("f.yaml", "kind: X\n").unwrap_err();
+        assert_eq!(missing.what, "f.yaml:1 (document 1): apiVersion is missing");
+        let number = documents("f.yaml", "apiVersion: v1\nkind: X\nmetadata: {name: 1}\n").unwrap_err();
+        assert_eq!(number.what, "f.yaml:1 (document 1): metadata.name must be a string, and is 1");
+        let twice = documents("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
+        assert!(twice.what.contains("duplicate"), "{twice:?}");
+        let json = documents("f.json", "{\n \"a\": }\n").unwrap_err();
+        assert!(json.what.starts_with("f.json:2:"), "{json:?}");
+    }
+}

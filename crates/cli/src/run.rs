@@ -1,0 +1,66 @@
+//! From what was typed to an exit code.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::commands::{backup, delete, get, kinds, kubeconfig, put, serve, version, watch};
+use crate::failure::{Exit, Failure};
+use crate::logging;
+use crate::output::Output;
+use crate::settings::Settings;
+
+/// Long enough for a store to be closed; it is safe either way.
+const CLOSING: Duration = Duration::from_millis(500);
+
+/// Runs the command that was typed.
+pub(crate) fn run() -> ExitCode {
+    let Arguments { settings, command } = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misread(&error),
+    };
+    let output = Output::new(settings.no_color);
+    logging::start(&settings, serve::logs(&command), output.talks_in_colours());
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return output.fail(&Failure::new(format!("cannot start: {error}"))),
+    };
+    let result = runtime.block_on(async {
+        if let Command::Serve(args) = command {
+            // A server ends in its own time: requests under way are finished first.
+            return serve::run(args, &settings, &output).await;
+        }
+        tokio::select! {
+            result = dispatch(command, &settings, &output) => result,
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+        }
+    });
+    runtime.shutdown_timeout(CLOSING);
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => output.fail(&failure),
+    }
+}
+
+async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Get(args) => get::run(args, settings, output).await,
+        Command::Put(args) => put::run(args, settings, output).await,
+        Command::Delete(args) => delete::run(args, settings, output).await,
+        Command::Watch(args) => watch::run(args, settings, output).await,
+        Command::Kinds(args) => kinds::run(&args, settings, output).await,
+        Command::Backup(args) => backup::run(args, settings, output).await,
+        Command::Kubeconfig(args) => kubeconfig::run(&args, settings, output),
+        Command::Serve(args) => serve::run(args, settings, output).await,
+        Command::Version(args) => version::run(&args, output),
+    }
+}
+
+/// Help and version are data; everything else that is wrong with what was typed is an error like any other. Clap would
+/// exit with 2, which here means something else.
+fn misread(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() { Exit::Error.into() } else { ExitCode::SUCCESS }
+}

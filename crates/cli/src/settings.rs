@@ -1,0 +1,70 @@
+//! The flags of all commands, and what the environment says instead of them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sexton_client::connect::Credentials;
+
+use crate::failure::Failure;
+
+/// The flags of all commands.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Where and how")]
+pub(crate) struct Settings {
+    /// The directory of the embedded store
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "SEXTON_DATA",
+        hide_env_values = true,
+        default_value = ".sexton"
+    )]
+    pub(crate) data: PathBuf,
+    /// Use the server at this address instead
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "context")]
+    pub(crate) server: Option<String>,
+    /// Use the cluster of this kubeconfig context instead; the current context is never used
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+    /// The namespace; "default" if the target does not say otherwise
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    /// A file with the token for --server; the variable SEXTON_TOKEN does as well
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// A file with the certificates to trust for --server
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) certificate_authority: Option<PathBuf>,
+    /// No colours; they are never used when the output is not a terminal
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// Tell on stderr what is done; twice for every request
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+impl Settings {
+    /// Token and certificates for a server.
+    pub(crate) fn credentials(&self) -> Result<Credentials, Failure> {
+        let token = match &self.token_file {
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    Failure::new(format!("cannot read the token in {}: {error}", file.display()))
+                })?;
+                Some(text.trim().to_owned())
+            }
+            None => std::env::var("SEXTON_TOKEN").ok(),
+        };
+        let token = token.filter(|token| !token.is_empty());
+        Ok(Credentials { token, authority: self.certificate_authority.clone() })
+    }
+}
+
+/// The kubeconfig files, in the order in which they count.
+pub(crate) fn kubeconfig_files() -> Vec<PathBuf> {
+    match std::env::var_os("KUBECONFIG").filter(|paths| !paths.is_empty()) {
+        Some(paths) => std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect(),
+        None => std::env::home_dir().map(|home| home.join(".kube").join("config")).into_iter().collect(),
+    }
+}

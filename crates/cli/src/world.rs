@@ -1,0 +1,148 @@
+//! The store or server that is meant, and one way to it: a `kube::Client`.
+//!
+//! The embedded store is reached through the same router that a server has, in this process: there is no second way.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sexton_client::connect::{self, ConnectError, Connection};
+use sexton_client::{Kinds, Resources};
+use sexton_server::api::{Api, OwnerChecks, RealNature};
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
+use sexton_store::embedded::{self, OpenError};
+use sexton_store::{Engine, Retention, Store, memory};
+
+use crate::failure::{Exit, Failure};
+use crate::lock;
+use crate::settings::{Settings, kubeconfig_files};
+
+/// What a command is going to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Only look: a store that is not there is not made.
+    Look,
+    /// Perhaps write.
+    Write,
+}
+
+/// How long to wait for a command that uses the same data directory, and is probably as short as this one.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The target of a command.
+#[derive(Debug)]
+pub(crate) struct World {
+    /// The way to its resources.
+    pub(crate) resources: Resources,
+    /// Its name, for headers and questions.
+    pub(crate) target: String,
+    /// The namespace that is meant when a document names none.
+    pub(crate) namespace: String,
+    /// Whether the store is in this process.
+    pub(crate) embedded: bool,
+}
+
+impl World {
+    /// Opens what the settings name.
+    pub(crate) async fn open(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
+        if let Some(url) = &settings.server {
+            let connection = connect::to_url(url, &settings.credentials()?).await.map_err(cannot_connect)?;
+            let target = connection.address.clone();
+            return Ok(World::over(connection, target, settings));
+        }
+        if let Some(name) = &settings.context {
+            let connection = connect::to_context(name, &kubeconfig_files()).await.map_err(cannot_connect)?;
+            let target = format!("context {name} ({})", connection.address);
+            return Ok(World::over(connection, target, settings));
+        }
+        World::embedded(settings, purpose).await
+    }
+
+    fn over(connection: Connection, target: String, settings: &Settings) -> World {
+        World {
+            resources: Resources::new(connection.client),
+            target,
+            namespace: settings.namespace.clone().unwrap_or(connection.namespace),
+            embedded: false,
+        }
+    }
+
+    async fn embedded(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
+        let dir = &settings.data;
+        let mut target = format!("{} (embedded)", dir.display());
+        let engine: Arc<dyn Engine> = if purpose == Purpose::Look && !dir.join("store.db").exists() {
+            target = format!("{} (embedded, empty)", dir.display());
+            Arc::new(memory::open(Retention::default()))
+        } else {
+            Arc::new(open_patiently(dir).await?)
+        };
+        let api = Api::open(Store::new(engine), Arc::new(RealNature), OwnerChecks::Warn).await;
+        let api = api.map_err(|failure| Failure::new(format!("{}: {failure}", dir.display())))?;
+        let app = App::new(api, Authentication::InProcess, RequestLimits::default(), Metrics::default());
+        Ok(World {
+            resources: Resources::new(connect::in_process(router(app))),
+            target,
+            namespace: settings.namespace.clone().unwrap_or_else(|| "default".into()),
+            embedded: true,
+        })
+    }
+
+    /// What the target serves.
+    pub(crate) async fn kinds(&self) -> Result<Kinds, Failure> {
+        // The first request of every command: whoever does not answer is named.
+        let found = Kinds::discover(self.resources.client()).await;
+        found
+            .map_err(Failure::from)
+            .map_err(|failure| Failure { what: format!("{}: {}", self.target, failure.what), ..failure })
+    }
+}
+
+/// A directory that another short command uses is free in a moment; one that a server uses is not.
+async fn open_patiently(dir: &Path) -> Result<sexton_store::local::LocalEngine, Failure> {
+    let since = Instant::now();
+    loop {
+        match embedded::open(dir, embedded::Options::default()) {
+            Ok(engine) => return Ok(engine),
+            // Nothing tells when the lock is free, so it is tried again.
+            Err(OpenError::Locked { holder, .. })
+                if lock::address(&holder).is_none() && since.elapsed() < PATIENCE =>
+            {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Err(error) => return Err(cannot_open(dir, &error)),
+        }
+    }
+}
+
+/// Why a store cannot be opened, and what to type next.
+pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
+    match error {
+        OpenError::Locked { holder, .. } => in_use(dir, holder),
+        error => Failure::new(error.to_string()).because(error),
+    }
+}
+
+fn in_use(dir: &Path, holder: &str) -> Failure {
+    let failure = Failure::new(format!("{} is in use", dir.display()))
+        .detail(format!("by {holder}"))
+        .exit(Exit::Locked);
+    match lock::address(holder) {
+        Some(url) => failure.next("ask that server", format!("the same command with --server {url}")),
+        None => failure
+            .detail("an embedded store is used by one command at a time; a server shares it")
+            .next("start a server", format!("sexton serve --data {}", dir.display())),
+    }
+}
+
+fn cannot_connect(error: ConnectError) -> Failure {
+    let failure = Failure::new(error.to_string()).because(&error);
+    match error {
+        ConnectError::NoContext { known, files, .. } if known.is_empty() => {
+            let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            failure.detail(format!("no contexts in {}", files.join(", ")))
+        }
+        ConnectError::NoContext { known, .. } => failure.detail(format!("there are: {}", known.join(", "))),
+        ConnectError::BadUrl { .. } => failure.next("for example", "--server http://127.0.0.1:8180"),
+        ConnectError::Kubeconfig(_) | ConnectError::SetUp(_) => failure,
+    }
+}

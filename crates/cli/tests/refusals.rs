@@ -1,0 +1,121 @@
+//! What is wrong is said with its place and with what to type next, and nothing is done.
+
+mod common;
+
+use common::{Play, SHOP};
+
+#[test]
+fn broken_documents_are_shown_with_their_line() {
+    let play = Play::new();
+    play.file("bad.yaml", &format!("{SHOP}---\napiVersion: v1\nkind: ConfigMap\n  data: [\n"));
+    let expected = "error: bad.yaml:14:7 (document 3): not YAML: mapping values are not allowed in this context\n  \
+         14 |   data: [\n     |       ^\n  nothing was put\n";
+    let ran = play.run("put -f bad.yaml");
+    assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (1, expected, ""));
+    assert!(!play.data().exists());
+    play.file("bad.json", "{\n  \"kind\": }\n");
+    play.run("put -f bad.json")
+        .fails(1, &["bad.json:2:11 (document 1): not JSON: expected value", "2 |   \"kind\": }"]);
+    play.run("put -f bad.yaml -f bad.json")
+        .fails(1, &["2 files cannot be read", "bad.yaml:14:7", "bad.json:2:11"]);
+    play.run("put -f nowhere.yaml").fails(1, &["cannot read nowhere.yaml"]);
+    play.run_with("put -f -", "# nothing\n").fails(1, &["there are no documents in -"]);
+}
+
+#[test]
+fn documents_must_say_what_they_are() {
+    let play = Play::new();
+    let put = |text: &str| play.run_with("put -f -", text);
+    put("kind: ConfigMap\n").fails(1, &["stdin:1 (document 1): apiVersion is missing"]);
+    put("- a\n- b\n").fails(1, &["stdin:1 (document 1): a document must be a mapping"]);
+    put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 7}\n")
+        .fails(1, &["metadata.name must be a string, and is 7"]);
+    put(&format!("{SHOP}---\n{SHOP}"))
+        .fails(1, &["configmap/a stands here a second time", "the first time is stdin:1"]);
+    let unknown = put("---\napiVersion: v1\nkind: Confgimap\nmetadata: {name: a}\n");
+    unknown.fails(
+        1,
+        &[
+            "stdin:1 (document 1): there is no kind Confgimap of apiVersion v1",
+            "did you mean ConfigMap?",
+            "sexton kinds",
+            "nothing was put",
+        ],
+    );
+    put(&SHOP.replace("apps/v1", "extensions/v1beta1"))
+        .fails(1, &["stdin:6 (document 2)", "there is one of apiVersion apps/v1"]);
+    assert!(!play.run("get cm,deploy -o name").out.contains("configmap/a"));
+}
+
+#[test]
+fn some_of_several_is_partial() {
+    let play = Play::new();
+    let ran = play.run_with("put -f -", &SHOP.replace("name: a,", "name: A_B,"));
+    ran.fails(4, &["stdin:1 (document 1): configmap/A_B: ", "metadata.name", "1 of 2 were not put"]);
+    assert_eq!(ran.out, "+ deployment.apps/web created\n");
+    let ran = play.run("get deploy web nope");
+    ran.fails(4, &["deployments.apps \"nope\" not found"]);
+    assert_eq!(ran.out.lines().count(), 2);
+}
+
+#[test]
+fn words_that_mean_nothing() {
+    let play = Play::new();
+    play.run("get confgmaps")
+        .fails(1, &["there is no kind \"confgmaps\"", "did you mean configmaps?", "sexton kinds"]);
+    play.run("get cm x/y").fails(1, &["names have no slash"]);
+    play.run("get cm/a -A").fails(1, &["-n NAMESPACE"]);
+    play.run("get cm a -l x=y").fails(1, &["exclude each other"]);
+    play.run("get cm -l =").fails(1, &["selector"]);
+    play.run("delete cm").fails(1, &["which of them?", "-l app=web"]);
+    play.run("delete").fails(1, &["required"]);
+    play.run("get cm --server http://127.0.0.1:1 --context x").fails(1, &["cannot be used with"]);
+    play.run("get cm --server 127.0.0.1:1").fails(1, &["http://"]);
+    play.run("get cm --context x").fails(1, &["there is no context \"x\""]);
+    play.run("frobnicate").fails(1, &["unrecognized subcommand"]);
+    play.run("put -f - -n b").fails(1, &["no documents"]);
+    let given = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: c}\n";
+    play.run_with("put -f - -n b", given).fails(1, &["metadata.namespace is \"c\", but -n says \"b\""]);
+}
+
+#[test]
+fn help_and_version_are_data() {
+    let play = Play::new();
+    for (arguments, word) in [
+        ("--help", "Usage: sexton"),
+        ("get -h", "KIND/NAME"),
+        ("--version", "sexton 0."),
+        ("version", "sexton 0."),
+    ] {
+        let ran = play.run(arguments);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments}");
+        assert!(ran.out.contains(word), "{}", ran.out);
+    }
+    assert!(play.run("version --json").out.starts_with("{\"sexton\":"));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let play = Play::new();
+    let many: String = (0..400)
+        .map(|n| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{n}}}\n"))
+        .collect();
+    assert_eq!(play.run_with("put -f -", &many).code, 0);
+    let piped = play
+        .command("get cm -o yaml")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let mut child = piped.unwrap();
+    drop(child.stdout.take());
+    let ran = common::ended(child);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+#[test]
+fn no_colours_unless_on_a_terminal() {
+    let play = Play::new();
+    let ran = play.run_with("put -f - -vv", SHOP);
+    assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{ran:?}");
+    assert!(ran.err.contains("store opened") && ran.err.contains("/api/v1"), "{}", ran.err);
+}

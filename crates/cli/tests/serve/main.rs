@@ -1,0 +1,10 @@
+//! `sexton serve` as a process: real sockets, real kubectl, real kills.
+
+#![allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
+
+mod kill;
+mod kubectl;
+mod process;
+mod raw;
+mod sockets;
+mod tls;

@@ -1,0 +1,120 @@
+//! The same commands against a server, over a socket.
+#![allow(clippy::unwrap_used, reason = "a test may end so")]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use common::{Play, SHOP};
+use sexton_client::connect::{Credentials, to_url};
+use sexton_client::resources::PutAsk;
+use sexton_client::{Kinds, Place, Resources};
+use sexton_server::api::{Api, OwnerChecks, RealNature};
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, Tokens, router};
+use sexton_store::{Retention, Store, memory};
+
+/// A server on loopback; it ends with the runtime.
+fn serve(runtime: &tokio::runtime::Runtime, authentication: Authentication) -> String {
+    runtime.block_on(async {
+        let store = Store::new(Arc::new(memory::open(Retention::default())));
+        let api = Api::open(store, Arc::new(RealNature), OwnerChecks::Warn).await.unwrap();
+        let app = App::new(api, authentication, RequestLimits::default(), Metrics::default());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router(app)).await });
+        url
+    })
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+#[test]
+fn commands_name_the_server() {
+    let (play, runtime) = (Play::new(), runtime());
+    let url = serve(&runtime, Authentication::LoopbackOpen);
+    let put = play.run_with(&format!("put -f - --server {url}"), SHOP);
+    put.says("+ configmap/a created\n+ deployment.apps/web created\n");
+    assert_eq!(put.err, format!("put on {url}\n"));
+    play.run(&format!("get cm -o name --server {url}")).says("configmap/a\n");
+    play.run(&format!("delete cm a --server {url}")).says("- configmap/a deleted\n");
+    assert!(!play.data().exists());
+}
+
+#[test]
+fn a_watch_sees_changes_as_they_come() {
+    let (play, runtime) = (Play::new(), runtime());
+    let url = serve(&runtime, Authentication::LoopbackOpen);
+    let mut child = play.command(&format!("watch cm --server {url}")).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    let next = || receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!(next(), "  NAME   DATA   AGE");
+    let server = format!("--server {url}");
+    assert_eq!(play.run_with(&format!("put -f - {server}"), SHOP).code, 0);
+    assert!(next().starts_with("+ a"));
+    assert_eq!(play.run_with(&format!("put -f - {server}"), &SHOP.replace("n: \"1\"", "n: \"2\"")).code, 0);
+    assert!(next().starts_with("~ a"));
+    assert_eq!(play.run(&format!("delete cm a {server}")).code, 0);
+    assert!(next().starts_with("- a"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn fields_of_others_are_taken_only_by_force() {
+    let (play, runtime) = (Play::new(), runtime());
+    let url = serve(&runtime, Authentication::LoopbackOpen);
+    runtime.block_on(async {
+        let client = to_url(&url, &Credentials::default()).await.unwrap().client;
+        let kinds = Kinds::discover(&client).await.unwrap();
+        let place = Place::new(kinds.resolve("cm").unwrap(), Some("default"));
+        let document = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"n": "9"}});
+        let ask = PutAsk { manager: "other".into(), ..PutAsk::default() };
+        Resources::new(client).put(&place, "a", &document, &ask).await.unwrap();
+    });
+    let refused = play.run_with(&format!("put -f - --server {url}"), SHOP);
+    refused.fails(
+        4,
+        &["configmap/a: Apply failed with 1 conflict", "\"other\"", ".data.n", "--force-conflicts"],
+    );
+    let forced = play.run_with(&format!("put -f - --force-conflicts --server {url}"), SHOP);
+    forced.says("~ configmap/a changed\n= deployment.apps/web unchanged\n");
+}
+
+#[test]
+fn tokens_and_contexts() {
+    let (play, runtime) = (Play::new(), runtime());
+    let tokens = Tokens::parse("0123456789abcdef,ada\n").unwrap();
+    let url = serve(&runtime, Authentication::Required(tokens));
+    let refused = play.run(&format!("get ns --server {url}"));
+    refused.fails(1, &[&url, "does not know who you are", "--token-file"]);
+    play.file("token", "0123456789abcdef\n");
+    play.run(&format!("get ns default -o name --token-file token --server {url}"))
+        .says("namespace/default\n");
+    play.run(&format!("kubeconfig --token-file token -o k --server {url}")).says("");
+    let with_context = |arguments: &str| {
+        let mut command = play.command(arguments);
+        let command =
+            command.env("KUBECONFIG", play.path().join("k")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        common::ended(command.spawn().unwrap())
+    };
+    with_context("get ns default -o name --context sexton").says("namespace/default\n");
+    with_context("get ns default --context other").fails(1, &["there are: sexton"]);
+    // The current context of the file is `sexton`, and it is not used unless it is named.
+    let own = with_context("get cm");
+    assert_eq!(own.err, "nothing found on .sexton (embedded, empty), namespace default\n");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let play = Play::new();
+    play.run("get cm --server http://127.0.0.1:1")
+        .fails(1, &["http://127.0.0.1:1: the server cannot be reached", "refused"]);
+}

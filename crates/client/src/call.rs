@@ -1,0 +1,257 @@
+//! One request and its answer. What the server says is kept: its `Status`, and its warnings.
+//!
+//! It must not know kinds or verbs.
+
+use futures::StreamExt;
+use futures::stream::{self, Stream};
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
+use http::{HeaderMap, Method, Request};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+use sexton_model::Status;
+
+/// Why a request has no useful answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The server answered, and said no.
+    #[error("{0}")]
+    Refused(Box<Status>),
+    /// The server cannot be reached, or the connection broke.
+    #[error("the server cannot be reached")]
+    Unreachable(#[source] Box<kube::Error>),
+    /// The connection broke within the answer.
+    #[error("the connection ended within the answer")]
+    Broken(#[source] Box<kube::Error>),
+    /// The request cannot be written down.
+    #[error("the request cannot be made")]
+    Unsayable(#[source] http::Error),
+    /// The answer is not what the API promises.
+    #[error("the answer of the server is not what the API promises: {0}")]
+    Strange(String),
+}
+
+impl CallError {
+    /// What the server said, if it said no.
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            CallError::Refused(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn code(&self) -> u16 {
+        self.status().map_or(0, |status| status.code)
+    }
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The HTTP code.
+    pub code: u16,
+    /// What the server wants people to know.
+    pub warnings: Vec<String>,
+    /// The body.
+    pub value: Value,
+}
+
+/// What unreserved characters of a URL leave to be escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// One word of a path or a query, escaped.
+pub(crate) fn escape(word: &str) -> String {
+    utf8_percent_encode(word, ESCAPED).to_string()
+}
+
+/// A request in the making.
+#[derive(Debug)]
+pub struct Call {
+    method: Method,
+    path: String,
+    query: String,
+    accept: &'static str,
+    body: Option<(&'static str, Vec<u8>)>,
+}
+
+impl Call {
+    /// A request for a path, which must be escaped already.
+    pub fn new(method: Method, path: impl Into<String>) -> Call {
+        Call { method, path: path.into(), query: String::new(), accept: "application/json", body: None }
+    }
+
+    /// Adds a parameter; an empty one is left out.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Call {
+        if !value.is_empty() {
+            self.query.push(if self.query.is_empty() { '?' } else { '&' });
+            self.query.push_str(name);
+            self.query.push('=');
+            self.query.push_str(&escape(value));
+        }
+        self
+    }
+
+    /// Says in which form the answer is wanted.
+    #[must_use]
+    pub fn accept(mut self, media: &'static str) -> Call {
+        self.accept = media;
+        self
+    }
+
+    /// Adds a body.
+    #[must_use]
+    pub fn body(mut self, media: &'static str, value: &Value) -> Call {
+        self.body = Some((media, value.to_string().into_bytes()));
+        self
+    }
+
+    fn request(self) -> Result<Request<Body>, CallError> {
+        let mut request = Request::builder()
+            .method(self.method)
+            .uri(self.path + &self.query)
+            .header(USER_AGENT, concat!("sexton/", env!("CARGO_PKG_VERSION")))
+            .header(ACCEPT, self.accept);
+        let mut bytes = Vec::new();
+        if let Some((media, body)) = self.body {
+            request = request.header(CONTENT_TYPE, media);
+            bytes = body;
+        }
+        request.body(Body::from(bytes)).map_err(CallError::Unsayable)
+    }
+
+    /// Sends it and reads the whole answer.
+    ///
+    /// # Errors
+    /// See [`CallError`]; every code from 400 on is a refusal.
+    pub async fn send(self, client: &kube::Client) -> Result<Answer, CallError> {
+        let request = self.request()?;
+        tracing::debug!(method = %request.method(), uri = %request.uri(), "request");
+        let answer = client.send(request).await.map_err(unreachable)?;
+        let (code, warnings) = (answer.status().as_u16(), warnings(answer.headers()));
+        let bytes =
+            answer.into_body().collect_bytes().await.map_err(|error| CallError::Broken(Box::new(error)))?;
+        if code >= 400 {
+            return Err(CallError::Refused(Box::new(status(code, &bytes))));
+        }
+        let value = serde_json::from_slice(&bytes).map_err(|error| CallError::Strange(error.to_string()))?;
+        Ok(Answer { code, warnings, value })
+    }
+
+    /// Sends it and reads the answer line by line as it comes.
+    ///
+    /// # Errors
+    /// As for [`Call::send`].
+    pub async fn lines(
+        self,
+        client: &kube::Client,
+    ) -> Result<impl Stream<Item = Result<Vec<u8>, CallError>> + use<>, CallError> {
+        let request = self.request()?;
+        tracing::debug!(uri = %request.uri(), "watch");
+        let answer = client.send(request).await.map_err(unreachable)?;
+        let code = answer.status().as_u16();
+        if code >= 400 {
+            let read = answer.into_body().collect_bytes().await;
+            let bytes = read.map_err(|error| CallError::Broken(Box::new(error)))?;
+            return Err(CallError::Refused(Box::new(status(code, &bytes))));
+        }
+        let reading = Reading { body: answer.into_body(), held: Vec::new(), ended: false };
+        Ok(stream::unfold(reading, Reading::next).boxed())
+    }
+}
+
+/// A body that is read in lines.
+struct Reading {
+    body: Body,
+    held: Vec<u8>,
+    ended: bool,
+}
+
+impl Reading {
+    async fn next(mut self) -> Option<(Result<Vec<u8>, CallError>, Reading)> {
+        loop {
+            if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
+                let rest = self.held.split_off(end + 1);
+                let mut line = std::mem::replace(&mut self.held, rest);
+                line.pop();
+                if !line.is_empty() {
+                    return Some((Ok(line), self));
+                }
+            } else if self.ended {
+                // Half a line at the end is what a broken connection leaves; it cannot be used.
+                return None;
+            } else {
+                match self.body.frame().await {
+                    Some(Ok(frame)) => {
+                        if let Some(data) = frame.data_ref() {
+                            self.held.extend_from_slice(data);
+                        }
+                    }
+                    Some(Err(error)) => {
+                        self.ended = true;
+                        self.held.clear();
+                        return Some((Err(CallError::Broken(Box::new(error))), self));
+                    }
+                    None => self.ended = true,
+                }
+            }
+        }
+    }
+}
+
+fn unreachable(error: kube::Error) -> CallError {
+    CallError::Unreachable(Box::new(error))
+}
+
+/// A refusal is a `Status`, except when something in between answered.
+fn status(code: u16, bytes: &[u8]) -> Status {
+    serde_json::from_slice(bytes).unwrap_or_else(|_| {
+        let said: String = String::from_utf8_lossy(bytes).trim().chars().take(200).collect();
+        let said = if said.is_empty() { "no reason given".to_owned() } else { said };
+        Status {
+            kind: "Status".into(),
+            api_version: "v1".into(),
+            metadata: Map::new(),
+            status: "Failure".into(),
+            message: format!("HTTP {code}: {said}"),
+            reason: "".into(),
+            details: None,
+            code,
+        }
+    })
+}
+
+/// The texts of `Warning: 299 - "text"` headers.
+fn warnings(headers: &HeaderMap) -> Vec<String> {
+    let text = |value: &http::HeaderValue| {
+        let (_, quoted) = value.to_str().ok()?.split_once('"')?;
+        Some(quoted.strip_suffix('"')?.replace("\\\"", "\"").replace("\\\\", "\\"))
+    };
+    headers.get_all(WARNING).iter().filter_map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_escaped_and_empty_ones_left_out() {
+        let call = Call::new(Method::GET, "/api").with("labelSelector", "a in (b, c)").with("limit", "");
+        assert_eq!(call.with("x", "ä").query, "?labelSelector=a%20in%20%28b%2C%20c%29&x=%C3%A4");
+    }
+
+    #[test]
+    fn a_refusal_of_something_in_between_is_still_told() {
+        assert_eq!(status(502, b"bad gateway\n").message, "HTTP 502: bad gateway");
+        let own = br#"{"kind":"Status","apiVersion":"v1","message":"no","reason":"NotFound","code":404}"#;
+        assert_eq!((status(404, own).message.as_str(), &*status(404, own).reason), ("no", "NotFound"));
+    }
+
+    #[test]
+    fn warnings_are_unquoted() {
+        let mut headers = HeaderMap::new();
+        headers.append(WARNING, http::HeaderValue::from_static("299 - \"beware of \\\"x\\\"\""));
+        assert_eq!(warnings(&headers), ["beware of \"x\""]);
+    }
+}

@@ -1,0 +1,78 @@
+//! What can be done with resources: one file per verb, each with its own error.
+//!
+//! It must not know what garbage is, and decides nothing: a delete is one request for one object.
+
+mod delete;
+mod get;
+mod list;
+mod put;
+mod table;
+mod watch;
+
+pub use delete::{DeleteAsk, DeleteError, Deleted, Ending};
+pub use get::GetError;
+pub use list::{ListAsk, ListError, Listed};
+pub use put::{Put, PutAsk, PutError, PutOutcome};
+pub use table::{Column, Row, Table};
+pub use watch::{Change, Event, WatchAsk, WatchError};
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::call::escape;
+use crate::kinds::ServedKind;
+
+/// Where objects are: a kind, and a namespace or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The kind.
+    pub kind: ServedKind,
+    /// `None` for cluster-scoped kinds and for "all namespaces".
+    pub namespace: Option<String>,
+}
+
+impl Place {
+    /// A place. The namespace is left out for kinds that live in none.
+    pub fn new(kind: &ServedKind, namespace: Option<&str>) -> Place {
+        let namespace = namespace.filter(|_| kind.namespaced).map(str::to_owned);
+        Place { kind: kind.clone(), namespace }
+    }
+
+    fn path(&self) -> String {
+        self.kind.path(self.namespace.as_deref())
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        format!("{}/{}", self.path(), escape(name))
+    }
+}
+
+/// The resources of a server.
+#[derive(Clone)]
+pub struct Resources {
+    client: kube::Client,
+}
+
+impl fmt::Debug for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resources")
+    }
+}
+
+impl Resources {
+    /// The resources behind a client.
+    pub fn new(client: kube::Client) -> Resources {
+        Resources { client }
+    }
+
+    /// The client.
+    pub fn client(&self) -> &kube::Client {
+        &self.client
+    }
+}
+
+/// A text at a path within an object; empty if there is none.
+pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+}
