@@ -99,6 +99,10 @@ impl Api {
                     return Ok(Written { created: true, warnings, ..Written::stored(object) });
                 }
                 Err(CommitError::Conflict { guard: 0 }) => self.refuse_taken(target, &document).await?,
+                // The definition changed, and whoever changed it may not have come round to telling everybody.
+                Err(CommitError::Conflict { .. }) if target.kind.is_custom() => {
+                    self.kinds.reload(&self.store).await?
+                }
                 Err(CommitError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

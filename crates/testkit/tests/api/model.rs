@@ -213,8 +213,7 @@ fn check(config: Config, embedded: bool) {
         .unwrap();
 }
 
-/// REQ-KRK-9, REQ-KRK-15, REQ-KRK-17, EXT-14, EXT-18, G7, G11: random lives follow the model. The API's part of
-/// REQ-KRK-14 and REQ-KRK-16: what is marked stays marked and goes as soon as nothing holds it.
+/// REQ-KRK-9, REQ-KRK-15, REQ-KRK-17, EXT-14, EXT-18, G7, G11: random lives follow the model.
 #[test]
 fn lives_follow_the_model() {
     check(Config::default(), false);
