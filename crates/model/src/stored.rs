@@ -70,7 +70,7 @@ pub struct Stored(Arc<[u8]>);
 impl Stored {
     /// The stored form of a document. A `resourceVersion` in it is left out.
     pub fn encode(document: &Document) -> Stored {
-        let mut bytes = Vec::with_capacity(1024);
+        let mut bytes = Vec::with_capacity(2048);
         let metadata = write_text(document, &mut bytes);
         bytes.push(b'\n');
         let text = bytes.len();

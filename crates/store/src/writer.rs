@@ -109,6 +109,7 @@ impl Writer {
         let mut building = Building::on(State::clone(&self.shared.state.load()));
         building.add(first, reply);
         let mut go_on = true;
+        let mut waited = false;
         while !building.full() {
             match queue.try_recv() {
                 Ok(Command::Commit { transaction, reply }) => building.add(transaction, reply),
@@ -120,6 +121,11 @@ impl Writer {
                 Ok(Command::Close) => {
                     go_on = false;
                     break;
+                }
+                // Several write at once, so more are probably about to: they share this flush if they get the processor.
+                Err(_) if !waited && building.replies.len() > 1 => {
+                    waited = true;
+                    std::thread::yield_now();
                 }
                 Err(_) => break,
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sexton_server::api::{Api, Failure as ApiFailure, OwnerChecks, RealNature};
-use sexton_server::http::{App, Metrics, RequestLimits, router};
+use sexton_server::http::{App, Metrics, RequestLimits};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
 use sexton_store::embedded::{self, OpenError};
 use sexton_store::local::LocalEngine;
@@ -153,7 +153,7 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     });
     // From here on clients hear 503 until the gate opens.
     let engine = open(data, args).await?;
-    let api = assemble(&gate, engine.clone(), &security, args).await?;
+    assemble(&gate, engine.clone(), &security, args).await?;
     let scheme = if security.is_encrypted() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
     if let Err(error) = embedded::announce(data, &url) {
@@ -169,7 +169,6 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     tracing::info!(why, "shutting down");
     drop(stop);
     let _ = answering.await;
-    drop(api);
     engine.close().await;
     Ok(())
 }
@@ -194,7 +193,7 @@ async fn assemble(
     engine: Arc<LocalEngine>,
     security: &Security,
     args: &Args,
-) -> Result<Api, Error> {
+) -> Result<(), Error> {
     let checks = match args.owner_checks {
         Checks::Warn => OwnerChecks::Warn,
         Checks::Strict => OwnerChecks::Strict,
@@ -202,9 +201,9 @@ async fn assemble(
     let api = Api::open(Store::new(engine.clone()), Arc::new(RealNature), checks).await?;
     let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
     let metrics = store_metrics(engine);
-    let app = App::new(api.clone(), security.authentication(), limits, metrics);
-    gate.open(router(app), api.clone());
-    Ok(api)
+    let app = App::new(api, security.authentication(), limits, metrics);
+    gate.open(app);
+    Ok(())
 }
 
 /// What the store has to tell about itself.

@@ -1,9 +1,6 @@
 //! Is it alive, is it ready, what is it, how is it doing.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 use serde_json::json;
@@ -11,20 +8,20 @@ use serde_json::json;
 use super::{App, refuse, respond};
 
 /// Alive: the process answers.
-pub(super) async fn alive() -> &'static str {
-    "ok"
+pub(super) fn alive() -> Response<Body> {
+    Response::new(Body::from("ok"))
 }
 
 /// Ready: the store can be read.
-pub(super) async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
+pub(super) async fn ready(app: &App) -> Response<Body> {
     match app.api.store().engine().head().await {
-        Ok(_) => Response::new(Body::from("ok")),
+        Ok(_) => alive(),
         Err(error) => refuse(&error.into()),
     }
 }
 
 /// What kubectl wants to know first. The minor is that of the Kubernetes whose conventions are followed.
-pub(super) async fn version() -> Response<Body> {
+pub(super) fn version() -> Response<Body> {
     respond::value(
         200,
         &json!({
@@ -37,8 +34,8 @@ pub(super) async fn version() -> Response<Body> {
 }
 
 /// Prometheus' text format. For those who may ask anything, because it tells what there is.
-pub(super) async fn metrics(State(app): State<Arc<App>>, parts: Parts) -> Response<Body> {
-    if let Err(failure) = app.authentication.check(&parts) {
+pub(super) fn metrics(app: &App, parts: &Parts) -> Response<Body> {
+    if let Err(failure) = app.authentication.check(parts) {
         return refuse(&failure);
     }
     let mut response = Response::new(Body::from(app.metrics.text()));

@@ -26,8 +26,6 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
-use axum::routing::get;
 use http::{Request, Response};
 
 use crate::api::{Api, Failure};
@@ -43,29 +41,43 @@ pub struct App {
 }
 
 impl App {
+    /// The API behind it.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
     /// The HTTP side of an API.
     pub fn new(api: Api, authentication: Authentication, limits: RequestLimits, metrics: Metrics) -> App {
         App { api, authentication, metrics, permits: Permits::new(limits) }
     }
 }
 
-/// The routes. The same for a socket and for callers in this process.
+/// The server's side of HTTP as a service, for callers in this process and for tests.
 pub fn router(app: App) -> Router {
-    Router::new()
-        .route("/healthz", get(health::alive))
-        .route("/livez", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/version", get(health::version))
-        .route("/metrics", get(health::metrics))
-        .fallback(resources)
-        .with_state(Arc::new(app))
+    let app = Arc::new(app);
+    Router::new().fallback(move |request: Request<Body>| {
+        let app = app.clone();
+        async move { answer(&app, request).await }
+    })
+}
+
+/// Answers a request: the same for a socket and for callers in this process. A plain match, because everything but a
+/// handful of paths depends on which kinds are served.
+pub async fn answer(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
+    match request.uri().path() {
+        "/healthz" | "/livez" => health::alive(),
+        "/readyz" => health::ready(app).await,
+        "/version" => health::version(),
+        "/metrics" => health::metrics(app, &request.into_parts().0),
+        _ => resources(app, request).await,
+    }
 }
 
 /// Everything under `/api`, `/apis` and `/openapi`, and whatever does not exist.
-async fn resources(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+async fn resources(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
     let started = Instant::now();
     let mut seen = metrics::Seen::default();
-    let response = match requests::dispatch(&app, request, &mut seen).await {
+    let response = match requests::dispatch(app, request, &mut seen).await {
         Ok(response) => response,
         Err(failure) => refuse(&failure),
     };

@@ -1,41 +1,38 @@
-//! What stands between the sockets and the routes: closed while starting up, open while serving.
+//! What stands between the sockets and the API: closed while starting up, open while serving.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
 use sexton_model::Status;
-use tower::ServiceExt;
 
-use crate::api::Api;
-use crate::http::refuse;
+use crate::http::{App, answer, refuse};
 
-/// A door that is opened once the routes are there. Cloning shares it.
+/// A door that is opened once there is something to answer with. Cloning shares it.
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
-    behind: Arc<ArcSwapOption<(Router, Api)>>,
+    behind: Arc<ArcSwapOption<App>>,
 }
 
 impl Gate {
-    /// Lets requests through to the routes from now on.
-    pub fn open(&self, router: Router, api: Api) {
-        self.behind.store(Some(Arc::new((router, api))));
+    /// Lets requests through from now on.
+    pub fn open(&self, app: App) {
+        self.behind.store(Some(Arc::new(app)));
     }
 
     /// Ends what would never end by itself.
     pub(super) fn close(&self) {
-        if let Some(behind) = self.behind.load().as_deref() {
-            behind.1.end_watches();
+        if let Some(app) = self.behind.load().as_deref() {
+            app.api().end_watches();
         }
     }
 
     /// Answers a request.
     pub async fn answer(&self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
-        match self.behind.load().as_deref() {
-            Some((router, _)) => router.clone().oneshot(request).await,
+        match self.behind.load_full() {
+            Some(app) => Ok(answer(&app, request).await),
             None if matches!(request.uri().path(), "/livez" | "/healthz") => {
                 Ok(Response::new(Body::from("ok")))
             }
@@ -47,8 +44,8 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{OwnerChecks, RealNature};
-    use crate::http::{App, Authentication, Metrics, RequestLimits, router};
+    use crate::api::{Api, OwnerChecks, RealNature};
+    use crate::http::{Authentication, Metrics, RequestLimits};
     use sexton_store::{Retention, Store, memory};
 
     async fn ask(gate: &Gate, path: &str) -> (u16, bool) {
@@ -68,7 +65,7 @@ mod tests {
         let store = Store::new(Arc::new(memory::open(Retention::default())));
         let api = Api::open(store, Arc::new(RealNature), OwnerChecks::Warn).await.unwrap();
         let limits = RequestLimits::default();
-        gate.open(router(App::new(api.clone(), Authentication::InProcess, limits, Metrics::default())), api);
+        gate.open(App::new(api, Authentication::InProcess, limits, Metrics::default()));
         assert_eq!(ask(&gate, "/readyz").await, (200, false));
         assert_eq!(ask(&gate, "/api/v1/namespaces/default/configmaps/a").await, (404, false));
     }
