@@ -1,4 +1,4 @@
-//! Server-side apply: who owns which field, and what that means. kubernetes.md 3.4 SSA.
+//! Server-side apply: who owns which field, and what that means.
 
 use serde_json::{Value, json};
 use sexton_testkit::script::run;

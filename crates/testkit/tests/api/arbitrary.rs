@@ -1,5 +1,5 @@
 //! Arbitrary documents and patches at every verb: no failure of the server, no object that cannot be read, listed and
-//! deleted afterwards. G23.
+//! deleted afterwards.
 
 use std::cell::Cell;
 
@@ -170,7 +170,7 @@ async fn case(requests: Vec<(usize, u8, u8, Value, Value)>) -> usize {
     accepted
 }
 
-/// G23: see the head of this file.
+/// See the head of this file.
 #[test]
 fn arbitrary_requests_never_break_the_server() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

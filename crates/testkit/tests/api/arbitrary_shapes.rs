@@ -1,5 +1,5 @@
 //! Arbitrary paths, queries and headers, and definitions with arbitrary parts: the server answers, with less than 500,
-//! and goes on serving. G23.
+//! and goes on serving.
 
 use std::cell::Cell;
 
@@ -71,7 +71,7 @@ fn query() -> impl Strategy<Value = String> {
     proptest::collection::vec(pair, 0..4).prop_map(|pairs| pairs.join("&"))
 }
 
-/// G23: whatever the first line and the headers say, there is an answer, and it is JSON or the health page.
+/// Whatever the first line and the headers say, there is an answer, and it is JSON or the health page.
 #[test]
 fn arbitrary_addresses() {
     let (runtime, methods) =
@@ -113,7 +113,7 @@ const PLACES: [&str; 13] = [
     "/metadata",
 ];
 
-/// G23: a definition with any of its parts replaced is refused, or can be served with everything that belongs to it.
+/// A definition with any of its parts replaced is refused, or can be served with everything that belongs to it.
 #[test]
 fn arbitrary_definitions() {
     let runtime = runtime();

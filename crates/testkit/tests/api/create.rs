@@ -5,7 +5,7 @@ use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{config_map, held};
 
-/// kubernetes.md 2.7: system fields of the body are wiped; the server stamps its own.
+/// System fields of the body are wiped; the server stamps its own.
 #[tokio::test]
 async fn system_fields_are_the_servers() {
     let world = World::new().await;
@@ -37,7 +37,7 @@ async fn system_fields_are_the_servers() {
     .await;
 }
 
-/// kubernetes.md 2.7: a taken name is a conflict, and says whether the holder is on its way out.
+/// A taken name is a conflict, and says whether the holder is on its way out.
 #[tokio::test]
 async fn a_taken_name() {
     let world = World::new().await;
@@ -63,7 +63,7 @@ async fn a_taken_name() {
     .await;
 }
 
-/// kubernetes.md 3.4 generateName: five characters behind the prefix, another try if the name is taken.
+/// `generateName`: five characters behind the prefix, another try if the name is taken.
 #[tokio::test]
 async fn names_are_generated() {
     let world = World::new().await;
@@ -89,7 +89,7 @@ async fn names_are_generated() {
     world.create("configmaps", &json!({"metadata": {}})).await.expect(422);
 }
 
-/// kubernetes.md 3.3 names: the grammar of each kind is enforced before anything is stored (G23).
+/// Names: the grammar of each kind is enforced before anything is stored.
 #[tokio::test]
 async fn names_have_a_grammar() {
     let world = World::new().await;
@@ -125,7 +125,7 @@ async fn names_have_a_grammar() {
     assert_eq!(world.head().await, head);
 }
 
-/// kubernetes.md 3.3: a document must be what its address says.
+/// A document must be what its address says.
 #[tokio::test]
 async fn documents_match_their_address() {
     let world = World::new().await;
@@ -154,7 +154,7 @@ async fn documents_match_their_address() {
     "#).await;
 }
 
-/// kubernetes.md 3.3 Content: YAML is read like JSON; what people write into secrets is kept as data.
+/// Content: YAML is read like JSON; what people write into secrets is kept as data.
 #[tokio::test]
 async fn yaml_and_string_data() {
     let world = World::new().await;

@@ -1,11 +1,11 @@
-//! Definitions: a kind that is defined is served at once, and goes with its objects. kubernetes.md 2.8, 3.4.
+//! Definitions: a kind that is defined is served at once, and goes with its objects.
 
 use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, widget, widgets};
 
-/// kubernetes.md 3.3, 3.4: discovery, OpenAPI, CRUD and status are there with the answer to the create.
+/// Discovery, OpenAPI, CRUD and status are there with the answer to the create.
 #[tokio::test]
 async fn a_defined_kind_is_served_at_once() {
     let world = World::new().await;
@@ -59,7 +59,7 @@ async fn a_defined_kind_is_served_at_once() {
     .await;
 }
 
-/// A definition that cannot be served is refused, with the place that is wrong. kubernetes.md 3.3 (422).
+/// A definition that cannot be served is refused, with the place that is wrong (422).
 #[tokio::test]
 async fn bad_definitions_are_refused() {
     let world = World::new().await;
@@ -108,7 +108,7 @@ async fn scope_and_kind_are_fixed() {
     }
 }
 
-/// kubernetes.md 2.8: without objects a definition goes at once and the kind is no longer served.
+/// Without objects a definition goes at once and the kind is no longer served.
 #[tokio::test]
 async fn an_unused_definition_goes_at_once() {
     let world = World::new().await;
@@ -123,7 +123,7 @@ async fn an_unused_definition_goes_at_once() {
     assert_eq!(world.get(WIDGETS).await.expect(200).at("items"), &json!([]));
 }
 
-/// kubernetes.md 2.8: with objects it waits for them; nothing new is made meanwhile.
+/// With objects it waits for them; nothing new is made meanwhile.
 #[tokio::test]
 async fn a_used_definition_waits() {
     let world = World::new().await;
@@ -181,7 +181,7 @@ async fn unserved_objects_still_count() {
     world.get(&path).await.expect(200);
 }
 
-/// kubernetes.md 3.3 Content: every object is answered in the version of its address.
+/// Content: every object is answered in the version of its address.
 #[tokio::test]
 async fn objects_speak_the_version_asked_for() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! DELETE: what is marked, what is removed, and what watchers and callers are told. kubernetes.md 2.1 to 2.4, D2.
+//! DELETE: what is marked, what is removed, and what watchers and callers are told. See docs/decisions/0004.
 
 use serde_json::json;
 use sexton_testkit::World;
@@ -126,7 +126,7 @@ async fn other_finalizers_hold() {
     }
 }
 
-/// kubernetes.md 2.2: which finalizer each choice leaves on a plain object, and what the answer is.
+/// Which finalizer each choice leaves on a plain object, and what the answer is.
 #[tokio::test]
 async fn each_policy_leaves_its_finalizer() {
     for (options, code, finalizers) in [
@@ -153,7 +153,7 @@ async fn each_policy_leaves_its_finalizer() {
     }
 }
 
-/// kubernetes.md 2.3: 202 only for an explicit `orphanDependents: false` that did not remove at once.
+/// 202 only for an explicit `orphanDependents: false` that did not remove at once.
 #[tokio::test]
 async fn accepted_is_said_in_one_case_only() {
     for (options, code) in [
@@ -167,7 +167,7 @@ async fn accepted_is_said_in_one_case_only() {
     }
 }
 
-/// kubernetes.md 2.3: the last event of what is removed at once carries the last body and the version of the removal.
+/// The last event of what is removed at once carries the last body and the version of the removal.
 #[tokio::test]
 async fn a_removal_is_told_with_its_version() {
     let world = World::new().await;
@@ -192,7 +192,7 @@ async fn a_successor_is_another_life() {
     assert_eq!((next.text_at("metadata.uid"), next.version()), ("uid-5", 6));
 }
 
-/// kubernetes.md 2.3 step 4: the first mark counts as a change of the desired state, where that is counted.
+/// The first mark counts as a change of the desired state, where that is counted.
 #[tokio::test]
 async fn the_mark_counts_a_generation_once() {
     let world = World::new().await;

@@ -1,11 +1,11 @@
-//! What can be asked of a DELETE, and what comes back. kubernetes.md 2.1, 2.3, 2.4.
+//! What can be asked of a DELETE, and what comes back.
 
 use serde_json::json;
 use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{config_map, core, held};
 
-/// kubernetes.md 2.1: the body counts if there is one, else the query; they are never merged.
+/// The body counts if there is one, else the query; they are never merged.
 #[tokio::test]
 async fn body_or_query_never_both() {
     let world = World::new().await;
@@ -41,7 +41,7 @@ async fn body_or_query_never_both() {
     .await;
 }
 
-/// kubernetes.md 2.1: kind and apiVersion of the options may be left out; YAML is read too.
+/// Kind and apiVersion of the options may be left out; YAML is read too.
 #[tokio::test]
 async fn options_come_in_several_forms() {
     let world = World::new().await;
@@ -67,7 +67,7 @@ async fn options_come_in_several_forms() {
     "#).await;
 }
 
-/// kubernetes.md 2.1: what cannot be read is 400, what contradicts itself is 422, and neither deletes anything.
+/// What cannot be read is 400, what contradicts itself is 422, and neither deletes anything.
 #[tokio::test]
 async fn bad_options_delete_nothing() {
     let world = World::new().await;
@@ -136,7 +136,7 @@ async fn bad_options_delete_nothing() {
     .await;
 }
 
-/// kubernetes.md 2.3 step 2: a stale uid or version is a conflict without effect (G7).
+/// A stale uid or version is a conflict without effect.
 #[tokio::test]
 async fn preconditions_are_conditions() {
     let world = World::new().await;
@@ -169,7 +169,7 @@ async fn preconditions_are_conditions() {
     "#).await;
 }
 
-/// EXT-9, kubernetes.md 2.4: a second delete succeeds; it may switch the policy, never the time, and writes nothing
+/// EXT-9: a second delete succeeds; it may switch the policy, never the time, and writes nothing
 /// when nothing changes.
 #[tokio::test]
 async fn a_second_delete() {
@@ -237,7 +237,7 @@ async fn a_second_delete() {
     assert_eq!(gone.text_at("status"), "Success");
 }
 
-/// kubernetes.md 2.3: which kinds answer with the object, and which with a Status that names the life.
+/// Which kinds answer with the object, and which with a Status that names the life.
 #[tokio::test]
 async fn answers_name_the_life() {
     for (plural, kind, returns_object) in [
@@ -274,7 +274,7 @@ async fn answers_name_the_life() {
     assert_eq!((answer.text_at("kind"), answer.text_at("metadata.uid")), ("Namespace", "uid-4"));
 }
 
-/// kubernetes.md 2.3: a dry run answers what would be and writes nothing.
+/// A dry run answers what would be and writes nothing.
 #[tokio::test]
 async fn a_dry_run_only_tells() {
     let world = World::new().await;
@@ -310,7 +310,7 @@ async fn a_dry_run_only_tells() {
     assert_eq!(world.dump().await, before);
 }
 
-/// kubernetes.md 2.2: events never get a collector's finalizer.
+/// Events never get a collector's finalizer.
 #[tokio::test]
 async fn events_go_at_once() {
     for options in
@@ -324,7 +324,7 @@ async fn events_go_at_once() {
     }
 }
 
-/// kubernetes.md 2.8: a collection is deleted one by one with the same options, by selector, and told as a list.
+/// A collection is deleted one by one with the same options, by selector, and told as a list.
 #[tokio::test]
 async fn collections_are_deleted_one_by_one() {
     let world = World::new().await;

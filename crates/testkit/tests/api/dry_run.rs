@@ -1,4 +1,4 @@
-//! `dryRun=All` on every verb: the same answer, nothing written. kubernetes.md 3.4.
+//! `dryRun=All` on every verb: the same answer, nothing written.
 
 use serde_json::{Value, json};
 use sexton_testkit::World;
@@ -58,7 +58,7 @@ fn writes() -> Vec<(&'static str, String, Value, u16)> {
     ]
 }
 
-/// kubernetes.md 3.4: no verb writes anything in a dry run, byte for byte, and watchers hear nothing.
+/// No verb writes anything in a dry run, byte for byte, and watchers hear nothing.
 #[tokio::test]
 async fn nothing_is_written() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Refusals to the letter: the table of kubernetes.md 3.3. Clients branch on code and reason, people read messages.
+//! Refusals to the letter: code, reason, message and details. Clients branch on code and reason, people read messages.
 
 use serde_json::{Value, json};
 use sexton_server::api::OwnerChecks;
@@ -30,7 +30,7 @@ async fn refused(world: &World, method: &str, path: &str, body: Value, expected:
     assert_eq!(refusal(world, method, path, body).await, expected, "{method} {path}");
 }
 
-/// kubernetes.md 3.3 error 404: objects by their plural and group, and paths that mean nothing.
+/// Error 404: objects by their plural and group, and paths that mean nothing.
 #[tokio::test]
 async fn what_is_missing() {
     let world = World::new().await;
@@ -50,7 +50,7 @@ async fn what_is_missing() {
     }
 }
 
-/// kubernetes.md 3.3 errors 403, 405 and 409: each whole answer.
+/// Errors 403, 405 and 409: each whole answer.
 #[tokio::test]
 async fn what_is_taken_changed_or_not_offered() {
     let world = World::new().await;
@@ -70,7 +70,7 @@ async fn what_is_taken_changed_or_not_offered() {
     refused(&world, "DELETE", "/api/v1/namespaces/default", Value::Null, permanent).await;
 }
 
-/// kubernetes.md 3.3 error 422: all faults at once, each with its place; one and several are said differently.
+/// Error 422: all faults at once, each with its place; one and several are said differently.
 #[tokio::test]
 async fn everything_wrong_is_said_at_once() {
     let world = World::new().await;
@@ -100,7 +100,7 @@ async fn everything_wrong_is_said_at_once() {
     assert!(many["message"].as_str().unwrap().contains("is invalid: [metadata.name: "));
 }
 
-/// kubernetes.md 3.3 error 400: what cannot be read.
+/// Error 400: what cannot be read.
 #[tokio::test]
 async fn what_cannot_be_read() {
     let world = World::new().await;
@@ -121,7 +121,7 @@ async fn what_cannot_be_read() {
     }
 }
 
-/// kubernetes.md 3.3 errors 406, 413 and 415.
+/// Errors 406, 413 and 415.
 #[tokio::test]
 async fn forms_and_sizes() {
     let world = World::new().await;
@@ -144,7 +144,7 @@ async fn forms_and_sizes() {
     assert_eq!(large.text_at("reason"), "RequestEntityTooLarge");
 }
 
-/// kubernetes.md 3.3 error 429, G22: too much at once is refused with a time to come back, health is still answered.
+/// Error 429: too much at once is refused with a time to come back, health is still answered.
 #[tokio::test]
 async fn too_much_at_once() {
     let world = World::with(OwnerChecks::Warn, RequestLimits { requests: 0, watches: 1 }).await;
@@ -164,7 +164,7 @@ async fn too_much_at_once() {
     world.get("/version").await.expect(200);
 }
 
-/// kubernetes.md 3.3 error 401: without a known token nothing is served but the health of the server.
+/// Error 401: without a known token nothing is served but the health of the server.
 #[tokio::test]
 async fn who_asks() {
     let world = World::new().await;
@@ -191,7 +191,7 @@ async fn who_asks() {
     }
 }
 
-/// kubernetes.md 3.3 error 503: a store that is gone is no reason for a 404; watchers are told, too.
+/// Error 503: a store that is gone is no reason for a 404; watchers are told, too.
 #[tokio::test]
 async fn a_store_that_is_gone() {
     let world = World::new().await;

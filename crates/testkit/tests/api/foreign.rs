@@ -1,4 +1,4 @@
-//! kube-rs, a client that somebody else wrote, on the routes of this process: reads, writes, patches. kubernetes.md 3.6.
+//! kube-rs, a client that somebody else wrote, on the routes of this process: reads, writes, patches.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -24,7 +24,7 @@ fn code(error: kube::Error) -> u16 {
     }
 }
 
-/// kubernetes.md 3.6: typed objects, all verbs.
+/// Typed objects, all verbs.
 #[tokio::test]
 async fn typed_objects() {
     let world = World::new().await;
@@ -82,7 +82,7 @@ async fn define(client: Client) -> Api<DynamicObject> {
     Api::default_namespaced_with(client, &ApiResource::from_gvk_with_plural(&kind, "widgets"))
 }
 
-/// kubernetes.md 3.6, 3.4: a kind defined a moment ago, found by discovery, written without its type.
+/// A kind defined a moment ago, found by discovery, written without its type.
 #[tokio::test]
 async fn dynamic_objects() {
     let world = World::new().await;
@@ -100,7 +100,7 @@ async fn dynamic_objects() {
     assert_eq!(api.get_metadata("w").await.unwrap().uid(), made.uid());
 }
 
-/// kubernetes.md 3.4 SSA: apply creates, conflicts, is forced, and lets go.
+/// Server-side apply creates, conflicts, is forced, and lets go.
 #[tokio::test]
 async fn server_side_apply() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! kube-rs's watchers and its finalizer helper on the routes of this process. kubernetes.md 3.6, EXT-19.
+//! kube-rs's watchers and its finalizer helper on the routes of this process. EXT-19.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ async fn watchers_begin_and_follow() {
     }
 }
 
-/// G8: a watcher that is told 410 lists again by itself and knows the present afterwards.
+/// A watcher that is told 410 lists again by itself and knows the present afterwards.
 #[tokio::test]
 async fn a_watcher_recovers_from_410() {
     let world = World::new().await;

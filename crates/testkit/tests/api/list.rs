@@ -1,4 +1,4 @@
-//! LIST: selectors, pages of one snapshot, moments, forms. kubernetes.md 3.3.
+//! LIST: selectors, pages of one snapshot, moments, forms.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ async fn fill(world: &World, count: usize) {
     }
 }
 
-/// kubernetes.md 3.3: label selectors in all their forms; field selectors by name and namespace.
+/// Label selectors in all their forms; field selectors by name and namespace.
 #[tokio::test]
 async fn selectors_select() {
     let world = World::new().await;
@@ -68,7 +68,7 @@ async fn selectors_select() {
     assert_eq!(unknown.text_at("message"), "field label not supported: data.k");
 }
 
-/// kubernetes.md 3.3: events are listed by what they speak of, because `describe` asks so.
+/// Events are listed by what they speak of, because `describe` asks so.
 #[tokio::test]
 async fn events_are_found_by_their_object() {
     let world = World::new().await;
@@ -81,7 +81,7 @@ async fn events_are_found_by_their_object() {
     assert_eq!(names(&world.get(query).await.expect(200)), ["e2"]);
 }
 
-/// kubernetes.md 3.3, G8: pages belong to one snapshot although writers run; what is left is counted without selectors
+/// Pages belong to one snapshot although writers run; what is left is counted without selectors
 /// only.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_belong_to_one_snapshot() {
@@ -129,7 +129,7 @@ async fn pages_belong_to_one_snapshot() {
     writer.await.unwrap();
 }
 
-/// kubernetes.md 3.3: a token whose snapshot is forgotten is 410, with a token that goes on in the present.
+/// A token whose snapshot is forgotten is 410, with a token that goes on in the present.
 #[tokio::test]
 async fn a_forgotten_snapshot_says_how_to_go_on() {
     let world = World::new().await;
@@ -154,7 +154,7 @@ async fn a_forgotten_snapshot_says_how_to_go_on() {
     }
 }
 
-/// kubernetes.md 3.3: `resourceVersion` and `resourceVersionMatch`, the whole table.
+/// `resourceVersion` and `resourceVersionMatch`, the whole table.
 #[tokio::test]
 async fn moments_of_a_list() {
     let world = World::new().await;
@@ -197,7 +197,7 @@ async fn moments_of_a_list() {
     world.get("configmaps?resourceVersion=4&resourceVersionMatch=Exact").await.expect(410);
 }
 
-/// kubernetes.md 3.3 Content: objects, rows or metadata, as the client wants; an empty list is a list.
+/// Content: objects, rows or metadata, as the client wants; an empty list is a list.
 #[tokio::test]
 async fn forms_of_a_list() {
     let world = World::new().await;
@@ -242,7 +242,7 @@ async fn forms_of_a_list() {
     .await;
 }
 
-/// kubernetes.md 3.3 Content: metadata alone; a form that cannot be served falls back to JSON if that is accepted, and is
+/// Content: metadata alone; a form that cannot be served falls back to JSON if that is accepted, and is
 /// 406 otherwise.
 #[tokio::test]
 async fn other_forms_of_a_list() {

@@ -1,4 +1,4 @@
-//! The life of objects against a model small enough to be believed: kubernetes.md section 2 in sixty lines. G7, G11.
+//! The life of objects against a model small enough to be believed, in sixty lines.
 
 use std::collections::BTreeMap;
 
@@ -213,13 +213,13 @@ fn check(config: Config, embedded: bool) {
         .unwrap();
 }
 
-/// REQ-KRK-9, REQ-KRK-15, REQ-KRK-17, EXT-14, EXT-18, G7, G11: random lives follow the model.
+/// REQ-KRK-9, REQ-KRK-15, REQ-KRK-17, EXT-14, EXT-18: random lives follow the model.
 #[test]
 fn lives_follow_the_model() {
     check(Config::default(), false);
 }
 
-/// The same on disk, with restarts in between (G6).
+/// The same on disk, with restarts in between.
 #[test]
 fn lives_follow_the_model_across_restarts() {
     check(Config::with_cases(20), true);

@@ -1,11 +1,11 @@
-//! Namespaces: objects live only in living ones, and they go with what they hold. kubernetes.md 2.8.
+//! Namespaces: objects live only in living ones, and they go with what they hold.
 
 use serde_json::json;
 use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::config_map;
 
-/// kubernetes.md 2.8: objects in missing and in terminating namespaces are refused.
+/// Objects in missing and in terminating namespaces are refused.
 #[tokio::test]
 async fn only_in_living_namespaces() {
     let world = World::new().await;
@@ -64,7 +64,7 @@ async fn only_in_living_namespaces() {
     "#).await;
 }
 
-/// kubernetes.md 2.8: the first namespaces are always there.
+/// The first namespaces are always there.
 #[tokio::test]
 async fn permanent_namespaces_stay() {
     let world = World::embedded().await;
@@ -82,7 +82,7 @@ async fn permanent_namespaces_stay() {
     assert_eq!(world.head().await, 3, "a restart makes nothing twice");
 }
 
-/// kubernetes.md 2.8: an empty namespace goes at once, whatever is asked.
+/// An empty namespace goes at once, whatever is asked.
 #[tokio::test]
 async fn an_empty_namespace_goes_at_once() {
     let world = World::new().await;
@@ -112,7 +112,7 @@ async fn an_empty_namespace_goes_at_once() {
     assert_eq!(watch.shorts(3).await, ["ADDED n@4", "DELETED n@5", "ADDED n@6"]);
 }
 
-/// kubernetes.md 2.8: a namespace with contents waits, until they are gone and its own finalizers are taken off.
+/// A namespace with contents waits, until they are gone and its own finalizers are taken off.
 #[tokio::test]
 async fn a_full_namespace_waits() {
     let world = World::new().await;
@@ -149,7 +149,7 @@ async fn a_full_namespace_waits() {
     world.get("/api/v1/namespaces/n").await.expect(404);
 }
 
-/// kubernetes.md 2.8: ordinary finalizers hold a namespace beside its own, and a second delete finds it empty.
+/// Ordinary finalizers hold a namespace beside its own, and a second delete finds it empty.
 #[tokio::test]
 async fn both_lists_of_finalizers_hold() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Nonsense, one piece at a time: the right refusal, and nothing stored. G23.
+//! Nonsense, one piece at a time: the right refusal, and nothing stored.
 
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn with(field: &str, value: Value) -> Value {
     document
 }
 
-/// G23: wrong types anywhere in the metadata are undecodable (400), for creates, updates and patches alike.
+/// Wrong types anywhere in the metadata are undecodable (400), for creates, updates and patches alike.
 #[tokio::test]
 async fn wrong_types_in_metadata() {
     let world = World::new().await;
@@ -53,7 +53,7 @@ async fn wrong_types_in_metadata() {
     assert_eq!(world.dump().await, dump);
 }
 
-/// G23: numbers beyond reason, depth beyond reason, text that is none.
+/// Numbers beyond reason, depth beyond reason, text that is none.
 #[tokio::test]
 async fn bodies_beyond_reason() {
     let world = World::new().await;
@@ -93,7 +93,7 @@ async fn bodies_beyond_reason() {
     assert_eq!(back.at("spec.big").as_f64(), Some(1e20));
 }
 
-/// G23: thousands of labels, finalizers and owners, and very long values, are too many (422).
+/// Thousands of labels, finalizers and owners, and very long values, are too many (422).
 #[tokio::test]
 async fn too_many_of_everything() {
     let world = World::new().await;
@@ -126,7 +126,7 @@ async fn too_many_of_everything() {
     assert_eq!(world.head().await, 3);
 }
 
-/// G23: paths that try to be clever reach nothing and nobody.
+/// Paths that try to be clever reach nothing and nobody.
 #[tokio::test]
 async fn clever_paths() {
     let world = World::new().await;
@@ -166,7 +166,7 @@ async fn clever_paths() {
     world.get("/api/v1/namespaces/default/configmaps/a/").await.expect(200);
 }
 
-/// G23: parameters nobody knows are passed over; too many of them, or bad values of known ones, are refused.
+/// Parameters nobody knows are passed over; too many of them, or bad values of known ones, are refused.
 #[tokio::test]
 async fn odd_queries() {
     let world = World::new().await;
@@ -195,7 +195,7 @@ async fn odd_queries() {
     assert_eq!(world.get("configmaps?limit=18446744073709551615").await.expect(200).version(), 4);
 }
 
-/// G23, parse(print(x)) = x: numbers come back as they are, so that sending back what was read changes nothing.
+/// Numbers come back as they are, so that sending back what was read changes nothing.
 #[test]
 fn numbers_come_back() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! Owner references: which are accepted, which are warned about, which are refused. kubernetes.md 2.7, D6, D11.
+//! Owner references: which are accepted, which are warned about, which are refused.
 
 use serde_json::{Value, json};
 use sexton_testkit::World;
@@ -39,7 +39,7 @@ async fn references_live_on_the_dependent() {
     assert!(!String::from_utf8_lossy(&project.text).contains("magnum"));
 }
 
-/// kubernetes.md 2.7, EXT-13: a reference has four parts, one of them the uid; one controller; no events as owners.
+/// EXT-13: a reference has four parts, one of them the uid; one controller; no events as owners.
 #[tokio::test]
 async fn incomplete_references_are_refused() {
     let world = World::new().await;
@@ -77,7 +77,7 @@ async fn incomplete_references_are_refused() {
     assert_eq!(world.head().await, 3);
 }
 
-/// kubernetes.md 2.7: exact duplicates are dropped with a warning.
+/// Exact duplicates are dropped with a warning.
 #[tokio::test]
 async fn duplicates_are_dropped_and_told() {
     let world = World::new().await;
@@ -93,7 +93,7 @@ async fn duplicates_are_dropped_and_told() {
     assert_eq!((again.warnings().len(), again.version()), (1, 4));
 }
 
-/// The references that D6 and D11 doubt, each with a word of the warning.
+/// The references that are doubted, each with a word of the warning.
 fn doubtful() -> Vec<(Value, &'static str)> {
     vec![
         (owner("ConfigMap", "nobody", "uid-99"), "does not exist in this namespace"),
@@ -113,7 +113,7 @@ async fn with_candidates(world: &World) {
     world.create("/api/v1/namespaces/other/configmaps", &config_map("far")).await.expect(201);
 }
 
-/// D11, EXT-13: a reference that points at nothing living is stored as Kubernetes does, with a warning; later writes
+/// EXT-13: a reference that points at nothing living is stored as Kubernetes does, with a warning; later writes
 /// that do not touch it are silent.
 #[tokio::test]
 async fn doubtful_owners_are_warned_about() {
@@ -137,7 +137,7 @@ async fn doubtful_owners_are_warned_about() {
     );
 }
 
-/// D11 strict: the same references are refused, and nothing is stored; living owners are fine.
+/// Strict: the same references are refused, and nothing is stored; living owners are fine.
 #[tokio::test]
 async fn doubtful_owners_are_refused_if_strict() {
     let world = World::strict().await;
@@ -155,7 +155,7 @@ async fn doubtful_owners_are_refused_if_strict() {
     world.create("configmaps", &owned("d", fine)).await.expect(201);
 }
 
-/// kubernetes.md 2.7: uid is the key under which references merge.
+/// The uid is the key under which references merge.
 #[tokio::test]
 async fn references_merge_by_uid() {
     let world = World::new().await;

@@ -1,11 +1,11 @@
-//! PATCH in its three plain forms: what each can say, and what each refusal is. kubernetes.md 3.3.
+//! PATCH in its three plain forms: what each can say, and what each refusal is.
 
 use serde_json::json;
 use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widget, widgets};
 
-/// kubernetes.md 3.3 Patch types: JSON patch, its tests and its failures.
+/// Patch types: JSON patch, its tests and its failures.
 #[tokio::test]
 async fn json_patch() {
     let world = World::new().await;
@@ -64,7 +64,7 @@ async fn json_patch() {
     .await;
 }
 
-/// kubernetes.md 3.3: merge patch, for every kind.
+/// Merge patch, for every kind.
 #[tokio::test]
 async fn merge_patch() {
     let world = World::new().await;
@@ -114,7 +114,7 @@ async fn merge_patch() {
     .await;
 }
 
-/// kubernetes.md 3.3: strategic merge patch for built-in kinds, 415 for custom ones.
+/// Strategic merge patch for built-in kinds, 415 for custom ones.
 #[tokio::test]
 async fn strategic_merge_patch() {
     let world = World::new().await;
@@ -167,7 +167,7 @@ async fn strategic_merge_patch() {
     world.merge(&path, &json!({"spec": {"size": 2}})).await.expect(200);
 }
 
-/// REQ-KRK-31, REQ-KRK-32: a patch goes through the same rules as any write; one object stays one size (G22).
+/// REQ-KRK-31, REQ-KRK-32: a patch goes through the same rules as any write; one object stays one size.
 #[tokio::test]
 async fn patches_cannot_grow_an_object_without_end() {
     let world = World::new().await;

@@ -29,7 +29,7 @@ async fn together(
     (first.await.unwrap(), second.await.unwrap())
 }
 
-/// kubernetes.md 2.6, G11: a deletion and a finalizer that is being added never both win. Either the finalizer came
+/// A deletion and a finalizer that is being added never both win. Either the finalizer came
 /// first and holds the object, or the removal came first and the finalizer was refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_finalizer_is_never_lost_to_a_removal() {
@@ -68,7 +68,7 @@ async fn a_finalizer_is_never_lost_to_a_removal() {
     assert!(held > 0 && removed > 0, "both orders must have been seen: {held} held, {removed} removed");
 }
 
-/// G11 from the other side: adding a finalizer to an object that is just being marked is refused once it is marked.
+/// From the other side: adding a finalizer to an object that is just being marked is refused once it is marked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_finalizer_joins_before_the_mark_or_not_at_all() {
     let world = World::new().await;
@@ -89,7 +89,7 @@ async fn a_finalizer_joins_before_the_mark_or_not_at_all() {
     }
 }
 
-/// REQ-KRK-31, G5: the update that removes a marked object is bound to its version like any other: if something else
+/// REQ-KRK-31: the update that removes a marked object is bound to its version like any other: if something else
 /// changed the object first, it is refused; if not, whoever comes later finds nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_update_is_bound_to_its_version() {
@@ -108,7 +108,7 @@ async fn the_last_update_is_bound_to_its_version() {
     }
 }
 
-/// EXT-16, G5: of many writers with the same version exactly one wins; the others are told that they lost.
+/// EXT-16: of many writers with the same version exactly one wins; the others are told that they lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_winner_per_version() {
     const WRITERS: usize = 8;
@@ -162,7 +162,7 @@ async fn patches_do_not_lose_each_other() {
     assert_eq!(data.len(), WRITERS + 1);
 }
 
-/// G7: of many creators of one name exactly one wins, and the uid is the winner's.
+/// Of many creators of one name exactly one wins, and the uid is the winner's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_creator_per_name() {
     let world = World::new().await;

@@ -1,5 +1,4 @@
 //! What holds others goes while others are being made in it: never is something made that nothing holds.
-//! kubernetes.md 2.8.
 
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ async fn contest(world: &World, holder: &str, place: &str, document: impl Fn(usi
     made
 }
 
-/// kubernetes.md 2.8: nothing is ever created in a namespace that is gone: the creators or the deleter come first.
+/// Nothing is ever created in a namespace that is gone: the creators or the deleter come first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_object_outside_a_living_namespace() {
     let world = World::new().await;
@@ -50,7 +49,7 @@ async fn no_object_outside_a_living_namespace() {
     }
 }
 
-/// kubernetes.md 2.8: no object outlives its definition, and none is made after it: they would come back with the next
+/// No object outlives its definition, and none is made after it: they would come back with the next
 /// definition of that name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_object_without_its_definition() {

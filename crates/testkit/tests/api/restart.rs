@@ -1,4 +1,4 @@
-//! A server that ends and starts again on the same directory: the same world. G1, G6.
+//! A server that ends and starts again on the same directory: the same world.
 
 use serde_json::json;
 use sexton_testkit::World;

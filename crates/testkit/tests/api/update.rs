@@ -1,11 +1,11 @@
-//! PUT and PATCH of living and of marked objects. kubernetes.md 2.5.
+//! PUT and PATCH of living and of marked objects.
 
 use serde_json::json;
 use sexton_testkit::World;
 use sexton_testkit::script::run;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, held, widget, widgets};
 
-/// The finalizer part of EXT-14, kubernetes.md 2.5: a marked object can only lose finalizers; their order does not matter.
+/// The finalizer part of EXT-14: a marked object can only lose finalizers; their order does not matter.
 #[tokio::test]
 async fn no_new_finalizers_on_the_marked() {
     let world = World::new().await;
@@ -57,7 +57,7 @@ async fn the_marked_still_change() {
     assert_eq!(world.get("configmaps").await.at("items.0.data.k"), "2");
 }
 
-/// kubernetes.md 2.5: identity and birth are the server's; a mark cannot be set by hand.
+/// Identity and birth are the server's; a mark cannot be set by hand.
 #[tokio::test]
 async fn identity_is_immutable() {
     let world = World::new().await;
@@ -129,7 +129,7 @@ async fn identity_is_immutable() {
     .await;
 }
 
-/// EXT-16, kubernetes.md 2.5: a version in the body is a condition.
+/// EXT-16: a version in the body is a condition.
 #[tokio::test]
 async fn a_stale_version_conflicts() {
     let world = World::new().await;
@@ -175,7 +175,7 @@ async fn a_stale_version_conflicts() {
     "#).await;
 }
 
-/// kubernetes.md 2.5: custom resources insist on a version.
+/// Custom resources insist on a version.
 #[tokio::test]
 async fn custom_resources_need_a_version() {
     let world = World::new().await;
@@ -193,7 +193,7 @@ async fn custom_resources_need_a_version() {
     assert_eq!(world.put(&path, &next).await.expect(200).at("metadata.generation"), 2);
 }
 
-/// kubernetes.md 2.5: a write that changes nothing keeps the version and tells no watcher.
+/// A write that changes nothing keeps the version and tells no watcher.
 #[tokio::test]
 async fn nothing_changed_nothing_written() {
     let world = World::new().await;
@@ -212,7 +212,7 @@ async fn nothing_changed_nothing_written() {
     assert_eq!(world.head().await, 4);
 }
 
-/// kubernetes.md 2.5: the generation is the server's and counts changes of the desired state only.
+/// The generation is the server's and counts changes of the desired state only.
 #[tokio::test]
 async fn generations_count_desired_state() {
     let world = World::new().await;
@@ -248,7 +248,7 @@ async fn generations_count_desired_state() {
     .await;
 }
 
-/// kubernetes.md 2.5: where a custom kind keeps no status apart, its status is part of the desired state.
+/// Where a custom kind keeps no status apart, its status is part of the desired state.
 #[tokio::test]
 async fn a_status_that_is_not_apart_counts() {
     let world = World::new().await;
@@ -265,7 +265,7 @@ async fn a_status_that_is_not_apart_counts() {
     world.merge(&format!("{path}/status"), &json!({"status": {}})).await.expect(404);
 }
 
-/// kubernetes.md 3.3 `…/{name}/status`: each side writes its own part and nothing of the other.
+/// `…/{name}/status`: each side writes its own part and nothing of the other.
 #[tokio::test]
 async fn status_is_written_apart() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! WATCH: every change once and in order, from where the watcher left off. kubernetes.md 3.3, EXT-19.
+//! WATCH: every change once and in order, from where the watcher left off. EXT-19.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn where_a_watch_begins() {
     }
 }
 
-/// kubernetes.md 3.3: what comes into view is ADDED, what leaves it is DELETED, as it last was in view.
+/// What comes into view is ADDED, what leaves it is DELETED, as it last was in view.
 #[tokio::test]
 async fn selectors_turn_changes_into_comings_and_goings() {
     let world = World::new().await;
@@ -54,7 +54,7 @@ async fn selectors_turn_changes_into_comings_and_goings() {
     assert_eq!(watch.shorts(2).await, ["ADDED a@9", "DELETED a@10"]);
 }
 
-/// kubernetes.md 3.1: one name is watched by field selector or by its own path; other namespaces are not seen.
+/// One name is watched by field selector or by its own path; other namespaces are not seen.
 #[tokio::test]
 async fn a_watch_of_one_name() {
     let world = World::new().await;
@@ -71,8 +71,8 @@ async fn a_watch_of_one_name() {
     }
 }
 
-/// kubernetes.md 3.3: a watch lasts as long as asked for; its last word to those who understand it is a bookmark, and
-/// everything up to that was told (G9).
+/// A watch lasts as long as asked for; its last word to those who understand it is a bookmark, and
+/// everything up to that was told.
 #[tokio::test(start_paused = true)]
 async fn bookmarks_and_the_end() {
     let world = World::new().await;
@@ -105,7 +105,7 @@ async fn within(watch: &mut Watch) -> Value {
     }
 }
 
-/// G8: what is forgotten is 410 before any event; what has not happened yet is 504 with its cause.
+/// What is forgotten is 410 before any event; what has not happened yet is 504 with its cause.
 #[tokio::test]
 async fn too_old_and_too_new() {
     let world = World::new().await;
@@ -145,7 +145,7 @@ async fn too_old_and_too_new() {
     assert_eq!(watch.shorts(1).await, ["DELETED a@6"]);
 }
 
-/// G8, G10: a watcher that fell behind what is kept is told so in the stream, with the code that makes it list again.
+/// A watcher that fell behind what is kept is told so in the stream, with the code that makes it list again.
 #[tokio::test]
 async fn falling_behind_is_told() {
     let world = World::new().await;
@@ -160,7 +160,7 @@ async fn falling_behind_is_told() {
     assert!(watch.next().await.is_none());
 }
 
-/// kubernetes.md 3.2, 3.3: `sendInitialEvents` is done or refused, never ignored.
+/// `sendInitialEvents` is done or refused, never ignored.
 #[tokio::test]
 async fn the_initial_state_as_events() {
     let world = World::new().await;
@@ -202,7 +202,7 @@ async fn the_initial_state_as_events() {
     .await;
 }
 
-/// kubernetes.md 3.3 Content: metadata and rows are watched, too; columns are told once.
+/// Content: metadata and rows are watched, too; columns are told once.
 #[tokio::test]
 async fn forms_of_a_watch() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Many writers, many watchers, restarts: the same history for everybody. G8, EXT-19.
+//! Many writers, many watchers, restarts: the same history for everybody. EXT-19.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ async fn write(world: Arc<World>, writer: usize) {
     }
 }
 
-/// EXT-19, G8: each of several watchers sees each change of several writers exactly once, in the order of versions.
+/// EXT-19: each of several watchers sees each change of several writers exactly once, in the order of versions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_change_once_and_in_order() {
     let world = Arc::new(World::new().await);
@@ -71,7 +71,7 @@ fn believe(world: &mut BTreeMap<String, Value>, event: &Value) {
     }
 }
 
-/// G9: a list and the watch from its version together are the present.
+/// A list and the watch from its version together are the present.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn list_and_watch_make_the_present() {
     let world = Arc::new(World::new().await);
@@ -96,7 +96,7 @@ async fn list_and_watch_make_the_present() {
     assert_eq!(believed.keys().collect::<Vec<_>>(), ["last"]);
 }
 
-/// G8, G9: a watch that begins with the present, begun while others write, joins present and future without a seam:
+/// A watch that begins with the present, begun while others write, joins present and future without a seam:
 /// nothing is told twice, nothing is left out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_present_and_what_follows_have_no_seam() {
@@ -156,7 +156,7 @@ async fn a_watch_goes_on_after_a_restart() {
     assert_eq!(world.head().await, 27);
 }
 
-/// G6: versions and uids go on after a restart, also when the clock was set back.
+/// Versions and uids go on after a restart, also when the clock was set back.
 #[tokio::test]
 async fn versions_never_come_back() {
     let world = World::embedded().await;
