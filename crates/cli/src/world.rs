@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sexton_client::connect::{self, ConnectError, Connection};
-use sexton_client::{Kinds, Resources};
+use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_store::embedded::{self, OpenError};
 use sexton_store::{Engine, Retention, Store, memory};
 
 use crate::failure::{Exit, Failure};
+use crate::input::Document;
 use crate::lock;
 use crate::settings::{Settings, kubeconfig_files};
 
@@ -27,7 +28,7 @@ pub(crate) enum Purpose {
 }
 
 /// How long to wait for a command that uses the same data directory, and is probably as short as this one.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The target of a command.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(crate) struct World {
     pub(crate) target: String,
     /// The namespace that is meant when a document names none.
     pub(crate) namespace: String,
+    /// The namespace that was typed; a document that names another one contradicts it.
+    given: Option<String>,
     /// Whether the store is in this process.
     pub(crate) embedded: bool,
 }
@@ -63,6 +66,7 @@ impl World {
             resources: Resources::new(connection.client),
             target,
             namespace: settings.namespace.clone().unwrap_or(connection.namespace),
+            given: settings.namespace.clone(),
             embedded: false,
         }
     }
@@ -70,7 +74,7 @@ impl World {
     async fn embedded(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
         let dir = &settings.data;
         let mut target = format!("{} (embedded)", dir.display());
-        let engine: Arc<dyn Engine> = if purpose == Purpose::Look && !dir.join("store.db").exists() {
+        let engine: Arc<dyn Engine> = if purpose == Purpose::Look && is_absent(dir)? {
             target = format!("{} (embedded, empty)", dir.display());
             Arc::new(memory::open(Retention::default()))
         } else {
@@ -83,8 +87,24 @@ impl World {
             resources: Resources::new(connect::in_process(router(app))),
             target,
             namespace: settings.namespace.clone().unwrap_or_else(|| "default".into()),
+            given: settings.namespace.clone(),
             embedded: true,
         })
+    }
+
+    /// Where a document goes. One that names another namespace than was typed is refused, whatever is done with it.
+    pub(crate) fn place(&self, document: &Document, kind: &ServedKind) -> Result<Place, Failure> {
+        let own = document.namespace.as_str();
+        if let Some(given) =
+            self.given.as_deref().filter(|given| kind.namespaced && !own.is_empty() && own != *given)
+        {
+            let origin = &document.origin;
+            return Err(Failure::new(format!(
+                "{origin}: metadata.namespace is {own:?}, but -n says {given:?}"
+            )));
+        }
+        let namespace = if own.is_empty() { self.namespace.as_str() } else { own };
+        Ok(Place::new(kind, Some(namespace)))
     }
 
     /// What the target serves.
@@ -95,6 +115,19 @@ impl World {
             .map_err(Failure::from)
             .map_err(|failure| Failure { what: format!("{}: {}", self.target, failure.what), ..failure })
     }
+}
+
+/// Whether there is no store at all. What cannot be looked at is not absent.
+fn is_absent(dir: &Path) -> Result<bool, Failure> {
+    for name in ["store.db", "store.db-wal"] {
+        let file = dir.join(name);
+        let there =
+            file.try_exists().map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+        if there {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A directory that another short command uses is free in a moment; one that a server uses is not.

@@ -140,7 +140,9 @@ pub async fn to_context(name: &str, files: &[PathBuf]) -> Result<Connection, Con
 async fn connect(config: Kubeconfig, context: &str) -> Result<Connection, ConnectError> {
     let options = KubeConfigOptions { context: Some(context.to_owned()), cluster: None, user: None };
     let config = kube::Config::from_custom_kubeconfig(config, &options).await;
-    let config = config.map_err(|error| ConnectError::Kubeconfig(Box::new(error)))?;
+    let mut config = config.map_err(|error| ConnectError::Kubeconfig(Box::new(error)))?;
+    // Filled in from the environment, where it is meant for other programs and other addresses.
+    config.proxy_url = None;
     let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
     let namespace = config.default_namespace.clone();
     let client = kube::Client::try_from(config).map_err(|error| ConnectError::SetUp(Box::new(error)))?;

@@ -67,16 +67,18 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
     let kinds = world.kinds().await?;
-    let planned = plan(documents, &kinds, &world, settings).map_err(nothing_put)?;
+    let planned = plan(documents, &kinds, &world).map_err(nothing_put)?;
     let preview = if args.dry_run { "dry run of " } else { "" };
     output.talk(&format!("{preview}put on {}", world.target));
     let ask = PutAsk { force: args.force_conflicts, dry_run: args.dry_run, ..PutAsk::default() };
     let (mut objects, mut failed) = (Vec::new(), 0);
+    // That nobody listens any more is no reason to stop in the middle.
+    let mut unheard = Ok(());
     for planned in &planned {
         match put(&world, planned, &ask).await {
             Ok(put) => {
                 output.warn(&planned.label(), &put.warnings);
-                tell(&args, planned, &put, output)?;
+                unheard = unheard.and(tell(&args, planned, &put, output));
                 objects.push(without_managers(put.object));
             }
             Err(failure) => {
@@ -93,6 +95,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
     if failed > 0 && planned.len() > 1 {
         output.talk(&format!("{failed} of {} were not put", planned.len()));
+    }
+    if failed == 0 {
+        unheard?;
     }
     Ok(Exit::of_several(failed, planned.len()))
 }
@@ -119,12 +124,7 @@ fn tell(args: &Args, planned: &Planned, put: &Put, output: &Output) -> Result<()
 }
 
 /// Finds the kind and the place of every document, or refuses all of them.
-fn plan(
-    documents: Vec<Document>,
-    kinds: &Kinds,
-    world: &World,
-    settings: &Settings,
-) -> Result<Vec<Planned>, Failure> {
+fn plan(documents: Vec<Document>, kinds: &Kinds, world: &World) -> Result<Vec<Planned>, Failure> {
     let defined = defined_kinds(&documents);
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     let mut planned = Vec::new();
@@ -135,19 +135,7 @@ fn plan(
                 Some(kind) => (kind, served.is_none()),
                 None => return Err(unknown(&document, kinds)),
             };
-        if let Some(given) = &settings.namespace
-            && kind.namespaced
-            && !document.namespace.is_empty()
-            && document.namespace != *given
-        {
-            let what = format!(
-                "{}: metadata.namespace is {:?}, but -n says {given:?}",
-                document.origin, document.namespace
-            );
-            return Err(Failure::new(what));
-        }
-        let namespace = if document.namespace.is_empty() { &world.namespace } else { &document.namespace };
-        let place = Place::new(kind, Some(namespace));
+        let place = world.place(&document, kind)?;
         let slot = format!(
             "{} in {}",
             kind.label(&document.name),

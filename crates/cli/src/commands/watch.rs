@@ -46,7 +46,7 @@ enum Form {
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
-    let world = World::open(settings, Purpose::Write).await?;
+    let world = World::open(settings, Purpose::Look).await?;
     let wanted = targets::read(&world.kinds().await?, &args.words)?;
     let [wanted] = wanted.as_slice() else {
         return Err(Failure::new("one kind can be watched at a time"));

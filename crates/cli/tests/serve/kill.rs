@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +21,8 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// An acknowledged write: the object's name and the revision the server gave it (0 for a removal, which tells none).
 type Acknowledged = (String, u64);
+/// The threads that write, each with what was acknowledged to it.
+type Writers = Vec<thread::JoinHandle<Vec<Acknowledged>>>;
 
 /// An event of the watch.
 #[derive(Debug, Clone)]
@@ -45,9 +48,11 @@ fn nothing_acknowledged_is_lost_and_no_event_is_lost_or_doubled() {
         let now = head_of(&server.address);
         assert!(now >= head, "round {round}: the revision went back from {head} to {now}");
         let listening = listen(&server.address, last_seen);
-        let (acks, running) = load(&server.address, round);
-        // Not a wait for anything: how long the load lasts before the kill, different in each round.
-        thread::sleep(Duration::from_millis(40 + (round as u64 * 37) % 200));
+        let (acks, running, told) = load(&server.address, round);
+        // A different number of acknowledged writes in each round, then the kill.
+        for _ in 0..100 + round * 137 % 900 {
+            told.recv_timeout(Duration::from_secs(60)).expect("writes are acknowledged");
+        }
         server.kill();
         running.store(false, Ordering::Relaxed);
         let new: Vec<Acknowledged> = acks.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
@@ -74,6 +79,12 @@ fn check(data: &Path, last_seen: u64, head: u64, acknowledged: &[Acknowledged], 
         let shown = shown.unwrap_or_else(|_| panic!("{name} at {revision} was acknowledged and never shown"));
         assert_eq!(&events[shown].name, name);
     }
+    // Names are never used twice: what was acknowledged as removed is gone, and its end was shown.
+    for (name, _) in acknowledged.iter().filter(|(_, revision)| *revision == 0) {
+        assert!(!listed.contains_key(name), "{name} was acknowledged as removed and is still there");
+        let shown = events.iter().any(|event| event.name == *name && event.kind == "DELETED");
+        assert!(shown, "{name} was acknowledged as removed and that was never shown");
+    }
     let mut replayed = BTreeMap::new();
     for event in &events {
         match event.kind.as_str() {
@@ -86,16 +97,23 @@ fn check(data: &Path, last_seen: u64, head: u64, acknowledged: &[Acknowledged], 
 }
 
 /// Writers that create, update and delete objects of their own until the server is gone.
-fn load(address: &str, round: usize) -> (Vec<thread::JoinHandle<Vec<Acknowledged>>>, Arc<AtomicBool>) {
+fn load(address: &str, round: usize) -> (Writers, Arc<AtomicBool>, Receiver<()>) {
     let running = Arc::new(AtomicBool::new(true));
+    let (tell, told) = channel();
     let writers = (0..WRITERS).map(|writer| {
-        let (address, running) = (address.to_owned(), running.clone());
-        thread::spawn(move || write(&address, round, writer, &running))
+        let (address, running, tell) = (address.to_owned(), running.clone(), tell.clone());
+        thread::spawn(move || write(&address, round, writer, &running, &tell))
     });
-    (writers.collect(), running)
+    (writers.collect(), running, told)
 }
 
-fn write(address: &str, round: usize, writer: usize, running: &AtomicBool) -> Vec<Acknowledged> {
+fn write(
+    address: &str,
+    round: usize,
+    writer: usize,
+    running: &AtomicBool,
+    tell: &Sender<()>,
+) -> Vec<Acknowledged> {
     let acknowledged = Mutex::new(Vec::new());
     let attempt = || -> std::io::Result<()> {
         let mut connection = Connection::open(address)?;
@@ -109,6 +127,7 @@ fn write(address: &str, round: usize, writer: usize, running: &AtomicBool) -> Ve
                 let revision =
                     answer["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
                 acknowledged.lock().unwrap().push((name.to_owned(), revision.unwrap_or(0)));
+                let _ = tell.send(());
             };
             note(&name, &expect(connection.ask("POST", CONFIG_MAPS, "application/json", &body)?, 201));
             let path = format!("{CONFIG_MAPS}/{name}");

@@ -25,7 +25,18 @@ pub(crate) fn kubectls() -> Vec<PathBuf> {
         .filter(|file| file.is_file())
         .collect();
     versioned.dedup();
-    if versioned.is_empty() { plain.into_iter().take(1).collect() } else { versioned }
+    if versioned.is_empty() {
+        plain.into_iter().find(|file| is_known(file)).into_iter().collect()
+    } else {
+        versioned
+    }
+}
+
+/// Whether a kubectl is of a version that the transcript speaks of.
+fn is_known(kubectl: &Path) -> bool {
+    let output = Command::new(kubectl).args(["version", "--client", "-o", "json"]).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    (29..=33).any(|minor| text.contains(&format!("\"gitVersion\": \"v1.{minor}.")))
 }
 
 /// The kubectl rows of the API: apply, server-side apply, label, annotate, patch, get in its forms, create, replace,

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seeds_delete_names_no_policy() {
+    fn a_cascade_names_no_policy() {
         let ask = DeleteAsk { policy: Some(Policy::Cascade), uid: Some("u".into()), ..DeleteAsk::default() };
         let body = ask.body();
         assert_eq!(body["propagationPolicy"], Value::Null);

@@ -1,7 +1,7 @@
 //! DELETE: marks an object, or removes it if nothing holds it. Which of the two is decided and done in one
 //! transaction, so a finalizer can never be lost to a removal that did not see it.
 //!
-//! Without a policy this is the seed's delete: the object is marked with the `cascade_deletion` finalizer and goes
+//! Without a policy this is the whole cascade: the object is marked with the `cascade_deletion` finalizer and goes
 //! last, after everything that depends on it.
 
 use sexton_model::{DeleteOptions, Document, Policy, Status, time};

@@ -58,10 +58,14 @@ impl Connections {
     pub(super) async fn accept_until(&self, listener: &TcpListener, end: impl Future<Output = ()>) {
         tokio::pin!(end);
         loop {
-            let Ok(permit) = self.room.clone().acquire_owned().await else { return };
-            let stream = tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
+            let accepting = async {
+                // The semaphore is never closed; without room nobody is accepted.
+                let permit = self.room.clone().acquire_owned().await.ok();
+                (permit, listener.accept().await)
+            };
+            let (permit, stream) = tokio::select! {
+                (permit, accepted) = accepting => match accepted {
+                    Ok((stream, _)) => (permit, stream),
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection");
                         tokio::time::sleep(BREATHER).await;

@@ -65,6 +65,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let kinds = world.kinds().await?;
     let (mut doomed, mut failures) = (Vec::new(), Vec::new());
     let wanted = if documents.is_empty() {
+        refuse_half_known(&kinds)?;
         let wanted = targets::read(&kinds, &args.words)?;
         check(&args, &wanted)?;
         wanted
@@ -82,14 +83,16 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
     let preview = if args.dry_run { "dry run of " } else { "" };
     output.talk(&format!("{preview}delete on {}", world.target));
+    failures.iter().for_each(|failure| output.explain(failure));
     if !args.dry_run && !doomed.is_empty() {
         confirm(args.yes, &world, &doomed, output).await?;
     }
-    failures.iter().for_each(|failure| output.explain(failure));
     let (mut failed, all) = (failures.len(), failures.len() + doomed.len());
+    // That nobody listens any more is no reason to stop in the middle.
+    let mut unheard = Ok(());
     for doomed in &doomed {
         match end(&args, &world, doomed).await {
-            Ok(deleted) => tell(&args, doomed, deleted, output)?,
+            Ok(deleted) => unheard = unheard.and(tell(&args, doomed, deleted, output)),
             Err(failure) => {
                 failed += 1;
                 output.explain(&failure);
@@ -99,7 +102,21 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if all == 0 {
         output.talk("nothing to delete");
     }
+    if failed == 0 {
+        unheard?;
+    }
     Ok(Exit::of_several(failed, all))
+}
+
+/// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left.
+fn refuse_half_known(kinds: &Kinds) -> Result<(), Failure> {
+    if kinds.unread.is_empty() {
+        return Ok(());
+    }
+    let groups: Vec<&str> = kinds.unread.iter().map(|(group, _)| group.as_str()).collect();
+    Err(Failure::new(format!("these groups did not answer: {}", groups.join(", ")))
+        .detail("a word could mean a kind of theirs; nothing was deleted")
+        .next("say exactly what is meant", "sexton delete -f FILE"))
 }
 
 fn check(args: &Args, wanted: &[targets::Wanted]) -> Result<(), Failure> {
@@ -133,8 +150,8 @@ fn of_documents(
                 .detail("nothing was deleted")
                 .next("see all kinds", "sexton kinds"));
         };
-        let namespace = if document.namespace.is_empty() { &world.namespace } else { &document.namespace };
-        wanted.push((Place::new(kind, Some(namespace)), Some(document.name)));
+        let place = world.place(&document, kind).map_err(|failure| failure.detail("nothing was deleted"))?;
+        wanted.push((place, Some(document.name)));
     }
     Ok(wanted)
 }
