@@ -21,7 +21,14 @@ pub fn has_spec_finalizers(document: &Document) -> bool {
 pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
     match target.kind.special {
         Special::Namespace => {
-            document.object_mut().insert("status".into(), json!({"phase": "Terminating"}));
+            set_phase(document);
+            let spec = document.object_mut().entry("spec").or_insert_with(|| json!({}));
+            let mut list = spec["finalizers"].as_array().cloned().unwrap_or_default();
+            if !list.iter().any(|name| name == NAMESPACE_HOLD) {
+                // Somebody took it off a living namespace; its contents still go first.
+                list.push(NAMESPACE_HOLD.into());
+                *spec = json!({"finalizers": list});
+            }
         }
         Special::Definition => {
             let mut finalizers: Vec<String> =
@@ -33,6 +40,14 @@ pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
             add_terminating(document, now);
         }
         _ => {}
+    }
+}
+
+fn set_phase(document: &mut Document) {
+    let status = document.object_mut().entry("status").or_insert_with(|| json!({}));
+    match status.as_object_mut() {
+        Some(status) => drop(status.insert("phase".into(), "Terminating".into())),
+        None => *status = json!({"phase": "Terminating"}),
     }
 }
 
@@ -55,7 +70,7 @@ pub fn release_contents(target: &Target, document: &mut Document) {
             if let Some(list) = list {
                 list.retain(|name| name != NAMESPACE_HOLD);
             }
-            document.object_mut().insert("status".into(), json!({"phase": "Terminating"}));
+            set_phase(document);
         }
         Special::Definition => {
             let kept = document.finalizers().into_iter().filter(|name| *name != DEFINITION_HOLD);

@@ -26,6 +26,9 @@ pub struct Change<'a> {
     pub new: &'a mut Document,
 }
 
+/// How many complaints one refusal holds.
+const MOST_ERRORS: usize = 64;
+
 /// A check that needs nothing but the two documents.
 type Check = fn(&Target, &Change<'_>, &mut Vec<FieldError>);
 
@@ -39,8 +42,6 @@ const CHECKS: &[Check] = &[
     metadata::finalizers,
     // References carry identity, or they are no evidence of anything.
     metadata::owner_references,
-    // One object may not make everything slow.
-    limits::counts,
     // What has been said cannot be unsaid: identity, birth, and the mark of a deletion.
     update::immutable_fields,
     // A marked object can only lose what holds it.
@@ -59,10 +60,13 @@ fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>
 impl Api {
     /// Runs all checks. Returns warnings.
     pub(crate) async fn admit(&self, target: &Target, change: Change<'_>) -> Result<Vec<String>> {
-        let mut warnings = owners::remove_duplicates(change.new);
         let mut errors = Vec::new();
-        for check in CHECKS {
-            check(target, &change, &mut errors);
+        // First and alone: what is counted here bounds what all the others do.
+        limits::counts(target, &change, &mut errors);
+        let mut warnings = Vec::new();
+        if errors.is_empty() {
+            warnings = owners::remove_duplicates(change.new);
+            CHECKS.iter().for_each(|check| check(target, &change, &mut errors));
         }
         if errors.is_empty() {
             warnings.extend(self.check_owners(target, &change, &mut errors).await?);
@@ -70,6 +74,8 @@ impl Api {
         if errors.is_empty() {
             return Ok(warnings);
         }
+        // Whoever made that many mistakes learns nothing from the rest of them.
+        errors.truncate(MOST_ERRORS);
         let kind = &target.kind;
         Err(Status::invalid(&kind.resource.group, &kind.kind, change.new.name(), &errors).into())
     }

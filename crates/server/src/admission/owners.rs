@@ -4,13 +4,14 @@ use serde_json::Value;
 use sexton_model::{Document, FieldError, Key};
 use sexton_store::At;
 
-use super::Change;
+use super::{Change, Limits};
 use crate::api::{Api, OwnerChecks, Result, Target};
 
 /// Exact duplicates say nothing twice: they are dropped, and the writer is told.
 pub(super) fn remove_duplicates(document: &mut Document) -> Vec<String> {
     let references = document.owner_references();
-    if references.len() < 2 {
+    // One needs no comparing, and too many are refused anyway: comparing all with all of them would take for ever.
+    if references.len() < 2 || references.len() > Limits::DEFAULT.owners {
         return Vec::new();
     }
     let mut unique: Vec<Value> = Vec::with_capacity(references.len());

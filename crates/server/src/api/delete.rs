@@ -56,9 +56,11 @@ impl Api {
             guards.extend(contents.iter().map(sexton_store::Scope::empty));
         }
         if is_held(target, &marked) {
-            return self.mark(target, current, &old, marked, options).await;
+            // The guards go along: the mark may rest on there being no contents.
+            return self.mark(target, current, &old, marked, guards, options).await;
         }
-        self.remove_now(target, current, guards, options).await
+        let removed = self.remove_now(target, current, guards, options).await?;
+        Ok(removed.map(|removed| self.shown_marked(removed, marked)))
     }
 
     async fn remove_now(
@@ -88,11 +90,11 @@ impl Api {
         current: &Object,
         old: &Document,
         mut marked: Document,
+        guards: Vec<Guard>,
         options: &DeleteOptions,
     ) -> Result<Option<Written>> {
         if !old.is_terminating() {
-            marked.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
-            marked.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+            self.set_mark(&mut marked);
             if old.generation() > 0 {
                 marked.set_or_remove("generation", Some((old.generation() + 1).into()));
             }
@@ -103,7 +105,7 @@ impl Api {
         } else if options.is_dry_run() {
             Written::document(marked)
         } else {
-            match self.store.put(current.key.clone(), stored, vec![current.unchanged()]).await {
+            match self.store.put(current.key.clone(), stored, guards).await {
                 Ok(object) => Written::stored(object),
                 Err(CommitError::Conflict { .. }) => return Ok(None),
                 Err(error) => return Err(error.into()),
@@ -111,6 +113,23 @@ impl Api {
         };
         self.wrote(target).await?;
         Ok(Some(written))
+    }
+
+    fn set_mark(&self, document: &mut Document) {
+        document.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
+        document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+    }
+
+    /// What held others and is gone at once is shown as it was in between: marked, and about to go.
+    fn shown_marked(&self, mut removed: Written, mut marked: Document) -> Written {
+        if let Outcome::Document(last) = &mut removed.outcome {
+            if !marked.is_terminating() {
+                self.set_mark(&mut marked);
+            }
+            marked.set_or_remove("resourceVersion", last.metadata().get("resourceVersion").cloned());
+            **last = marked;
+        }
+        removed
     }
 }
 
@@ -147,7 +166,8 @@ fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>)
     let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
     let effective = match target.kind.special {
         // Events own nothing; a namespace's and a definition's contents have holds of their own.
-        Special::Event | Special::Namespace | Special::Definition => asked.unwrap_or(Policy::Background),
+        Special::Event => Policy::Background,
+        Special::Namespace | Special::Definition => asked.or(recorded).unwrap_or(Policy::Background),
         _ => asked.or(recorded).unwrap_or(Policy::Cascade),
     };
     let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);

@@ -2,6 +2,7 @@
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use sexton_model::DeleteOptions;
+use sexton_store::{At, Object};
 
 use super::delete::check_options;
 use super::{Api, ListOptions, Listed, Result, Target};
@@ -22,17 +23,34 @@ impl Api {
         let listed = self.list(target, which).await?;
         // Owned copies (they share their bytes): a stream of futures that borrow is not `Send` to the compiler.
         let deletions = stream::iter(listed.objects.clone()).map(|object| {
-            let (api, kind, options) = (self.clone(), target.kind.clone(), options.clone());
+            let (api, kind, mut options) = (self.clone(), target.kind.clone(), options.clone());
             async move {
                 let (namespace, name) = object.place();
                 let target = Target { kind, namespace: namespace.to_owned() };
+                // The lives that were listed, not whoever has their names by now.
+                let conditions = options.preconditions.get_or_insert_default();
+                let asked = conditions.uid.is_some();
+                if !asked {
+                    conditions.uid = Some(object.facts()?.uid.to_owned());
+                }
                 match api.delete(&target, name, &options).await {
                     Err(failure) if failure.0.code == 404 => Ok(()),
+                    Err(_) if !asked && api.is_another(&target, &object).await? => Ok(()),
                     other => other.map(drop),
                 }
             }
         });
         deletions.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
         Ok(listed)
+    }
+
+    /// Whether the life that was listed is gone, and its place empty or taken.
+    async fn is_another(&self, target: &Target, listed: &Object) -> Result<bool> {
+        let now = self.store.get(&target.key(listed.place().1), At::Latest).await?;
+        let uid = listed.facts()?.uid;
+        Ok(match now {
+            Some(now) => now.facts()?.uid != uid,
+            None => true,
+        })
     }
 }

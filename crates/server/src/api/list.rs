@@ -55,8 +55,12 @@ impl Api {
             return Ok(Start { at, after: Some(token.after.into_bytes()), rest: token.rest });
         }
         self.not_in_the_future(&options.resource_version).await?;
+        // A page of a version, without saying how exactly, means that very version: that is how old clients page.
+        let paged = options.limit.is_some_and(|limit| limit > 0)
+            && !matches!(options.resource_version.as_str(), "" | "0");
         let at = match options.version_match.as_str() {
             "Exact" => At::Exactly(parse_version(&options.resource_version)?),
+            "" if paged => At::Exactly(parse_version(&options.resource_version)?),
             _ => At::Latest,
         };
         Ok(Start { at, after: None, rest: None })

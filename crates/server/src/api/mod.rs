@@ -156,6 +156,7 @@ impl Api {
     pub async fn open(store: Store, nature: Arc<dyn Nature>, owner_checks: OwnerChecks) -> Result<Api> {
         let kinds = Arc::new(Kinds::load(&store).await?);
         let closing = watch_flag::Sender::new(false);
+        kinds.follow(&store).await?;
         let api = Api { store, kinds, nature, owner_checks, closing };
         api.ensure_namespaces().await?;
         Ok(api)

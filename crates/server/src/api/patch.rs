@@ -42,8 +42,13 @@ impl Api {
                 Status::unsupported_media_type("application/strategic-merge-patch+json", offered).into()
             );
         }
+        if options.force {
+            let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
+            return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[error]).into());
+        }
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
+            check_work(&body, current.stored.bytes().len())?;
             let old = target.read(&current)?;
             let new = old.rewrite(|value| patched(target, name, value, &body))?;
             if new.resource_version() != old.resource_version() && !new.resource_version().is_empty() {
@@ -56,6 +61,17 @@ impl Api {
             }
         }
         Err(CommitError::Conflict { guard: 0 }.into())
+    }
+}
+
+/// Each operation may have to move everything behind it: many of them on a large object would take for ever.
+fn check_work(body: &PatchBody, size: usize) -> Result<()> {
+    const MOST_WORK: usize = 1 << 30;
+    match body {
+        PatchBody::Json(Value::Array(operations)) if operations.len().saturating_mul(size) > MOST_WORK => {
+            Err(Status::too_large(MOST_WORK / size.max(1)).into())
+        }
+        _ => Ok(()),
     }
 }
 

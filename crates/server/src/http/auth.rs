@@ -104,7 +104,9 @@ impl Authentication {
                     return Ok(identity.clone());
                 }
                 let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-                let token = header.and_then(|value| value.strip_prefix("Bearer "));
+                let token = header
+                    .and_then(|value| value.split_once(' '))
+                    .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then_some(token));
                 let user = token.and_then(|token| tokens.user_of(token.trim()));
                 Ok(user.map(|user| Identity { user: user.to_owned() }).ok_or_else(Status::unauthorized)?)
             }
@@ -123,10 +125,9 @@ fn from_loopback(parts: &Parts) -> Result<Identity> {
         let message = format!("this server is open to loopback only and was asked as {host:?}");
         return Err(Status::refused(message).into());
     }
-    let origin = header(http::header::ORIGIN).and_then(|origin| origin.split_once("://"));
-    if let Some((_, host)) = origin
-        && !is_loopback(host)
-    {
+    // Also an origin that says nothing (`null`): only what is certainly from this machine is let in.
+    let foreign = |origin: &str| !origin.split_once("://").is_some_and(|(_, host)| is_loopback(host));
+    if header(http::header::ORIGIN).is_some_and(foreign) {
         return Err(Status::refused("requests from web pages of other sites are refused").into());
     }
     Ok(Identity { user: "anonymous".into() })
@@ -164,7 +165,10 @@ mod tests {
         for host in ["evil.example", "192.0.2.1:8180", "localhost.evil.example", "[::2]:1"] {
             assert_eq!(ask(&open, &[("host", host)]), Err(403), "{host}");
         }
-        assert_eq!(ask(&open, &[("host", "localhost"), ("origin", "https://evil.example")]), Err(403));
+        for origin in ["https://evil.example", "null", ""] {
+            assert_eq!(ask(&open, &[("host", "localhost"), ("origin", origin)]), Err(403), "{origin}");
+        }
+        assert!(ask(&open, &[("host", "localhost"), ("origin", "http://localhost:3000")]).is_ok());
     }
 
     #[test]

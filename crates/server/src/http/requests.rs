@@ -130,7 +130,9 @@ impl Incoming<'_> {
         let part = self.part()?;
         match (&self.parts.method, self.place.name.clone()) {
             (&Method::GET | &Method::HEAD, None) => self.list(seen).await,
-            (&Method::GET | &Method::HEAD, Some(name)) => self.get(&name, seen).await,
+            (&Method::GET | &Method::HEAD, Some(name)) if part != Part::Finalize => {
+                self.get(&name, seen).await
+            }
             (&Method::POST, None) => self.create(body, seen).await,
             (&Method::PUT, Some(name)) => self.update(&name, part, body, seen).await,
             (&Method::PATCH, Some(name)) if part != Part::Finalize => {

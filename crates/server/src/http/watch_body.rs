@@ -1,5 +1,6 @@
 //! The answer to a watch: one line per event, as many lines at once as are known.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -16,12 +17,16 @@ use super::table::{Include, Table};
 use crate::api::{Api, EventKind, Failure, Result, WatchEvent, WatchStream};
 use crate::kinds::Kind;
 
-/// Events that go out at once: enough to make a write worth it, few enough to keep buffers small.
+/// Events that are taken at once: enough to make a write worth it.
 const AT_ONCE: usize = 256;
+/// Bytes that go out at once, or one event if that is larger.
+const PIECE: usize = 256 << 10;
 
 struct Watching<Held> {
     kind: Arc<Kind>,
     stream: WatchStream,
+    /// Taken from the stream and not yet written; they share their bytes with the store.
+    known: VecDeque<WatchEvent>,
     form: Form,
     api: Api,
     /// Whether the columns of a table have been told.
@@ -38,11 +43,23 @@ pub(super) fn respond<Held: Send + 'static>(
     api: Api,
     held: Held,
 ) -> Response<Body> {
-    let watching = Watching { kind: kind.clone(), stream, form, api, columns_told: false, _held: held };
+    let watching = Watching {
+        kind: kind.clone(),
+        stream,
+        known: VecDeque::new(),
+        form,
+        api,
+        columns_told: false,
+        _held: held,
+    };
     let lines = stream::unfold(watching, |mut watching| async move {
-        let events = watching.stream.next(AT_ONCE).await?;
-        let mut out = Vec::with_capacity(events.len() * 1536);
-        for event in events {
+        if watching.known.is_empty() {
+            watching.known = watching.stream.next(AT_ONCE).await?.into();
+        }
+        let mut out = Vec::with_capacity(watching.known.len() * 1536);
+        while out.len() < PIECE
+            && let Some(event) = watching.known.pop_front()
+        {
             watching.line(event, &mut out);
         }
         Some((Ok::<Bytes, std::convert::Infallible>(out.into()), watching))

@@ -12,6 +12,9 @@ use sexton_store::Guard;
 
 use super::{Kind, NameRule, Special, builtin};
 
+/// More versions of one kind, or more names for it, are nobody's API.
+const MOST_VERSIONS: usize = 32;
+
 /// What is wrong with a definition.
 pub type DefinitionError = FieldError;
 
@@ -63,6 +66,7 @@ fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<Definit
         // Its objects would lie among the built-in kind's own.
         errors.push(FieldError::invalid("spec.group", group, "is the group of built-in kinds"));
     }
+    check_other_names(spec, errors);
     let kind = text(spec, "/names/kind");
     for (field, value) in [("spec.names.plural", plural), ("spec.names.kind", kind)] {
         if value.is_empty() {
@@ -75,8 +79,35 @@ fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<Definit
     }
 }
 
+/// The names that may be left out. They become part of documents and of what people type.
+fn check_other_names(spec: &Value, errors: &mut Vec<DefinitionError>) {
+    let lists = ["shortNames", "categories"]
+        .iter()
+        .filter_map(|field| Some((*field, spec["names"][field].as_array()?)));
+    let single =
+        ["singular", "listKind"].iter().filter_map(|field| Some((*field, spec["names"].get(field)?)));
+    let mut names: Vec<(&str, &Value)> = single.collect();
+    for (field, list) in lists {
+        if list.len() > MOST_VERSIONS {
+            errors.push(FieldError::too_many(format!("spec.names.{field}"), list.len(), MOST_VERSIONS));
+        }
+        names.extend(list.iter().take(MOST_VERSIONS).map(|name| (field, name)));
+    }
+    for (field, name) in names {
+        let fits = name.as_str().is_some_and(|name| names::dns1035_label(&name.to_lowercase()).is_ok());
+        if !fits {
+            let detail = "must be letters, digits and '-', beginning with a letter";
+            errors.push(FieldError::invalid(format!("spec.names.{field}"), name.clone(), detail));
+        }
+    }
+}
+
 fn check_versions(spec: &Value, errors: &mut Vec<DefinitionError>) {
     let versions = spec.get("versions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if versions.len() > MOST_VERSIONS {
+        errors.push(FieldError::too_many("spec.versions", versions.len(), MOST_VERSIONS));
+        return;
+    }
     if versions.is_empty() {
         errors.push(FieldError::required("spec.versions", "at least one version is needed"));
     }
@@ -84,6 +115,10 @@ fn check_versions(spec: &Value, errors: &mut Vec<DefinitionError>) {
         let name = text(version, "/name");
         if let Err(why) = names::dns1035_label(name) {
             errors.push(FieldError::invalid(format!("spec.versions[{at}].name"), name, why));
+        }
+        if versions[..at].iter().any(|other| text(other, "/name") == name) {
+            let detail = "stands here a second time";
+            errors.push(FieldError::invalid(format!("spec.versions[{at}].name"), name, detail));
         }
     }
     let storage = versions.iter().filter(|version| version["storage"] == true).count();

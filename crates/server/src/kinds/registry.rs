@@ -68,6 +68,11 @@ impl Registry {
     }
 }
 
+/// Where definitions are.
+fn definitions() -> Scope {
+    Scope { kind: GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions"), namespace: None }
+}
+
 /// The current registry, and the only place that changes it.
 #[derive(Debug)]
 pub struct Kinds {
@@ -89,13 +94,30 @@ impl Kinds {
         self.current.load_full()
     }
 
+    /// Reads the definitions again whenever one changes, until the store is closed. Whoever changes one reloads at
+    /// once, too; this is for those who went away in the middle, and for changes that others make.
+    pub async fn follow(self: &Arc<Self>, store: &Store) -> Result<(), StoreError> {
+        let after = store.engine().head().await?;
+        let mut feed = store.changes(&definitions(), after).await?;
+        // Neither the table nor the store is kept alive by this.
+        let (kinds, engine) = (Arc::downgrade(self), Arc::downgrade(store.engine()));
+        tokio::spawn(async move {
+            while feed.next().await.is_ok() {
+                let (Some(kinds), Some(engine)) = (kinds.upgrade(), engine.upgrade()) else { return };
+                if let Err(error) = kinds.reload(&Store::new(engine)).await {
+                    tracing::error!(%error, "the definitions cannot be read");
+                }
+            }
+        });
+        Ok(())
+    }
+
     /// Reads the definitions again.
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let _turn = self.reloading.lock().await;
         let mut registry = Registry::default();
         builtin::kinds().for_each(|kind| registry.add(kind));
-        let kind = GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions");
-        let page = store.list(&Scope { kind, namespace: None }, At::Latest, None, None).await?;
+        let page = store.list(&definitions(), At::Latest, None, None).await?;
         for object in page.objects {
             let document = object.document()?;
             let (resource, namespaced) = custom::stores(&document);

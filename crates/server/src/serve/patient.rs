@@ -1,4 +1,5 @@
-//! A stream whose writes may wait, but not for ever: a client that stopped reading gives its connection back.
+//! A stream that waits for its client, but not for ever: one that stopped reading, or never says what it speaks, gives
+//! its connection back.
 
 use std::io;
 use std::pin::Pin;
@@ -11,17 +12,30 @@ use tokio::time::{Instant, Sleep};
 /// Longer than any network hiccup that ends well.
 const LONGEST_WRITE: Duration = Duration::from_secs(60);
 
+/// As long as the first words of HTTP/2; a request of HTTP/1 is hardly shorter. From there on HTTP has its own limits.
+const GREETING: usize = 24;
+const LONGEST_GREETING: Duration = Duration::from_secs(10);
+
 /// A stream with a limit on how long one write may be stuck.
 #[derive(Debug)]
 pub(super) struct Patient<S> {
     stream: S,
     stuck: Pin<Box<Sleep>>,
     waiting: bool,
+    /// How much is missing until it is certain what the client speaks, and until when it may take.
+    greeting: usize,
+    patience: Pin<Box<Sleep>>,
 }
 
 impl<S> Patient<S> {
     pub(super) fn new(stream: S) -> Patient<S> {
-        Patient { stream, stuck: Box::pin(tokio::time::sleep(LONGEST_WRITE)), waiting: false }
+        Patient {
+            stream,
+            stuck: Box::pin(tokio::time::sleep(LONGEST_WRITE)),
+            waiting: false,
+            greeting: GREETING,
+            patience: Box::pin(tokio::time::sleep(LONGEST_GREETING)),
+        }
     }
 
     /// Watches a write: progress resets the clock, standstill ends in an error.
@@ -47,7 +61,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        let outcome = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if self.greeting > 0 {
+            self.greeting = self.greeting.saturating_sub(buf.filled().len() - before);
+            if outcome.is_pending() && self.patience.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        outcome
     }
 }
 
@@ -92,6 +114,26 @@ mod tests {
         patient.write_all(b"12345678").await.unwrap();
         let error = patient.write_all(b"9").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_not_waited_for() {
+        for words in ["", "PRI "] {
+            let (server, mut client) = tokio::io::duplex(64);
+            client.write_all(words.as_bytes()).await.unwrap();
+            let mut buffer = [0; 64];
+            let mut patient = Patient::new(server);
+            let silence = async {
+                loop {
+                    tokio::io::AsyncReadExt::read(&mut patient, &mut buffer).await?;
+                }
+            };
+            let error: io::Error = tokio::time::timeout(LONGEST_GREETING * 2, silence)
+                .await
+                .map(|outcome: io::Result<()>| outcome.unwrap_err())
+                .unwrap();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{words}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
