@@ -15,6 +15,7 @@ mod dry_run;
 mod errors;
 mod foreign;
 mod foreign_runtime;
+mod holds;
 mod list;
 mod model;
 mod namespaces;
