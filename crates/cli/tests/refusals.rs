@@ -119,3 +119,36 @@ fn no_colours_unless_on_a_terminal() {
     assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{ran:?}");
     assert!(ran.err.contains("store opened") && ran.err.contains("/api/v1"), "{}", ran.err);
 }
+
+/// What was asked for is done although nobody reads about it: half of it would be worse than either.
+#[test]
+fn a_closed_pipe_leaves_nothing_half_done() {
+    let play = Play::new();
+    let many: String = (0..50)
+        .map(|n| {
+            format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{n}, labels: {{a: b}}}}\n")
+        })
+        .collect();
+    play.file("many.yaml", &many);
+    for (command, left) in [("put -f many.yaml", 50), ("delete cm -l a=b --yes", 0)] {
+        let piped = std::process::Stdio::piped;
+        let mut child = play.command(command).stdout(piped()).stderr(piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(common::ended(child).code, 0, "{command}");
+        let listed = play.run("get cm -l a=b -o name");
+        assert_eq!(listed.out.lines().count(), left, "{command}");
+    }
+}
+
+/// A document that names another namespace than was typed is refused, by put and by delete alike.
+#[test]
+fn a_namespace_that_contradicts_is_refused() {
+    let play = Play::new();
+    play.file("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n");
+    assert_eq!(play.run("put -f a.yaml").code, 0);
+    for verb in ["put", "delete"] {
+        let refused = play.run(&format!("{verb} -f a.yaml -n kube-public"));
+        refused.fails(1, &["metadata.namespace is \"default\", but -n says \"kube-public\""]);
+    }
+    play.run("get cm -o name").says("configmap/a\n");
+}
