@@ -7,10 +7,10 @@ use sexton_store::Retention;
 
 use crate::script::{block_on, fast_dir, long, open, run, verify};
 
-const COMMITS: u64 = 40;
+pub const COMMITS: u64 = 40;
 
 /// The files of a store as a crash leaves them: everything since the start is in the log.
-fn crashed() -> (Vec<u8>, Vec<u8>) {
+pub fn crashed() -> (Vec<u8>, Vec<u8>) {
     let dir = fast_dir();
     block_on(async {
         let engine = open(dir.path(), Retention::default()).unwrap();
