@@ -151,7 +151,7 @@ pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Makes a rename in a directory durable.
+/// Makes the names in a directory durable.
 pub(super) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     // Other systems have no way to sync a directory and do not need one.
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
