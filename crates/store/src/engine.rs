@@ -126,7 +126,8 @@ pub struct Committed {
     pub revision: Revision,
 }
 
-/// Why a commit did not happen. In every case nothing of it was written.
+/// Why a commit did not happen. Nothing of it can be read or watched; only after [`CommitError::ReadOnly`] it may turn
+/// out to be there after a restart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
     /// The world is not what the guard at this index says.
@@ -138,7 +139,8 @@ pub enum CommitError {
     /// The disk is full, or another process holds the file. Writes work again as soon as that is over.
     #[error("the store cannot take writes now: {0}; nothing acknowledged was lost")]
     Full(String),
-    /// The disk failed in a way after which no write can be trusted. Reads go on.
+    /// The disk failed in a way after which no write can be trusted. Reads go on. The commits refused first, when it
+    /// failed, are in doubt: the disk may have them nevertheless, and then they are there after a restart, whole.
     #[error("the store is read-only after a disk error: {0}; check the disk, then restart")]
     ReadOnly(String),
     /// The engine was closed.
@@ -193,7 +195,8 @@ pub struct Page {
 /// Ordered bytes with one global revision. See the module documentation.
 #[async_trait]
 pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
-    /// Commits durably, or changes nothing. When this returns, readers and feeds see the commit.
+    /// Commits durably, or changes nothing (see [`CommitError`] for the one case of doubt). When this returns, readers and
+    /// feeds see the commit.
     async fn commit(&self, transaction: Transaction) -> Result<Committed, CommitError>;
 
     /// Reads one key.

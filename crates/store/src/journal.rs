@@ -11,13 +11,14 @@ use sexton_model::Revision;
 use crate::history::Change;
 use crate::state::State;
 
-/// Why the journal could not do what was asked. Nothing of the call is durable then.
+/// Why the journal could not do what was asked. The call counts as not done.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// No space, or somebody holds the file: the same call may work later.
+    /// No space, or somebody holds the file: the same call may work later. Nothing of it is on disk.
     #[error("{0}")]
     Full(String),
-    /// The disk cannot be trusted any more: no later call may claim success.
+    /// The disk cannot be trusted any more: no later call may claim success. Whether it has this one is in doubt, so a
+    /// refused batch may turn out to be there, as a whole, after a restart.
     #[error("{0}")]
     Broken(String),
 }

@@ -172,8 +172,10 @@ impl Engine for LocalEngine {
     async fn range(&self, range: &KeyRange, at: At, limit: Option<usize>) -> Result<Page, ReadError> {
         let state = self.shared.at(at)?;
         let page = state.page(range, limit);
-        if page.more {
-            // Somebody will probably ask for the next page of exactly this snapshot.
+        // Somebody will probably ask for the next page of exactly this snapshot. A single entry is more often a look
+        // whether there is anything, which must not push out those who do page; whoever goes on all the same is
+        // served from the history.
+        if page.more && page.entries.len() > 1 {
             self.shared.pins().keep(&state);
         }
         Ok(page)
@@ -221,5 +223,33 @@ impl Drop for LocalEngine {
         if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = writer.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Op;
+
+    #[tokio::test]
+    async fn a_look_whether_there_is_anything_pins_nothing() {
+        let engine = crate::memory::open(Retention::default());
+        let put = |key: String| Op::Put { key: key.into_bytes().into(), value: b"v"[..].into() };
+        let ops = (0..9).map(|number| put(format!("k{number}"))).collect();
+        engine.commit(Transaction { guards: Vec::new(), ops }).await.unwrap();
+        let all = KeyRange::all();
+        let paged = engine.range(&all, At::Latest, Some(3)).await.unwrap().revision;
+        for number in 0..40 {
+            let ops = vec![put(format!("n{number}"))];
+            engine.commit(Transaction { guards: Vec::new(), ops }).await.unwrap();
+            assert_eq!(engine.range(&all, At::Latest, Some(1)).await.unwrap().entries.len(), 1);
+        }
+        assert!(engine.shared.pins().get(paged).is_some());
+        // Going on from a single entry works all the same.
+        let first = engine.range(&all, At::Latest, Some(1)).await.unwrap();
+        engine.commit(Transaction { guards: Vec::new(), ops: vec![put("z".into())] }).await.unwrap();
+        let rest = all.after(&first.entries[0].0);
+        let page = engine.range(&rest, At::Exactly(first.revision), None).await.unwrap();
+        assert_eq!((page.revision, page.entries.len()), (first.revision, 48));
     }
 }

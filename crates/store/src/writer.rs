@@ -23,7 +23,7 @@ use crate::state::State;
 /// With nothing queued for this long the moment counts as quiet. Longer than a client needs to answer a reply, so that
 /// a lone client who writes one by one is not disturbed.
 const QUIET: Duration = Duration::from_millis(5);
-/// How often a quiet writer looks for history that has become too old.
+/// How often a quiet writer looks for history that has become too old, and a busy one for unused snapshots.
 const REST: Duration = Duration::from_secs(1);
 /// How much is folded at once: short enough that a write arriving meanwhile hardly notices.
 const SLICE: Slice = Slice { changes: 256, bytes: 1 << 20 };
@@ -60,7 +60,8 @@ pub(crate) fn spawn(
 ) -> JoinHandle<()> {
     let compactions = VecDeque::new();
     let unfolded = Slice { changes: 0, bytes: 0 };
-    let writer = Writer { shared, journal, keep, broken: None, compactions, unfolded };
+    let writer =
+        Writer { shared, journal, keep, broken: None, compactions, unfolded, looked: Instant::now() };
     std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || writer.run(&queue))
@@ -77,6 +78,8 @@ struct Writer {
     compactions: VecDeque<(Revision, Reply<()>)>,
     /// Committed since something was last folded under load.
     unfolded: Slice,
+    /// When unused snapshots were last looked for under load.
+    looked: Instant,
 }
 
 impl Writer {
@@ -216,9 +219,14 @@ impl Writer {
         false
     }
 
-    /// Under constant load there is no quiet moment; the history must not grow for ever all the same.
+    /// Under constant load there is no quiet moment; the history must not grow for ever all the same, and a snapshot
+    /// that nobody reads any more must not keep every value replaced since.
     fn upkeep_under_load(&mut self) {
         self.compact_slice();
+        if self.looked.elapsed() >= REST {
+            self.looked = Instant::now();
+            self.shared.forget_unused_pins();
+        }
         if self.unfolded.changes < SLICE.changes && self.unfolded.bytes < SLICE.bytes {
             return;
         }

@@ -1,6 +1,7 @@
 //! A consistent copy of a store, also while a process has it open and writes.
 //!
-//! It must not take the lock of the data directory, nor change anything in it.
+//! It must not need the lock of the data directory, nor change what the store holds. If nobody uses the directory it
+//! takes the lock: then the log lies still and can be inspected for damage that SQLite would pass over.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,8 @@ use sexton_model::Revision;
 
 use super::error::OpenError;
 use super::load::{self, Loaded};
-use super::schema;
+use super::lock::DirLock;
+use super::{schema, wal};
 
 /// What a backup holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,8 @@ pub enum BackupError {
 }
 
 /// Copies the store in `dir` to `file`, which is a whole `store.db`: to restore, put it into an empty directory under
-/// that name. The copy is opened and checked before it gets its name.
+/// that name. The copy is opened and checked before it gets its name. If nobody uses the directory, nobody can begin to
+/// before this returns.
 ///
 /// # Errors
 /// See [`BackupError`]; nothing is left behind.
@@ -71,19 +74,51 @@ pub fn backup(dir: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<BackupRep
     if std::fs::symlink_metadata(target).is_ok() {
         return Err(BackupError::Exists { file: target.clone() });
     }
+    let _lock = inspect(dir, &source)?;
     let draft = Draft::new(target)?;
     copy(&source, &draft.0)?;
     let report = check(&draft.0)?;
     File::open(&draft.0).and_then(|copy| copy.sync_all()).map_err(io_error("sync", &draft.0))?;
-    // A link instead of a rename: it does not replace a file that appeared meanwhile.
-    std::fs::hard_link(&draft.0, target).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => BackupError::Exists { file: target.clone() },
-        _ => io_error("name", target)(error),
-    })?;
+    name(&draft.0, target)?;
     drop(draft);
     let parent = target.parent().unwrap_or(target);
     schema::sync_dir(parent).map_err(io_error("sync", parent))?;
     Ok(report)
+}
+
+/// Refuses a store that could not be opened because its log lost acknowledged commits. Whoever uses the store has made
+/// sure of that when opening it, and writes to the log now; so nothing is done then. The lock is for holding on to.
+fn inspect(dir: &Path, source: &Path) -> Result<Option<DirLock>, BackupError> {
+    // Somebody who may only read the directory cannot take the lock, but may copy.
+    let Ok(lock) = DirLock::acquire(dir) else { return Ok(None) };
+    wal::inspect(&schema::beside(source, "-wal")).map_err(BackupError::Store)?;
+    Ok(Some(lock))
+}
+
+/// Gives the finished copy its name.
+fn name(draft: &Path, target: &Path) -> Result<(), BackupError> {
+    // A link instead of a rename: it does not replace a file that appeared meanwhile.
+    match std::fs::hard_link(draft, target) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(BackupError::Exists { file: target.to_owned() })
+        }
+        // File systems without links (of memory sticks, for example) say one or the other.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) =>
+        {
+            rename(draft, target)
+        }
+        Err(error) => Err(io_error("name", target)(error)),
+    }
+}
+
+/// The second best way: whoever makes the target between the look and the rename loses it.
+fn rename(draft: &Path, target: &Path) -> Result<(), BackupError> {
+    if std::fs::symlink_metadata(target).is_ok() {
+        return Err(BackupError::Exists { file: target.to_owned() });
+    }
+    std::fs::rename(draft, target).map_err(io_error("name", target))
 }
 
 fn copy(source: &Path, draft: &Path) -> Result<(), BackupError> {
@@ -130,4 +165,24 @@ impl Drop for Draft {
 
 fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BackupError {
     move |source| BackupError::Io { doing, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_links_nothing_is_overwritten_either() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("copy.db");
+        let draft = Draft::new(&target).unwrap();
+        std::fs::write(&target, "precious").unwrap();
+        assert!(matches!(rename(&draft.0, &target), Err(BackupError::Exists { .. })));
+        assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+        std::fs::remove_file(&target).unwrap();
+        rename(&draft.0, &target).unwrap();
+        drop(draft);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(target.is_file());
+    }
 }

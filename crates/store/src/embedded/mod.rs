@@ -106,13 +106,24 @@ fn prepare(file: &Path) -> Result<bool, OpenError> {
     }
 }
 
+/// Makes a directory and those above it, so that they are still there after a power cut.
 fn make_dir(dir: &Path) -> std::io::Result<()> {
-    if dir.is_dir() {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.is_dir()).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
+    builder.create(dir)?;
+    // A directory's name is in the one above it: syncing the store alone would not save it.
+    for parent in missing.iter().filter_map(|made| made.parent()) {
+        match schema::sync_dir(parent) {
+            // One in which we may make things but not look cannot be opened, nor synced; that is no reason to refuse.
+            Err(error) if error.kind() != std::io::ErrorKind::PermissionDenied => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }

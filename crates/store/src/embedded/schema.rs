@@ -21,6 +21,9 @@ const FORMAT: i64 = 1;
 const PAGE: u32 = 4096;
 /// How long a foreign process may hold the file before a write fails.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// What of the log stays for reuse when it begins again. Only a foreign reader makes it longer than the writer lets it
+/// become, and what that took must be given back once it is gone.
+const LOG: u32 = 64 << 20;
 
 const JOURNAL: &str = "CREATE TABLE journal(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, at_ms INTEGER NOT \
                        NULL, batch BLOB NOT NULL)";
@@ -92,6 +95,7 @@ pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "journal_size_limit", LOG)?;
     connection.pragma_update(None, "cache_size", -16 * 1024)?;
     Ok(connection)
 }
@@ -147,7 +151,7 @@ pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Makes a rename in a directory durable.
+/// Makes the names in a directory durable.
 pub(super) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     // Other systems have no way to sync a directory and do not need one.
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }

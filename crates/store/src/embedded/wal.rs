@@ -2,9 +2,11 @@
 //!
 //! SQLite ends its log at the first frame whose checksum is wrong. That is right for a commit that was interrupted: it
 //! was never acknowledged. But when a later transaction lies behind the bad frame, that frame had been synced, and
-//! what SQLite would drop was acknowledged. Every commit syncs before the next one begins, so the two cases differ.
+//! what SQLite would drop was acknowledged. Every commit syncs before the next one begins, so the two cases differ:
+//! behind the last frame of an interrupted commit, which carries the commit mark, there is nothing.
 //!
-//! Known limit: damage to the very last commit looks like an interrupted one.
+//! Known limits: damage to the very last commit looks like an interrupted one, and so does damage which erases the
+//! mark of the last commit but one.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -51,20 +53,24 @@ fn scan(log: &mut impl Read) -> std::io::Result<Option<usize>> {
     }
     let salt: [u8; 8] = header[16..24].try_into().unwrap_or_default();
     let mut frame = vec![0; FRAME + page];
+    // `committed_behind`: at or behind the bad frame a commit ended, so whatever follows it proves that it was synced.
     let (mut at, mut bad_at, mut committed_behind) = (HEADER, 0, false);
     while fill(log, &mut frame)? {
         let fits = frame[8..16] == salt;
         let stored = (word(&frame, 16), word(&frame, 20));
         let expected = checksum(big_endian, checksum(big_endian, sum, &frame[..8]), &frame[FRAME..]);
         let whole = fits && expected == stored;
+        let mark = word(&frame, 4) != 0;
         if good && !whole {
             (good, bad_at) = (false, at);
+            // The bad frame may itself end a commit. A remainder of an older log has neither this salt nor this sum.
+            committed_behind = mark && (fits || expected == stored);
         } else if !good && whole {
             // Chained to the frame before it, so it is a frame of this log and not a remainder of an older one.
             if committed_behind {
                 return Ok(Some(bad_at));
             }
-            committed_behind = word(&frame, 4) != 0;
+            committed_behind = mark;
         }
         sum = stored;
         at += frame.len();

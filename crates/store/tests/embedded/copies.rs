@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use sexton_store::embedded::{BackupError, backup};
+use sexton_store::embedded::{BackupError, OpenError, backup};
 use sexton_store::{Engine, Retention};
 
+use crate::log_damage::{COMMITS, crashed};
 use crate::script::{LITTLE, block_on, open, run, verify};
 
 fn restore(copy: &std::path::Path) -> tempfile::TempDir {
@@ -77,4 +78,27 @@ fn nothing_is_overwritten_and_nothing_bad_is_kept() {
     drop(shell);
     assert!(matches!(backup(dir.path(), &file), Err(BackupError::Copy(_))));
     assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
+}
+
+/// What cannot be opened is not copied as if it were good; what a crash left is.
+#[test]
+fn a_copy_of_a_crashed_store() {
+    let (out, (db, mut log)) = (tempfile::tempdir().unwrap(), crashed());
+    let copied = |log: &[u8], name: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("store.db"), &db).unwrap();
+        std::fs::write(dir.path().join("store.db-wal"), log).unwrap();
+        let outcome = backup(dir.path(), out.path().join(name));
+        // The lock is free again, and nothing was changed: opening says the same.
+        assert_eq!(open(dir.path(), Retention::default()).is_ok(), outcome.is_ok());
+        outcome
+    };
+    copied(&log, "good.db").unwrap();
+    let restored = open(restore(&out.path().join("good.db")).path(), Retention::default()).unwrap();
+    assert_eq!(block_on(verify(&restored)), COMMITS);
+    let middle = log.len() / 2;
+    log[middle] ^= 1;
+    let error = copied(&log, "bad.db").unwrap_err();
+    assert!(matches!(error, BackupError::Store(OpenError::Corrupt { .. })), "{error}");
+    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1);
 }

@@ -110,3 +110,26 @@ fn people_can_read_along() {
         }
     });
 }
+
+/// While somebody reads one moment for long the log cannot be reused; what it took is given back afterwards.
+#[test]
+fn a_log_grown_by_a_reader_shrinks_again() {
+    let dir = crate::script::fast_dir();
+    let length = || std::fs::metadata(dir.path().join("store.db-wal")).unwrap().len();
+    block_on(async {
+        let engine = open(dir.path(), crate::script::LITTLE).unwrap();
+        let fill = async |megabytes: u64| {
+            for _ in 0..megabytes {
+                let op = sexton_store::Op::Put { key: b"k"[..].into(), value: vec![7; 1 << 20].into() };
+                engine.commit(sexton_store::Transaction { guards: vec![], ops: vec![op] }).await.unwrap();
+            }
+        };
+        let reader = rusqlite::Connection::open(dir.path().join("store.db")).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM journal").unwrap();
+        fill(80).await;
+        assert!(length() > 80 << 20, "{}", length());
+        drop(reader);
+        fill(40).await;
+        assert!(length() <= 64 << 20, "{}", length());
+    });
+}
