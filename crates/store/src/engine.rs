@@ -195,8 +195,8 @@ pub struct Page {
 /// Ordered bytes with one global revision. See the module documentation.
 #[async_trait]
 pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
-    /// Commits durably, or changes nothing (see [`CommitError`] for the one case of doubt). When this returns, readers and
-    /// feeds see the commit.
+    /// Commits durably, or changes nothing (see [`CommitError`] for the one case of doubt). When this returns,
+    /// readers and feeds see the commit.
     async fn commit(&self, transaction: Transaction) -> Result<Committed, CommitError>;
 
     /// Reads one key.
