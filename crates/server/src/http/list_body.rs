@@ -4,7 +4,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures::stream;
 use http::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 use sexton_model::stored::NotStored;
 use sexton_store::Object;
 
@@ -17,28 +17,34 @@ use crate::kinds::Kind;
 /// Pieces about this large go out one by one.
 const PIECE: usize = 256 << 10;
 
-/// A list in the form asked for.
-pub(super) fn respond(
+/// A list in the form asked for. What is held is given back when the last piece is gone.
+pub(super) fn respond<Held: Send + 'static>(
     kind: &Kind,
     listed: Listed,
     form: Form,
     now: i64,
     include: &str,
+    held: Held,
 ) -> Result<Response<Body>> {
-    if form == Form::Table {
-        let mut table = Table::new(kind, now, Include::parse(include)?);
-        for object in &listed.objects {
-            table.add(object)?;
+    let metadata = metadata(&listed);
+    let api_version = kind.api_version();
+    let (items, head) = match form {
+        Form::Table => {
+            let table = Table::new(kind, now, Include::parse(include)?);
+            let head = table.head(&metadata, true);
+            (Items::Rows(table), head)
         }
-        let table = table.finish(listed.revision, &listed.continue_token, listed.remaining);
-        return Ok(respond::value(200, &table));
-    }
-    let head = Some(head(kind, &listed, form));
-    let pieces = Pieces { form, api_version: kind.api_version(), objects: listed.objects.into_iter(), head };
+        Form::Metadata => (Items::Metadata, head("PartialObjectMetadataList", "meta.k8s.io/v1", &metadata)),
+        Form::Plain => {
+            let head = head(&kind.list_kind, &api_version, &metadata);
+            (Items::Whole(api_version), head)
+        }
+    };
+    let pieces = Pieces { items, objects: listed.objects.into_iter(), head: Some(head), _held: held };
     Ok(respond::json(200, Body::from_stream(stream::iter(pieces))))
 }
 
-fn head(kind: &Kind, listed: &Listed, form: Form) -> Vec<u8> {
+fn metadata(listed: &Listed) -> Value {
     let mut metadata = json!({"resourceVersion": listed.revision.to_string()});
     if !listed.continue_token.is_empty() {
         metadata["continue"] = listed.continue_token.as_str().into();
@@ -46,25 +52,43 @@ fn head(kind: &Kind, listed: &Listed, form: Form) -> Vec<u8> {
     if let Some(remaining) = listed.remaining {
         metadata["remainingItemCount"] = remaining.into();
     }
-    let (list_kind, api_version) = match form {
-        Form::Metadata => ("PartialObjectMetadataList", "meta.k8s.io/v1".to_owned()),
-        _ => (kind.list_kind.as_str(), kind.api_version()),
-    };
-    format!(r#"{{"kind":"{list_kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#)
-        .into_bytes()
+    metadata
+}
+
+fn head(kind: &str, api_version: &str, metadata: &Value) -> Vec<u8> {
+    let (kind, api_version) = (json!(kind), json!(api_version));
+    format!(r#"{{"kind":{kind},"apiVersion":{api_version},"metadata":{metadata},"items":["#).into_bytes()
+}
+
+/// What is written of each object.
+enum Items {
+    /// Everything, in this version.
+    Whole(String),
+    Metadata,
+    Rows(Table),
+}
+
+impl Items {
+    fn write(&self, object: &Object, out: &mut Vec<u8>) -> std::result::Result<(), NotStored> {
+        match self {
+            Items::Whole(api_version) => object.stored.write_in(api_version, object.revision, out),
+            Items::Metadata => object.stored.write_metadata(object.revision, out),
+            Items::Rows(table) => table.row(object, out),
+        }
+    }
 }
 
 /// The text of a list, piece by piece. An object that cannot be read ends the answer in the middle: the client sees a
 /// broken answer, never a shorter list.
-struct Pieces {
-    form: Form,
-    api_version: String,
+struct Pieces<Held> {
+    items: Items,
     objects: std::vec::IntoIter<Object>,
     /// The beginning of the list, until it has gone out.
     head: Option<Vec<u8>>,
+    _held: Held,
 }
 
-impl Iterator for Pieces {
+impl<Held> Iterator for Pieces<Held> {
     type Item = std::result::Result<Bytes, NotStored>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -81,11 +105,7 @@ impl Iterator for Pieces {
                 out.push(b',');
             }
             comma = true;
-            let written = match self.form {
-                Form::Metadata => object.stored.write_metadata(object.revision, &mut out),
-                _ => object.stored.write_in(&self.api_version, object.revision, &mut out),
-            };
-            if let Err(error) = written {
+            if let Err(error) = self.items.write(&object, &mut out) {
                 tracing::error!(%error, "a stored object cannot be read, the list is broken off");
                 return Some(Err(error));
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
@@ -37,6 +38,8 @@ impl Default for RequestLimits {
 #[derive(Debug)]
 pub(super) struct Permits {
     requests: Arc<Semaphore>,
+    /// Bodies being read: apart, so that slow senders keep nobody from reading.
+    bodies: Arc<Semaphore>,
     watches: Arc<Semaphore>,
 }
 
@@ -44,8 +47,18 @@ impl Permits {
     pub(super) fn new(limits: RequestLimits) -> Permits {
         Permits {
             requests: Arc::new(Semaphore::new(limits.requests)),
+            bodies: Arc::new(Semaphore::new(limits.requests)),
             watches: Arc::new(Semaphore::new(limits.watches)),
         }
+    }
+
+    /// The body of a request that may have one.
+    async fn read(&self, method: &Method, body: Body) -> Result<Bytes> {
+        if matches!(*method, Method::GET | Method::HEAD) {
+            return Ok(Bytes::new());
+        }
+        let _permit = Permits::take(&self.bodies)?;
+        body::read(body).await
     }
 
     fn take(of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
@@ -83,8 +96,9 @@ pub(super) async fn dispatch(
         let permit = Permits::take(&app.permits.watches)?;
         return request.watch(permit).await;
     }
-    let _permit = Permits::take(&app.permits.requests)?;
-    request.serve(body, seen).await
+    let bytes = app.permits.read(&request.parts.method, body).await?;
+    let permit = Permits::take(&app.permits.requests)?;
+    request.serve(bytes, permit, seen).await
 }
 
 fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
@@ -126,10 +140,15 @@ struct Incoming<'a> {
 }
 
 impl Incoming<'_> {
-    async fn serve(self, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn serve(
+        self,
+        body: Bytes,
+        permit: OwnedSemaphorePermit,
+        seen: &mut Seen,
+    ) -> Result<Response<Body>> {
         let part = self.part()?;
         match (&self.parts.method, self.place.name.clone()) {
-            (&Method::GET | &Method::HEAD, None) => self.list(seen).await,
+            (&Method::GET | &Method::HEAD, None) => self.list(permit, seen).await,
             (&Method::GET | &Method::HEAD, Some(name)) if part != Part::Finalize => {
                 self.get(&name, seen).await
             }
@@ -172,7 +191,7 @@ impl Incoming<'_> {
         )
     }
 
-    async fn list(self, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn list(self, permit: OwnedSemaphorePermit, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "list";
         let form = self.form()?;
         let listed = self.app.api.list(&self.target, &self.query.list_options()?).await?;
@@ -182,6 +201,7 @@ impl Incoming<'_> {
             form,
             self.app.api.now(),
             self.query.text("includeObject"),
+            permit,
         )
     }
 
@@ -199,37 +219,37 @@ impl Incoming<'_> {
         Ok(watch_body::respond(&self.target.kind, stream, form, self.app.api.clone(), (permit, watcher)))
     }
 
-    async fn create(self, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn create(self, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "create";
         let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let document = body::document(&self.parts.headers, &body::read(body).await?)?;
+        let document = body::document(&self.parts.headers, &body)?;
         let written = self.app.api.create(&self.target, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
-    async fn update(self, name: &str, part: Part, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn update(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "update";
         let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let document = body::document(&self.parts.headers, &body::read(body).await?)?;
+        let document = body::document(&self.parts.headers, &body)?;
         let written = self.app.api.update(&self.target, name, part, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
-    async fn patch(self, name: &str, part: Part, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn patch(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "patch";
         let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let patch = body::patch(&self.parts.headers, &body::read(body).await?)?;
+        let patch = body::patch(&self.parts.headers, &body)?;
         let written = self.app.api.patch(&self.target, name, part, patch, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
-    async fn delete(self, name: &str, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn delete(self, name: &str, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "delete";
         let form = self.form()?;
-        let options = match body::delete_options(&self.parts.headers, &body::read(body).await?)? {
+        let options = match body::delete_options(&self.parts.headers, &body)? {
             Some(options) => options,
             None => self.query.delete_options()?,
         };
@@ -237,19 +257,19 @@ impl Incoming<'_> {
         respond::deleted(&self.target.kind, written, form, self.app.api.now(), &options)
     }
 
-    async fn delete_collection(self, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn delete_collection(self, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "deletecollection";
         let form = self.form()?;
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let options = match body::delete_options(&self.parts.headers, &body::read(body).await?)? {
+        let options = match body::delete_options(&self.parts.headers, &body)? {
             Some(options) => options,
             None => self.query.delete_options()?,
         };
         let which = self.query.list_options()?;
         let listed = self.app.api.delete_collection(&self.target, &which, &options).await?;
-        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "")
+        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "", ())
     }
 }
 

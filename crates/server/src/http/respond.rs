@@ -51,9 +51,7 @@ pub(super) fn object(
         Form::Plain => object.stored.write_in(&kind.api_version(), object.revision, &mut bytes)?,
         Form::Metadata => object.stored.write_metadata(object.revision, &mut bytes)?,
         Form::Table => {
-            let mut table = Table::new(kind, now, Include::parse(include)?);
-            table.add(object)?;
-            return Ok(value(200, &table.finish(object.revision, "", None)));
+            bytes = Table::new(kind, now, Include::parse(include)?).single(object, true)?;
         }
     }
     Ok(json(200, bytes))

@@ -7,14 +7,14 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures::stream;
 use http::Response;
-use serde_json::{Value, json};
+use serde_json::json;
 use sexton_model::{Revision, Status};
 use sexton_store::Object;
 
 use super::negotiate::Form;
 use super::respond;
 use super::table::{Include, Table};
-use crate::api::{Api, EventKind, Failure, Result, WatchEvent, WatchStream};
+use crate::api::{Api, EventKind, Result, WatchEvent, WatchStream};
 use crate::kinds::Kind;
 
 /// Events that are taken at once: enough to make a write worth it.
@@ -107,13 +107,8 @@ impl<Held> Watching<Held> {
 
     /// Each event is a table of one row; only the first one says what the columns are.
     fn table(&mut self, object: &Object) -> Result<Vec<u8>> {
-        let mut table = Table::new(&self.kind, self.api.now(), Include::Metadata);
-        table.add(object)?;
-        let mut value = table.finish(object.revision, "", None);
-        if std::mem::replace(&mut self.columns_told, true) {
-            value["columnDefinitions"] = Value::Null;
-        }
-        serde_json::to_vec(&value).map_err(|error| Failure::from(Status::internal(error)))
+        let first = !std::mem::replace(&mut self.columns_told, true);
+        Ok(Table::new(&self.kind, self.api.now(), Include::Metadata).single(object, first)?)
     }
 
     fn bookmark_line(&self, revision: Revision, end: bool, out: &mut Vec<u8>) {

@@ -3,7 +3,8 @@
 mod columns;
 
 use serde_json::{Value, json};
-use sexton_model::{Revision, Status};
+use sexton_model::Status;
+use sexton_model::stored::NotStored;
 use sexton_store::Object;
 
 use crate::api::Result;
@@ -32,52 +33,54 @@ impl Include {
     }
 }
 
-/// A table in the making.
+/// How objects of a kind become rows. Rows are written one by one, so that a large table is never in memory as a whole.
+#[derive(Debug, Clone)]
 pub(super) struct Table {
     columns: &'static [Column],
     api_version: String,
     now: i64,
     include: Include,
-    rows: Vec<Value>,
 }
 
 impl Table {
     pub(super) fn new(kind: &Kind, now: i64, include: Include) -> Table {
-        Table { columns: columns::of(kind), api_version: kind.api_version(), now, include, rows: Vec::new() }
+        Table { columns: columns::of(kind), api_version: kind.api_version(), now, include }
     }
 
-    pub(super) fn add(&mut self, object: &Object) -> Result<()> {
+    /// The beginning of a table, up to its first row. `]}` ends it.
+    pub(super) fn head(&self, metadata: &Value, with_columns: bool) -> Vec<u8> {
+        let columns =
+            with_columns.then(|| self.columns.iter().map(Column::definition).collect::<Vec<Value>>());
+        let columns = json!(columns);
+        format!(
+            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{metadata},"columnDefinitions":{columns},"rows":["#
+        )
+        .into_bytes()
+    }
+
+    /// Appends the row of an object.
+    pub(super) fn row(&self, object: &Object, out: &mut Vec<u8>) -> std::result::Result<(), NotStored> {
         let document = object.document()?;
         let cells: Vec<Value> = self.columns.iter().map(|column| column.cell(&document, self.now)).collect();
-        let raw = |bytes: Vec<u8>| -> Value { serde_json::from_slice(&bytes).unwrap_or_default() };
-        let mut bytes = Vec::new();
-        let shown = match self.include {
-            Include::None => Value::Null,
-            Include::Object => {
-                object.stored.write_in(&self.api_version, object.revision, &mut bytes)?;
-                raw(bytes)
-            }
-            Include::Metadata => {
-                object.stored.write_metadata(object.revision, &mut bytes)?;
-                raw(bytes)
-            }
-        };
-        self.rows.push(json!({"cells": cells, "object": shown}));
+        out.extend_from_slice(format!(r#"{{"cells":{},"object":"#, json!(cells)).as_bytes());
+        match self.include {
+            Include::None => out.extend_from_slice(b"null"),
+            Include::Object => object.stored.write_in(&self.api_version, object.revision, out)?,
+            Include::Metadata => object.stored.write_metadata(object.revision, out)?,
+        }
+        out.push(b'}');
         Ok(())
     }
 
-    pub(super) fn finish(self, revision: Revision, continue_token: &str, remaining: Option<usize>) -> Value {
-        let mut metadata = json!({"resourceVersion": revision.to_string()});
-        if !continue_token.is_empty() {
-            metadata["continue"] = continue_token.into();
-        }
-        if let Some(remaining) = remaining {
-            metadata["remainingItemCount"] = remaining.into();
-        }
-        let definitions: Vec<Value> = self.columns.iter().map(Column::definition).collect();
-        json!({
-            "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata,
-            "columnDefinitions": definitions, "rows": self.rows,
-        })
+    /// A table of one object.
+    pub(super) fn single(
+        &self,
+        object: &Object,
+        with_columns: bool,
+    ) -> std::result::Result<Vec<u8>, NotStored> {
+        let mut out = self.head(&json!({"resourceVersion": object.revision.to_string()}), with_columns);
+        self.row(object, &mut out)?;
+        out.extend_from_slice(b"]}");
+        Ok(out)
     }
 }
