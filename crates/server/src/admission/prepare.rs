@@ -51,8 +51,8 @@ pub fn match_target(target: &Target, document: &mut Document, name: Option<&str>
     Ok(())
 }
 
-/// Completes a new object. Returns warnings.
-pub fn prepare_create(target: &Target, document: &mut Document, now: i64) -> Result<Vec<String>> {
+/// Completes a new object.
+pub fn prepare_create(target: &Target, document: &mut Document, now: i64) -> Result<()> {
     if target.kind.status {
         document.object_mut().remove("status");
     }
@@ -62,7 +62,7 @@ pub fn prepare_create(target: &Target, document: &mut Document, now: i64) -> Res
         object.insert("spec".into(), json!({"finalizers": [NAMESPACE_HOLD]}));
         object.insert("status".into(), json!({"phase": "Active"}));
     }
-    Ok(Vec::new())
+    Ok(())
 }
 
 fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
@@ -109,7 +109,7 @@ pub fn prepare_update(
     old: &Document,
     new: &mut Document,
     now: i64,
-) -> Result<Vec<String>> {
+) -> Result<()> {
     keep_other_parts(target, part, old, new);
     for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         if !new.metadata().contains_key(field) {
@@ -132,7 +132,7 @@ pub fn prepare_update(
     } else {
         new.set_or_remove("generation", old.metadata().get("generation").cloned());
     }
-    Ok(Vec::new())
+    Ok(())
 }
 
 fn keep_other_parts(target: &Target, part: Part, old: &Document, new: &mut Document) {

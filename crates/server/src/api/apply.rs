@@ -1,8 +1,8 @@
 //! Server-side apply: the fields that a manager wants, merged into what is there.
 
 use serde_json::Value;
-use sexton_model::fields::{self, ApplyError, Writer};
-use sexton_model::{Document, FieldError, Status, time};
+use sexton_model::fields::{self, ApplyError};
+use sexton_model::{Document, FieldError, Status};
 use sexton_store::{At, CommitError, Object};
 
 use super::commit::{Attempt, Ownership};
@@ -51,12 +51,9 @@ impl Api {
         let value = self.applied(target, Part::Main, None, config, options)?;
         let mut document = Document::from_value(value)?;
         self.stamp(target, &mut document);
-        let warnings = admission::prepare_create(target, &mut document, self.now())?;
+        admission::prepare_create(target, &mut document, self.now())?;
         match self.create_ready(target, document, options, Ownership::Decided).await {
-            Ok(mut written) => {
-                written.warnings.splice(0..0, warnings);
-                Ok(Attempt::Done(Box::new(written)))
-            }
+            Ok(written) => Ok(Attempt::Done(Box::new(written))),
             // Somebody else created it: apply to that.
             Err(failure) if failure.0.reason == "AlreadyExists" => Ok(Attempt::Lost),
             Err(failure) => Err(failure),
@@ -93,17 +90,11 @@ impl Api {
         config: &Document,
         options: &WriteOptions,
     ) -> Result<Value> {
-        let now = time::format(self.now());
-        let api_version = target.kind.api_version();
-        let writer = Writer {
-            manager: &options.field_manager,
-            api_version: &api_version,
-            subresource: part.subresource(),
-            time: &now,
-        };
         let live = live.map(Document::value);
-        fields::apply(live, config.value(), &writer, options.force, target.kind.schema())
-            .map_err(|error| refused(target, config.name(), error))
+        self.as_writer(target, part, options, |writer| {
+            fields::apply(live, config.value(), writer, options.force, target.kind.schema())
+                .map_err(|error| refused(target, config.name(), error))
+        })
     }
 }
 

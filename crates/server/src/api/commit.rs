@@ -32,15 +32,25 @@ impl Api {
         new: &mut Document,
         options: &WriteOptions,
     ) {
-        let now = time::format(self.now());
-        let api_version = target.kind.api_version();
-        let writer = Writer {
+        self.as_writer(target, part, options, |writer| {
+            fields::track_update(old.map(Document::value), new.value_mut(), writer, target.kind.schema());
+        });
+    }
+
+    /// Does something as the one who writes: who that is, in which version and part, and when.
+    pub(super) fn as_writer<T>(
+        &self,
+        target: &Target,
+        part: Part,
+        options: &WriteOptions,
+        act: impl FnOnce(&Writer<'_>) -> T,
+    ) -> T {
+        act(&Writer {
             manager: &options.field_manager,
-            api_version: &api_version,
+            api_version: &target.kind.api_version(),
             subresource: part.subresource(),
-            time: &now,
-        };
-        fields::track_update(old.map(Document::value), new.value_mut(), &writer, target.kind.schema());
+            time: &time::format(self.now()),
+        })
     }
 
     /// Stores a new version of an object, or removes it if that was the last thing that held it.
@@ -53,11 +63,11 @@ impl Api {
         ownership: Ownership,
         options: &WriteOptions,
     ) -> Result<Attempt> {
-        let mut warnings = admission::prepare_update(target, part, old, &mut new, self.now())?;
+        admission::prepare_update(target, part, old, &mut new, self.now())?;
         if let Ownership::Track = ownership {
             self.track(target, part, Some(old), &mut new, options);
         }
-        warnings.extend(self.admit(target, Change { old: Some(old), new: &mut new }).await?);
+        let warnings = self.admit(target, Change { old: Some(old), new: &mut new }).await?;
         let done = |mut written: Written| {
             written.warnings = warnings;
             Ok(Attempt::Done(Box::new(written)))

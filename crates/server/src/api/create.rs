@@ -19,10 +19,8 @@ impl Api {
         let mut document = body;
         admission::match_target(target, &mut document, None)?;
         self.stamp(target, &mut document);
-        let warnings = admission::prepare_create(target, &mut document, self.now())?;
-        let mut written = self.create_named(target, document, options).await?;
-        written.warnings.splice(0..0, warnings);
-        Ok(written)
+        admission::prepare_create(target, &mut document, self.now())?;
+        self.create_named(target, document, options).await
     }
 
     async fn create_named(
