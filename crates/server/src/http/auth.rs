@@ -146,6 +146,7 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
     use http::Request;
+    use proptest::prelude::*;
 
     fn ask(authentication: &Authentication, headers: &[(&str, &str)]) -> std::result::Result<String, u16> {
         let mut request = Request::builder().uri("/api");
@@ -181,5 +182,20 @@ mod tests {
         assert_eq!(Tokens::parse("short,ada").unwrap_err(), TokenFileError::TooShort(1));
         assert_eq!(Tokens::parse("\n").unwrap_err(), TokenFileError::Empty);
         assert!(!format!("{required:?}").contains("0123456789abcdef0123"));
+    }
+
+    proptest! {
+        /// Whatever a token file holds, it is read or refused; what is read opens for its own tokens only.
+        #[test]
+        fn token_files_never_panic(text in "([a-f0-9]{0,20},?[a-z\"# ]{0,6}\n?){0,6}|\\PC{0,80}", token in "[a-f0-9]{0,20}") {
+            if let Ok(tokens) = Tokens::parse(&text) {
+                prop_assert!(tokens.user_of(&token).is_none() || text.contains(&token));
+            }
+        }
+
+        #[test]
+        fn hosts_never_panic(host in "[a-z0-9.:\\[\\]]{0,30}|\\PC{0,30}") {
+            let _ = is_loopback(&host);
+        }
     }
 }

@@ -55,6 +55,7 @@ fn understood(clause: &str) -> Option<Form> {
 mod tests {
     use super::*;
     use http::HeaderValue;
+    use proptest::prelude::*;
 
     #[test]
     fn the_first_possible_form_is_taken() {
@@ -79,5 +80,14 @@ mod tests {
             assert_eq!(ask(accept), expected, "{accept}");
         }
         assert_eq!(form(&HeaderMap::new()).unwrap(), Form::Plain);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(accept in "[a-zA-Z/;=,.* ]{0,60}") {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, HeaderValue::from_str(&accept).unwrap());
+            let _ = form(&headers);
+        }
     }
 }
