@@ -128,6 +128,9 @@ fn failure(data: &Path, error: Error) -> Failure {
     match error {
         Error::Open(error) => world::cannot_open(data, &error),
         Error::Say(failure) => failure,
+        Error::Listen(_) => Failure::new(error.to_string())
+            .because(&error)
+            .next("take any free port", "sexton serve --listen 127.0.0.1:0"),
         other => Failure::new(other.to_string()).because(&other),
     }
 }
