@@ -70,6 +70,12 @@ impl FieldError {
         }
     }
 
+    /// A value that stands there already.
+    pub fn duplicate(field: impl Into<String>, value: impl Into<Value>) -> FieldError {
+        let detail = String::new();
+        FieldError { field: field.into(), wrong: Wrong::Duplicate, value: Some(value.into()), detail }
+    }
+
     /// More items than allowed.
     pub fn too_many(field: impl Into<String>, count: usize, most: usize) -> FieldError {
         let detail = format!("must have at most {most} items");

@@ -87,17 +87,6 @@ pub fn label_value(text: &str) -> Result<(), Complaint> {
     }
 }
 
-/// A word of a URL path: anything that cannot be mistaken for another path.
-pub fn path_segment(text: &str) -> Result<(), Complaint> {
-    match text {
-        "." | ".." => Err(format!("may not be '{text}'")),
-        _ if text.contains('/') => Err("may not contain '/'".to_owned()),
-        _ if text.contains('%') => Err("may not contain '%'".to_owned()),
-        _ if text.chars().any(char::is_control) => Err("may not contain control characters".to_owned()),
-        _ => too_long(text, 253),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +119,5 @@ mod tests {
         }
         assert!(dns1035_label("1a").is_err() && dns1035_label("a1").is_ok());
         assert!(label_value("").is_ok() && label_value("a b").is_err());
-        assert!(path_segment("..").is_err() && path_segment("a:b").is_ok());
     }
 }

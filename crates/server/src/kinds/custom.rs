@@ -117,8 +117,7 @@ fn check_versions(spec: &Value, errors: &mut Vec<DefinitionError>) {
             errors.push(FieldError::invalid(format!("spec.versions[{at}].name"), name, why));
         }
         if versions[..at].iter().any(|other| text(other, "/name") == name) {
-            let detail = "stands here a second time";
-            errors.push(FieldError::invalid(format!("spec.versions[{at}].name"), name, detail));
+            errors.push(FieldError::duplicate(format!("spec.versions[{at}].name"), name));
         }
     }
     let storage = versions.iter().filter(|version| version["storage"] == true).count();

@@ -24,8 +24,6 @@ pub enum NameRule {
     Label,
     /// Services.
     Dns1035,
-    /// Anything that is one word of a path.
-    PathSegment,
 }
 
 impl NameRule {
@@ -35,7 +33,6 @@ impl NameRule {
             NameRule::Subdomain => names::dns_subdomain(name),
             NameRule::Label => names::dns_label(name),
             NameRule::Dns1035 => names::dns1035_label(name),
-            NameRule::PathSegment => names::path_segment(name),
         }
     }
 }
