@@ -3,16 +3,20 @@
 //! Pure: no IO, no async, no clock, no randomness. Everything here is a value or a function of values.
 //! It must not know how things are stored, served or collected.
 
+pub mod bulk;
 pub mod delete_options;
 pub mod document;
+pub mod feed;
 pub mod fields;
 pub mod ids;
 pub mod invalid;
+pub mod marks;
 pub mod names;
 pub mod patch;
 pub mod selector;
 pub mod status;
 pub mod stored;
+pub mod subscription;
 pub mod time;
 
 pub use delete_options::{DeleteOptions, Policy, Preconditions};

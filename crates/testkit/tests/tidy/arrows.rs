@@ -13,8 +13,30 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sexton-store", &["sexton-model"]),
     ("sexton-server", &["sexton-model", "sexton-store"]),
     ("sexton-client", &["sexton-model"]),
-    ("sexton-cli", &["sexton-model", "sexton-store", "sexton-server", "sexton-client"]),
-    ("sexton-testkit", &["sexton-model", "sexton-store", "sexton-server", "sexton-client"]),
+    ("sexton-lifecycle", &["sexton-model"]),
+    ("sexton-collector", &["sexton-model", "sexton-client", "sexton-lifecycle"]),
+    (
+        "sexton-cli",
+        &[
+            "sexton-model",
+            "sexton-store",
+            "sexton-server",
+            "sexton-client",
+            "sexton-lifecycle",
+            "sexton-collector",
+        ],
+    ),
+    (
+        "sexton-testkit",
+        &[
+            "sexton-model",
+            "sexton-store",
+            "sexton-server",
+            "sexton-client",
+            "sexton-lifecycle",
+            "sexton-collector",
+        ],
+    ),
     // Measures any server alike, so it may know nothing of ours.
     ("sexton-bench", &[]),
 ];

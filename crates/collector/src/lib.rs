@@ -1,0 +1,1 @@
+//! Carries out what `lifecycle` decides, through the public API. It cannot reach the store or the server.

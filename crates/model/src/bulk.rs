@@ -1,0 +1,152 @@
+//! Many deletions and patches in one commit, each with the evidence on which it rests. The wire form of the bulk verb.
+//!
+//! It must not know why anything is deleted: conditions are about lives and references, nothing else.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Status;
+
+/// More items would keep other writers waiting.
+pub const MAX_ITEMS: usize = 5_000;
+
+/// The request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bulk {
+    /// Who may act: checked in the committing transaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<Epoch>,
+    /// In this order.
+    pub items: Vec<Item>,
+}
+
+/// A lease that must still say exactly this.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Epoch {
+    /// Where the lease is.
+    pub namespace: String,
+    /// The lease.
+    pub name: String,
+    /// Who holds it.
+    pub holder: String,
+    /// How often it changed hands.
+    pub transitions: i64,
+}
+
+/// One write, and what must be true for it in the committing transaction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// Empty for the core group.
+    #[serde(default)]
+    pub group: String,
+    /// The plural.
+    pub resource: String,
+    /// Empty for cluster-scoped kinds.
+    #[serde(default)]
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+    /// The life that is meant.
+    pub uid: String,
+    /// The version that is meant, if it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+    /// Lives that must not exist, anywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
+    /// Nothing may refer to this life as its owner, be inside of it, or be of the kind that it is about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreferenced: bool,
+    /// What to do.
+    pub action: Action,
+    /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tombstone: Option<Value>,
+}
+
+/// Annotations to set; `None` removes one.
+pub type Annotations = BTreeMap<String, Option<String>>;
+
+/// What an item does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Action {
+    /// Marks, or removes what nothing holds: the DELETE verb.
+    Delete {
+        /// `Cascade`, `Foreground`, `Background` or `Orphan`; without it what is recorded, else `Cascade`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<String>,
+        /// Set if the life is marked.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        annotations: Annotations,
+    },
+    /// Changes metadata; a marked life that nothing holds afterwards is removed.
+    Patch {
+        /// Finalizers to take off; a namespace's own hold is called `kubernetes`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remove_finalizers: Vec<String>,
+        /// Finalizers to put on.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        add_finalizers: Vec<String>,
+        /// Uids of owners whose references are removed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remove_owners: Vec<String>,
+        /// Annotations to set or remove.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        annotations: Annotations,
+    },
+}
+
+/// The answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkResult {
+    /// In the order of the request.
+    pub items: Vec<ItemResult>,
+}
+
+/// What became of an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemResult {
+    /// As of a request of its own.
+    pub code: u16,
+    /// What happened, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The version now; of what was removed, the revision of the removal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Box<Status>>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It is gone.
+    Removed,
+    /// It is marked as deleted, and held.
+    Marked,
+    /// It was changed.
+    Patched,
+    /// It already was as asked for.
+    Unchanged,
+}
+
+/// Reasons of refused items that only this verb knows.
+pub mod reason {
+    /// The lease says something else now.
+    pub const STALE_EPOCH: &str = "StaleEpoch";
+    /// A life that must be absent exists.
+    pub const STILL_PRESENT: &str = "StillPresent";
+    /// Something refers to the life.
+    pub const STILL_REFERENCED: &str = "StillReferenced";
+}

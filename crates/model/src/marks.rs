@@ -1,0 +1,31 @@
+//! The names of our marks on ordinary resources: annotations and finalizers, so that they work anywhere.
+
+/// "true" or a reason: the collector never destroys what carries it.
+pub const PROTECT: &str = "sexton.dev/protect";
+/// What an object wants to be told of, and outlive: see [`crate::subscription`].
+pub const DEPENDENCIES: &str = "sexton.dev/destruction-dependencies";
+/// The journal of a life that is being destroyed.
+pub const JOURNAL: &str = "sexton.dev/destruction";
+/// "true" on what was destroyed and is still there to be read.
+pub const DESTROYED: &str = "sexton.dev/destroyed";
+/// Who asked for the deletion from which this one follows.
+pub const DELETED_BY: &str = "sexton.dev/deleted-by";
+/// The collection in which a life ends.
+pub const COLLECTION: &str = "sexton.dev/collection";
+/// The digest of the plan that was approved: what was not in it does not follow.
+pub const APPROVED: &str = "sexton.dev/approved";
+/// Which deployment put an object last.
+pub const DEPLOYMENT_ID: &str = "sexton.dev/deployment-id";
+/// Where an object stands in its module; higher ones go first.
+pub const DEPENDENCY_ORDER: &str = "sexton.dev/dependency-order";
+/// The label that says whose an object is.
+pub const MANAGER: &str = "sexton.dev/manager";
+
+/// Holds a marked life until it was told, destroyed and told of.
+pub const DESTROY_FINALIZER: &str = "sexton.dev/destroy";
+/// Holds a marked class while objects of its kind exist.
+pub const IN_USE_FINALIZER: &str = "sexton.dev/in-use";
+/// A namespace's own hold, in its spec.
+pub const NAMESPACE_HOLD: &str = "kubernetes";
+/// A definition's hold while it has instances.
+pub const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
