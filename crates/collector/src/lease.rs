@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sexton_client::resources::{PutError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::bulk::Epoch;
-use sexton_model::{GroupResource, time};
+use sexton_model::time;
 
 /// Where and how the lease is held.
 #[derive(Debug, Clone)]
@@ -71,17 +71,7 @@ pub struct Lease {
 impl Lease {
     /// A lease that nobody asked for yet.
     pub fn new(settings: LeaseSettings, resources: Resources) -> Lease {
-        let kind = ServedKind {
-            resource: GroupResource::new("coordination.k8s.io", "leases"),
-            version: "v1".into(),
-            preferred: true,
-            kind: "Lease".into(),
-            singular: "lease".into(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-        };
+        let kind = ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true);
         let place = Place::new(&kind, Some(&settings.namespace));
         Lease { settings, resources, place, held: None, seen: None }
     }
