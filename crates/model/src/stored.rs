@@ -47,7 +47,7 @@ impl Facts<'_> {
         self.labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
     }
 
-    fn metadata(&self) -> Range<usize> {
+    pub(crate) fn metadata(&self) -> Range<usize> {
         self.metadata.0 as usize..self.metadata.1 as usize
     }
 }
@@ -184,7 +184,7 @@ impl Stored {
 }
 
 /// Metadata is never empty (it has at least a name), so the comma is always right.
-fn splice(revision: Revision, out: &mut Vec<u8>) {
+pub(crate) fn splice(revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(br#""resourceVersion":""#);
     out.extend_from_slice(revision.to_string().as_bytes());
     out.extend_from_slice(br#"","#);

@@ -78,6 +78,7 @@ impl Api {
                 false => Some(Outcome::Removed { name, uid }),
             }
         } else {
+            self.sign_removal(current.facts()?.uid);
             self.remove(target, current, guards).await?
         };
         Ok(outcome.map(|outcome| Written { outcome, created: false, warnings: Vec::new() }))
@@ -118,6 +119,7 @@ impl Api {
     fn set_mark(&self, document: &mut Document) {
         document.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
         document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+        self.sign_mark(document);
     }
 
     /// What held others and is gone at once is shown as it was in between: marked, and about to go.

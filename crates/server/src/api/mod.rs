@@ -4,11 +4,13 @@
 //! check of preconditions and finalizers and the write or removal itself are always one transaction.
 
 mod apply;
+mod asker;
 mod commit;
 mod create;
 mod delete;
 mod delete_collection;
 mod failure;
+mod feed;
 mod get;
 mod list;
 mod namespace;
@@ -20,6 +22,7 @@ mod update;
 mod watch;
 
 pub use failure::{Failure, Result};
+pub use feed::{FeedEvent, FeedOptions, FeedStream};
 pub use list::Listed;
 pub use nature::{Nature, RealNature};
 pub use options::{GetOptions, ListOptions, WatchOptions, WriteOptions};
@@ -144,6 +147,8 @@ pub struct Api {
     kinds: Arc<Kinds>,
     nature: Arc<dyn Nature>,
     owner_checks: OwnerChecks,
+    /// Who asks, as far as anybody knows.
+    asker: asker::Asker,
     /// Becomes true when watches shall end.
     closing: watch_flag::Sender<bool>,
 }
@@ -157,7 +162,7 @@ impl Api {
         let kinds = Arc::new(Kinds::load(&store).await?);
         let closing = watch_flag::Sender::new(false);
         kinds.follow(&store).await?;
-        let api = Api { store, kinds, nature, owner_checks, closing };
+        let api = Api { store, kinds, nature, owner_checks, asker: asker::Asker::default(), closing };
         api.ensure_namespaces().await?;
         Ok(api)
     }

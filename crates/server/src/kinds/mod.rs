@@ -6,11 +6,13 @@ mod custom;
 mod registry;
 
 pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
+pub(crate) use registry::definitions;
 pub use registry::{Kinds, Registry};
 
 use std::sync::Arc;
 
 use sexton_model::GroupResource;
+use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 use sexton_model::names::{self, Complaint};
 use sexton_store::Guard;
@@ -114,6 +116,18 @@ impl Kind {
             version.to_owned()
         } else {
             format!("{}/{version}", self.resource.group)
+        }
+    }
+
+    /// As a feed over all kinds tells it.
+    fn listed(&self) -> FeedKind {
+        FeedKind {
+            group: self.resource.group.clone(),
+            version: self.version.clone(),
+            resource: self.resource.resource.clone(),
+            kind: self.kind.clone(),
+            namespaced: self.namespaced,
+            served: true,
         }
     }
 

@@ -1,11 +1,13 @@
 //! The table of served kinds: the built-in ones and those that stored definitions add.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use sexton_model::GroupResource;
-use sexton_store::{At, Scope, Store, StoreError};
+use sexton_model::feed::FeedKind;
+use sexton_model::stored::NotStored;
+use sexton_store::{At, Object, Scope, Store, StoreError};
 use tokio::sync::Mutex;
 
 use super::{Kind, KindRef, builtin, custom};
@@ -16,11 +18,33 @@ pub struct Registry {
     by_path: BTreeMap<(String, String, String), KindRef>,
     /// Everything that may be stored, served or not, and whether it lives in namespaces.
     stored: BTreeMap<GroupResource, bool>,
+    /// Every version of every kind, served or not.
+    listed: BTreeMap<(String, String, String), FeedKind>,
 }
 
 impl Registry {
+    /// The built-in kinds and those of these definitions.
+    pub(crate) fn read<'a>(definitions: impl IntoIterator<Item = &'a Object>) -> Result<Registry, NotStored> {
+        let mut registry = Registry::default();
+        builtin::kinds().for_each(|kind| registry.add(kind));
+        for object in definitions {
+            let document = object.document()?;
+            custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
+            for kind in custom::kinds(&document, &object.unchanged()) {
+                registry.add(kind);
+            }
+        }
+        Ok(registry)
+    }
+
+    fn list(&mut self, kind: FeedKind) {
+        self.stored.entry(GroupResource::new(&kind.group, &kind.resource)).or_insert(kind.namespaced);
+        let path = (kind.group.clone(), kind.version.clone(), kind.resource.clone());
+        self.listed.entry(path).or_insert(kind);
+    }
+
     fn add(&mut self, kind: Kind) {
-        self.stored.entry(kind.resource.clone()).or_insert(kind.namespaced);
+        self.list(kind.listed());
         let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
         // The first wins: a definition can never take the place of a built-in kind.
         self.by_path.entry(path).or_insert_with(|| Arc::new(kind));
@@ -40,6 +64,17 @@ impl Registry {
     /// versions off does not make its objects go away.
     pub fn stored(&self) -> impl Iterator<Item = (&GroupResource, bool)> {
         self.stored.iter().map(|(resource, namespaced)| (resource, *namespaced))
+    }
+
+    /// Every version of every kind, served or not, as a feed over all kinds tells them.
+    pub fn listed(&self) -> impl Iterator<Item = &FeedKind> {
+        self.listed.values()
+    }
+
+    /// Where the objects of a kind are, in whichever version.
+    pub fn resources_of<'a>(&'a self, group: &'a str, kind: &'a str) -> BTreeSet<GroupResource> {
+        let meant = self.listed().filter(|listed| listed.group == group && listed.kind == kind);
+        meant.map(|listed| GroupResource::new(&listed.group, &listed.resource)).collect()
     }
 
     /// The kinds of one group and version.
@@ -69,7 +104,7 @@ impl Registry {
 }
 
 /// Where definitions are.
-fn definitions() -> Scope {
+pub(crate) fn definitions() -> Scope {
     Scope { kind: GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions"), namespace: None }
 }
 
@@ -115,17 +150,8 @@ impl Kinds {
     /// Reads the definitions again.
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let _turn = self.reloading.lock().await;
-        let mut registry = Registry::default();
-        builtin::kinds().for_each(|kind| registry.add(kind));
         let page = store.list(&definitions(), At::Latest, None, None).await?;
-        for object in page.objects {
-            let document = object.document()?;
-            let (resource, namespaced) = custom::stores(&document);
-            registry.stored.entry(resource).or_insert(namespaced);
-            for kind in custom::kinds(&document, &object.unchanged()) {
-                registry.add(kind);
-            }
-        }
+        let registry = Registry::read(&page.objects)?;
         self.current.store(Arc::new(registry));
         Ok(())
     }
