@@ -4,10 +4,12 @@
 //! It must not know how things are stored, served or collected.
 
 pub mod bulk;
+pub mod class;
 pub mod delete_options;
 pub mod document;
 pub mod feed;
 pub mod fields;
+pub mod hook;
 pub mod ids;
 pub mod invalid;
 pub mod marks;
