@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use sexton_model::{Document, Key, Revision, Stored};
 use sexton_store::{Object, Store};
-use tokio::sync::watch as watch_flag;
+use tokio::sync::{Mutex, watch as watch_flag};
 
 use crate::kinds::{KindRef, Kinds};
 
@@ -149,6 +149,8 @@ pub struct Api {
     owner_checks: OwnerChecks,
     /// Who asks, as far as anybody knows.
     asker: asker::Asker,
+    /// Whose turn it is to make a class.
+    class_turns: Arc<Mutex<()>>,
     /// Becomes true when watches shall end.
     closing: watch_flag::Sender<bool>,
 }
@@ -162,7 +164,8 @@ impl Api {
         let kinds = Arc::new(Kinds::load(&store).await?);
         let closing = watch_flag::Sender::new(false);
         kinds.follow(&store).await?;
-        let api = Api { store, kinds, nature, owner_checks, asker: asker::Asker::default(), closing };
+        let (asker, class_turns) = (asker::Asker::default(), Arc::default());
+        let api = Api { store, kinds, nature, owner_checks, asker, class_turns, closing };
         api.ensure_namespaces().await?;
         Ok(api)
     }

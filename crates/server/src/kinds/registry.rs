@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use sexton_model::GroupResource;
+use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
 use sexton_model::stored::NotStored;
 use sexton_store::{At, Object, Scope, Store, StoreError};
@@ -20,6 +21,8 @@ pub struct Registry {
     stored: BTreeMap<GroupResource, bool>,
     /// Every version of every kind, served or not.
     listed: BTreeMap<(String, String, String), FeedKind>,
+    /// The code that kinds bring, by group and kind.
+    classes: BTreeMap<(String, String), Arc<Class>>,
 }
 
 impl Registry {
@@ -35,6 +38,24 @@ impl Registry {
             }
         }
         Ok(registry)
+    }
+
+    /// Takes in the code that kinds bring.
+    fn classify(&mut self, classes: &[Object]) -> Result<(), NotStored> {
+        for object in classes {
+            let document = object.document()?;
+            match Class::parse(document.value()) {
+                Ok(class) => {
+                    let kind = (class.group.clone(), class.kind.clone());
+                    self.classes.entry(kind).or_insert_with(|| Arc::new(class));
+                }
+                // Only what another version of this program stored can be so.
+                Err(errors) => {
+                    tracing::error!(class = document.name(), ?errors, "a stored class cannot be read");
+                }
+            }
+        }
+        Ok(())
     }
 
     fn list(&mut self, kind: FeedKind) {
@@ -77,6 +98,14 @@ impl Registry {
         meant.map(|listed| GroupResource::new(&listed.group, &listed.resource)).collect()
     }
 
+    /// The code that a kind brings for the end of its objects.
+    pub fn class_of(&self, group: &str, kind: &str) -> Option<Arc<Class>> {
+        if self.classes.is_empty() {
+            return None;
+        }
+        self.classes.get(&(group.to_owned(), kind.to_owned())).cloned()
+    }
+
     /// The kinds of one group and version.
     pub fn of<'a>(&'a self, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a KindRef> {
         self.all().filter(move |kind| kind.resource.group == group && kind.version == version)
@@ -108,6 +137,11 @@ pub(crate) fn definitions() -> Scope {
     Scope { kind: GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions"), namespace: None }
 }
 
+/// Where classes are.
+pub(crate) fn classes() -> Scope {
+    Scope { kind: GroupResource::new("sexton.dev", "classes"), namespace: None }
+}
+
 /// The current registry, and the only place that changes it.
 #[derive(Debug)]
 pub struct Kinds {
@@ -129,29 +163,37 @@ impl Kinds {
         self.current.load_full()
     }
 
-    /// Reads the definitions again whenever one changes, until the store is closed. Whoever changes one reloads at
+    /// Reads definitions and classes again whenever one changes, until the store is closed. Whoever changes one reloads at
     /// once, too; this is for those who went away in the middle, and for changes that others make.
     pub async fn follow(self: &Arc<Self>, store: &Store) -> Result<(), StoreError> {
+        for scope in [definitions(), classes()] {
+            self.follow_scope(store, &scope).await?;
+        }
+        Ok(())
+    }
+
+    async fn follow_scope(self: &Arc<Self>, store: &Store, scope: &Scope) -> Result<(), StoreError> {
         let after = store.engine().head().await?;
-        let mut feed = store.changes(&definitions(), after).await?;
+        let mut feed = store.changes(scope, after).await?;
         // Neither the table nor the store is kept alive by this.
         let (kinds, engine) = (Arc::downgrade(self), Arc::downgrade(store.engine()));
         tokio::spawn(async move {
             while feed.next().await.is_ok() {
                 let (Some(kinds), Some(engine)) = (kinds.upgrade(), engine.upgrade()) else { return };
                 if let Err(error) = kinds.reload(&Store::new(engine)).await {
-                    tracing::error!(%error, "the definitions cannot be read");
+                    tracing::error!(%error, "the definitions and classes cannot be read");
                 }
             }
         });
         Ok(())
     }
 
-    /// Reads the definitions again.
+    /// Reads the definitions and classes again.
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let _turn = self.reloading.lock().await;
         let page = store.list(&definitions(), At::Latest, None, None).await?;
-        let registry = Registry::read(&page.objects)?;
+        let mut registry = Registry::read(&page.objects)?;
+        registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
         self.current.store(Arc::new(registry));
         Ok(())
     }
