@@ -14,6 +14,7 @@ pub mod ids;
 pub mod invalid;
 pub mod marks;
 pub mod names;
+pub mod partial;
 pub mod patch;
 pub mod selector;
 pub mod status;
