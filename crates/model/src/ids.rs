@@ -145,6 +145,13 @@ pub fn place(encoded: &[u8]) -> Option<(&str, &str)> {
     Some((words.next()??, name))
 }
 
+/// The plural of the kind in an encoded key, without copying; `None` for what is not the key of a resource.
+pub fn resource(encoded: &[u8]) -> Option<&str> {
+    let mut words = encoded.split(|byte| *byte == SEPARATOR);
+    let resource = std::str::from_utf8(words.nth(1)?).ok()?;
+    (words.count() == 2).then_some(resource)
+}
+
 /// The identity of one life, given once by the server and never again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -180,6 +187,7 @@ mod tests {
             let encoded = key(namespace, name).encode();
             assert_eq!(Key::decode(&encoded), Some(key(namespace, name)));
             assert_eq!(place(&encoded), Some((namespace, name)));
+            assert_eq!(resource(&encoded), Some("deployments"));
         }
         assert!(key("a", "z").encode() < key("a-b", "a").encode());
         assert!(key("a", "z").encode().starts_with(&prefix(&key("a", "z").kind, Some("a"))));

@@ -14,11 +14,13 @@ pub mod ids;
 pub mod invalid;
 pub mod marks;
 pub mod names;
+pub mod partial;
 pub mod patch;
 pub mod selector;
 pub mod status;
 pub mod stored;
 pub mod subscription;
+pub mod term;
 pub mod time;
 
 pub use delete_options::{DeleteOptions, Policy, Preconditions};
@@ -28,3 +30,4 @@ pub use invalid::FieldError;
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Details, Status};
 pub use stored::{Facts, Stored};
+pub use term::{Term, Terms};

@@ -8,8 +8,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use serde_json::Value;
+use sexton_model::stored;
+use serde_json::{Value, json};
+use sexton_model::{Document, GroupResource, Key, Stored};
 use sexton_server::api::{Api, OwnerChecks};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
+use sexton_store::engine::{Op, Transaction};
 use sexton_store::{At, Engine, KeyRange, Retention, Revision, Store, embedded, memory};
 use tempfile::TempDir;
 
@@ -46,7 +50,7 @@ impl World {
 
     /// A world in memory with rules of its own.
     pub async fn with(checks: OwnerChecks, limits: RequestLimits) -> World {
-        let engine = Arc::new(memory::open(Retention::default()));
+        let engine = Arc::new(memory::open_indexed(Retention::default(), stored::terms));
         World::on(engine, None, Arc::default(), checks, limits).await
     }
 
@@ -114,6 +118,28 @@ impl World {
         self.engine.compact(head).await.unwrap();
     }
 
+    /// Puts many objects of a core kind into the namespace `default`, past the API: a large world in little time.
+    pub async fn fill(&self, plural: &str, count: usize) {
+        let metadata =
+            json!({"namespace": "default", "managedFields": [{"manager": "fill", "fieldsV1": {}}]});
+        let mut document =
+            Document::from_value(json!({"apiVersion": "v1", "kind": "Thing", "metadata": metadata})).unwrap();
+        for chunk in (0..count).collect::<Vec<usize>>().chunks(5000) {
+            let ops = chunk.iter().map(|number| {
+                let (name, uid) = (format!("fill-{number:07}"), format!("fill-{plural}-{number}"));
+                let key = Key {
+                    kind: GroupResource::new("", plural),
+                    namespace: "default".into(),
+                    name: name.clone(),
+                };
+                document.set_or_remove("name", Some(name.into()));
+                document.set_or_remove("uid", Some(uid.into()));
+                Op::Put { key: key.encode().into(), value: Stored::encode(&document).bytes().clone() }
+            });
+            self.engine.commit(Transaction { guards: Vec::new(), ops: ops.collect() }).await.unwrap();
+        }
+    }
+
     /// Everything that is stored, byte for byte: what a dry run must not change.
     pub async fn dump(&self) -> Vec<(Vec<u8>, Revision, Vec<u8>)> {
         let page = self.engine.range(&KeyRange::all(), At::Latest, None).await.unwrap();
@@ -158,5 +184,6 @@ impl World {
 }
 
 fn open(dir: &Path) -> Arc<dyn Engine> {
-    Arc::new(embedded::open(dir, embedded::Options::default()).unwrap())
+    let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
+    Arc::new(embedded::open(dir, options).unwrap())
 }

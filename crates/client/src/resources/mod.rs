@@ -8,6 +8,7 @@ mod list;
 mod put;
 mod table;
 mod watch;
+mod write;
 
 pub use delete::{DeleteAsk, DeleteError, Deleted, Ending};
 pub use get::GetError;

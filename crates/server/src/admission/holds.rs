@@ -1,15 +1,11 @@
-//! What keeps a namespace or a definition that still has contents: their own holds beside ordinary finalizers.
+//! What keeps a namespace, a definition or a class that is still in use: their own holds beside ordinary finalizers.
 
 use serde_json::{Value, json};
 use sexton_model::Document;
+use sexton_model::marks::{DEFINITION_HOLD, IN_USE_FINALIZER, NAMESPACE_HOLD};
 
 use crate::api::Target;
 use crate::kinds::Special;
-
-/// A namespace's own finalizer, in its spec.
-pub(super) const NAMESPACE_HOLD: &str = "kubernetes";
-/// A definition's finalizer while it has instances.
-const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Whether a namespace is held by its own list of finalizers.
 pub fn has_spec_finalizers(document: &Document) -> bool {
@@ -31,16 +27,26 @@ pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
             }
         }
         Special::Definition => {
-            let mut finalizers: Vec<String> =
-                document.finalizers().iter().map(|&name| name.to_owned()).collect();
-            if !finalizers.iter().any(|name| name == DEFINITION_HOLD) {
-                finalizers.push(DEFINITION_HOLD.to_owned());
-                document.set_finalizers(finalizers);
-            }
+            add_finalizer(document, DEFINITION_HOLD);
             add_terminating(document, now);
         }
+        Special::Class => add_finalizer(document, IN_USE_FINALIZER),
         _ => {}
     }
+}
+
+fn add_finalizer(document: &mut Document, finalizer: &str) {
+    let mut finalizers: Vec<String> = document.finalizers().iter().map(|&name| name.to_owned()).collect();
+    if !finalizers.iter().any(|name| name == finalizer) {
+        finalizers.push(finalizer.to_owned());
+        document.set_finalizers(finalizers);
+    }
+}
+
+fn remove_finalizer(document: &mut Document, finalizer: &str) {
+    let kept = document.finalizers().into_iter().filter(|name| *name != finalizer);
+    let kept: Vec<String> = kept.map(str::to_owned).collect();
+    document.set_finalizers(kept);
 }
 
 fn set_phase(document: &mut Document) {
@@ -72,11 +78,8 @@ pub fn release_contents(target: &Target, document: &mut Document) {
             }
             set_phase(document);
         }
-        Special::Definition => {
-            let kept = document.finalizers().into_iter().filter(|name| *name != DEFINITION_HOLD);
-            let kept: Vec<String> = kept.map(str::to_owned).collect();
-            document.set_finalizers(kept);
-        }
+        Special::Definition => remove_finalizer(document, DEFINITION_HOLD),
+        Special::Class => remove_finalizer(document, IN_USE_FINALIZER),
         _ => {}
     }
 }

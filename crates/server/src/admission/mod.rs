@@ -2,6 +2,7 @@
 //!
 //! Preparing fills in what the server owns; checking refuses what breaks a rule. Neither writes anything.
 
+mod classes;
 mod holds;
 mod limits;
 mod metadata;
@@ -9,6 +10,7 @@ mod owners;
 mod prepare;
 mod update;
 
+pub(crate) use classes::class_for;
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
 pub use limits::{Limits, check_size};
 pub use prepare::{match_target, prepare_create, prepare_update};
@@ -48,6 +50,8 @@ const CHECKS: &[Check] = &[
     update::no_new_finalizers,
     // A definition that cannot be served is refused, not stored and ignored.
     definition,
+    // Code that cannot be run is refused now, not found out when an object has to end.
+    classes::class,
 ];
 
 fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
@@ -69,6 +73,8 @@ impl Api {
             CHECKS.iter().for_each(|check| check(target, &change, &mut errors));
         }
         if errors.is_empty() {
+            self.check_subscriptions(target, &change, &mut errors);
+            self.check_only_class(target, &change, &mut errors).await?;
             warnings.extend(self.check_owners(target, &change, &mut errors).await?);
         }
         if errors.is_empty() {

@@ -3,9 +3,9 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
+use sexton_model::marks::{DELETED_BY, NAMESPACE_HOLD};
 use sexton_model::{Document, Status, time};
 
-use super::holds::NAMESPACE_HOLD;
 use crate::api::{Part, Result, Target};
 use crate::kinds::{Special, complete_definition};
 
@@ -76,7 +76,7 @@ fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
         }
         Special::Definition => complete_definition(document, &time::format(now)),
         Special::Secret => merge_string_data(document)?,
-        Special::Event | Special::None => {}
+        Special::Event | Special::Class | Special::None => {}
     }
     Ok(())
 }
@@ -122,6 +122,7 @@ pub fn prepare_update(
             new.set_or_remove(field, Some(time.clone()));
         }
     }
+    keep_signature(old, new);
     new.set_or_remove("selfLink", None);
     if part == Part::Main {
         complete(target, new, now)?;
@@ -133,6 +134,19 @@ pub fn prepare_update(
         new.set_or_remove("generation", old.metadata().get("generation").cloned());
     }
     Ok(())
+}
+
+/// Who asked for a deletion is as irreversible as its mark.
+fn keep_signature(old: &Document, new: &mut Document) {
+    let signature = old.metadata().get("annotations").and_then(|annotations| annotations.get(DELETED_BY));
+    let Some(signature) = signature.filter(|_| old.is_terminating()) else { return };
+    let annotations = new.metadata_mut().entry("annotations").or_insert_with(|| json!({}));
+    if annotations.is_null() {
+        *annotations = json!({});
+    }
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.insert(DELETED_BY.into(), signature.clone());
+    }
 }
 
 fn keep_other_parts(target: &Target, part: Part, old: &Document, new: &mut Document) {

@@ -119,9 +119,9 @@ impl Api {
         }
     }
 
-    /// What must happen before the writer hears of its success: a definition is served at once.
+    /// What must happen before the writer hears of its success: a definition is served at once, a class counts.
     pub(super) async fn wrote(&self, target: &Target) -> Result<()> {
-        if target.kind.special == Special::Definition {
+        if target.kind.is_about_kinds() {
             self.kinds.reload(&self.store).await?;
         }
         Ok(())

@@ -2,9 +2,11 @@
 
 use sexton_model::{Document, FieldError, Status, time};
 use sexton_store::{At, CommitError, Guard, Object};
+use tokio::sync::OwnedMutexGuard;
 
 use super::{Api, Part, RACES, Result, Target, WriteOptions, Written};
 use crate::admission::{self, Change};
+use crate::kinds::Special;
 
 /// How often another random name is tried.
 const NAMES: usize = 8;
@@ -76,6 +78,7 @@ impl Api {
         options: &WriteOptions,
         ownership: Ownership,
     ) -> Result<Written> {
+        let _turn = self.class_turn(target).await;
         if let Ownership::Track = ownership {
             self.track(target, Part::Main, None, &mut document, options);
         }
@@ -106,6 +109,14 @@ impl Api {
             }
         }
         Err(CommitError::Conflict { guard: 0 }.into())
+    }
+
+    /// New classes come one after the other: that there is no other for the same kind is asked before the commit.
+    async fn class_turn(&self, target: &Target) -> Option<OwnedMutexGuard<()>> {
+        match target.kind.special {
+            Special::Class => Some(self.class_turns.clone().lock_owned().await),
+            _ => None,
+        }
     }
 
     async fn refuse_taken(&self, target: &Target, document: &Document) -> Result<()> {

@@ -78,6 +78,7 @@ impl Api {
                 false => Some(Outcome::Removed { name, uid }),
             }
         } else {
+            self.sign_removal(current.facts()?.uid);
             self.remove(target, current, guards).await?
         };
         Ok(outcome.map(|outcome| Written { outcome, created: false, warnings: Vec::new() }))
@@ -118,6 +119,7 @@ impl Api {
     fn set_mark(&self, document: &mut Document) {
         document.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
         document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+        self.sign_mark(document);
     }
 
     /// What held others and is gone at once is shown as it was in between: marked, and about to go.
@@ -165,9 +167,11 @@ fn check_preconditions(target: &Target, name: &str, options: &DeleteOptions, cur
 fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
     let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
     let effective = match target.kind.special {
-        // Events own nothing; a namespace's and a definition's contents have holds of their own.
+        // Events own nothing; a namespace's, a definition's and a class's contents have holds of their own.
         Special::Event => Policy::Background,
-        Special::Namespace | Special::Definition => asked.or(recorded).unwrap_or(Policy::Background),
+        Special::Namespace | Special::Definition | Special::Class => {
+            asked.or(recorded).unwrap_or(Policy::Background)
+        }
         _ => asked.or(recorded).unwrap_or(Policy::Cascade),
     };
     let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);

@@ -4,11 +4,13 @@
 //! check of preconditions and finalizers and the write or removal itself are always one transaction.
 
 mod apply;
+mod asker;
 mod commit;
 mod create;
 mod delete;
 mod delete_collection;
 mod failure;
+mod feed;
 mod get;
 mod list;
 mod namespace;
@@ -20,6 +22,7 @@ mod update;
 mod watch;
 
 pub use failure::{Failure, Result};
+pub use feed::{FeedEvent, FeedOptions, FeedStream};
 pub use list::Listed;
 pub use nature::{Nature, RealNature};
 pub use options::{GetOptions, ListOptions, WatchOptions, WriteOptions};
@@ -30,7 +33,7 @@ use std::sync::Arc;
 
 use sexton_model::{Document, Key, Revision, Stored};
 use sexton_store::{Object, Store};
-use tokio::sync::watch as watch_flag;
+use tokio::sync::{Mutex, watch as watch_flag};
 
 use crate::kinds::{KindRef, Kinds};
 
@@ -144,6 +147,10 @@ pub struct Api {
     kinds: Arc<Kinds>,
     nature: Arc<dyn Nature>,
     owner_checks: OwnerChecks,
+    /// Who asks, as far as anybody knows.
+    asker: asker::Asker,
+    /// Whose turn it is to make a class.
+    class_turns: Arc<Mutex<()>>,
     /// Becomes true when watches shall end.
     closing: watch_flag::Sender<bool>,
 }
@@ -157,7 +164,8 @@ impl Api {
         let kinds = Arc::new(Kinds::load(&store).await?);
         let closing = watch_flag::Sender::new(false);
         kinds.follow(&store).await?;
-        let api = Api { store, kinds, nature, owner_checks, closing };
+        let (asker, class_turns) = (asker::Asker::default(), Arc::default());
+        let api = Api { store, kinds, nature, owner_checks, asker, class_turns, closing };
         api.ensure_namespaces().await?;
         Ok(api)
     }

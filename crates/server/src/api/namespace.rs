@@ -5,6 +5,7 @@ use sexton_model::{Document, GroupResource, Key, Status};
 use sexton_store::{At, Guard, Scope};
 
 use super::{Api, Result, Target, WriteOptions};
+use crate::admission::class_for;
 use crate::kinds::{KindRef, Special};
 
 /// These exist from the start and cannot be deleted.
@@ -66,9 +67,14 @@ impl Api {
         Ok(namespace.unchanged())
     }
 
-    /// Everything that a namespace can hold, or that a definition defines.
+    /// Everything that a namespace can hold, that a definition defines, or that a class is for.
     pub(super) fn contents(&self, target: &Target, document: &Document) -> Vec<Scope> {
         let registry = self.kinds.current();
+        if target.kind.special == Special::Class {
+            let (group, kind) = class_for(document);
+            let resources = registry.resources_of(group, kind).into_iter();
+            return resources.map(|kind| Scope { kind, namespace: None }).collect();
+        }
         let scope = |(resource, namespaced): (&GroupResource, bool)| match target.kind.special {
             Special::Namespace if namespaced => {
                 Some(Scope { kind: resource.clone(), namespace: Some(document.name().to_owned()) })

@@ -36,7 +36,7 @@ pub enum WatchEvent {
 }
 
 /// Without a wish of the client a watch ends after this long, so that nobody forgets one.
-const LONGEST: Duration = Duration::from_secs(3600);
+pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 /// How often a client that understands bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 

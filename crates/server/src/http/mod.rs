@@ -5,6 +5,7 @@
 mod auth;
 mod body;
 mod discovery;
+mod feed_body;
 mod health;
 mod list_body;
 mod metrics;

@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use sexton_model::delete_options::dry_run_error;
 use sexton_model::{DeleteOptions, FieldError, FieldSelector, LabelSelector, Status};
 
-use crate::api::{GetOptions, ListOptions, Result, WatchOptions, WriteOptions};
+use crate::api::{FeedOptions, GetOptions, ListOptions, Result, WatchOptions, WriteOptions};
 
 /// A query string, split and decoded.
 #[derive(Debug, Default)]
@@ -91,8 +91,20 @@ impl Query {
             version_match: self.text("resourceVersionMatch").to_owned(),
             bookmarks: self.switch("allowWatchBookmarks")?,
             send_initial_events: initial,
-            timeout: self.number("timeoutSeconds")?.filter(|seconds| *seconds > 0).map(Duration::from_secs),
+            timeout: self.timeout()?,
         })
+    }
+
+    pub(super) fn feed_options(&self) -> Result<FeedOptions> {
+        Ok(FeedOptions {
+            resource_version: self.text("resourceVersion").to_owned(),
+            timeout: self.timeout()?,
+        })
+    }
+
+    /// How long a stream lasts.
+    fn timeout(&self) -> Result<Option<Duration>> {
+        Ok(self.number("timeoutSeconds")?.filter(|seconds| *seconds > 0).map(Duration::from_secs))
     }
 
     /// Options of a write; `agent` names the manager if the caller does not.

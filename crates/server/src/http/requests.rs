@@ -14,7 +14,7 @@ use super::metrics::Seen;
 use super::negotiate::{self, Form};
 use super::path::{self, KindPlace, Place};
 use super::query::Query;
-use super::{App, body, discovery, list_body, openapi, respond, watch_body};
+use super::{App, body, discovery, feed_body, list_body, openapi, respond, watch_body};
 use crate::api::{Part, Result, Target};
 use crate::kinds::{KindRef, Special};
 
@@ -80,6 +80,10 @@ pub(super) async fn dispatch(
     let query = Query::parse(parts.uri.query())?;
     let place = match path::parse(parts.uri.path())? {
         Place::Kind(place) => place,
+        Place::Changes => {
+            (seen.verb, seen.resource) = ("watch", "changes.sexton.dev".into());
+            return feed(app, &parts, &query).await;
+        }
         other => {
             seen.verb = "discover";
             return discover(app, &parts, &other);
@@ -101,6 +105,17 @@ pub(super) async fn dispatch(
     request.serve(bytes, permit, seen).await
 }
 
+/// The feed over all kinds. It stays, and counts as a watch.
+async fn feed(app: &App, parts: &Parts, query: &Query) -> Result<Response<Body>> {
+    if parts.method != Method::GET {
+        return Err(Status::method_not_allowed().into());
+    }
+    negotiate::form(&parts.headers)?;
+    let permit = Permits::take(&app.permits.watches)?;
+    let stream = app.api.feed(query.feed_options()?).await?;
+    Ok(feed_body::respond(stream, (permit, app.metrics.watcher())))
+}
+
 fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
     if parts.method != Method::GET && parts.method != Method::HEAD {
         return Err(Status::method_not_allowed().into());
@@ -114,7 +129,7 @@ fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
         Place::Resources { group, version } => discovery::resources(&registry, group, version)?,
         Place::OpenApiIndex => openapi::index(&registry),
         Place::OpenApi { group, version } => openapi::document(&registry, group, version)?,
-        Place::Kind(_) => return Err(Status::no_such_path().into()),
+        Place::Kind(_) | Place::Changes => return Err(Status::no_such_path().into()),
     };
     Ok(respond::value(200, &value))
 }
@@ -253,7 +268,7 @@ impl Incoming<'_> {
             Some(options) => options,
             None => self.query.delete_options()?,
         };
-        let written = self.app.api.delete(&self.target, name, &options).await?;
+        let written = self.app.api.asked_by(&seen.user).delete(&self.target, name, &options).await?;
         respond::deleted(&self.target.kind, written, form, self.app.api.now(), &options)
     }
 
@@ -268,7 +283,8 @@ impl Incoming<'_> {
             None => self.query.delete_options()?,
         };
         let which = self.query.list_options()?;
-        let listed = self.app.api.delete_collection(&self.target, &which, &options).await?;
+        let api = self.app.api.asked_by(&seen.user);
+        let listed = api.delete_collection(&self.target, &which, &options).await?;
         list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "", ())
     }
 }

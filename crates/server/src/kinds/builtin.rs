@@ -77,6 +77,9 @@ const TABLE: &[Row] = &[
         "csg",
         &[],
     ),
+    row("sexton.dev", "classes", "Class", "cls", "cg", &[]),
+    row("sexton.dev", "collections", "Collection", "gc", "cs", &[]),
+    row("sexton.dev", "tombstones", "Tombstone", "ts", "c", &[]),
 ];
 
 /// All kinds that are always there.
@@ -123,6 +126,7 @@ fn special(kind: &str) -> Special {
     match kind {
         "Namespace" => Special::Namespace,
         "CustomResourceDefinition" => Special::Definition,
+        "Class" => Special::Class,
         "Secret" => Special::Secret,
         "Event" => Special::Event,
         _ => Special::None,

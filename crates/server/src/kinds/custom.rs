@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 use sexton_model::names;
 use sexton_model::{Document, FieldError, GroupResource};
@@ -162,11 +163,19 @@ fn established(now: &str) -> Value {
     ])
 }
 
-/// What a stored definition defines, served or not, and whether that lives in namespaces.
-pub(super) fn stores(document: &Document) -> (GroupResource, bool) {
+/// What a stored definition defines, in each of its versions, whether that is served or not.
+pub(super) fn stores(document: &Document) -> Vec<FeedKind> {
     let spec = document.object().get("spec").cloned().unwrap_or_default();
-    let resource = GroupResource::new(text(&spec, "/group"), text(&spec, "/names/plural"));
-    (resource, text(&spec, "/scope") == "Namespaced")
+    let versions = spec.get("versions").and_then(Value::as_array);
+    let version = |version: &Value| FeedKind {
+        group: text(&spec, "/group").into(),
+        version: text(version, "/name").into(),
+        resource: text(&spec, "/names/plural").into(),
+        kind: text(&spec, "/names/kind").into(),
+        namespaced: text(&spec, "/scope") == "Namespaced",
+        served: version["served"] != false,
+    };
+    versions.into_iter().flatten().map(version).collect()
 }
 
 /// The kinds that a stored definition serves, one per served version.

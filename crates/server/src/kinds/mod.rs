@@ -7,10 +7,12 @@ mod registry;
 
 pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
 pub use registry::{Kinds, Registry};
+pub(crate) use registry::{classes, definitions};
 
 use std::sync::Arc;
 
 use sexton_model::GroupResource;
+use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 use sexton_model::names::{self, Complaint};
 use sexton_store::Guard;
@@ -46,6 +48,8 @@ pub enum Special {
     Namespace,
     /// Defines another kind.
     Definition,
+    /// Gives code to another kind.
+    Class,
     /// Has a write-only `stringData`.
     Secret,
     /// Cannot own or be owned in a way that matters; deletes at once.
@@ -117,6 +121,18 @@ impl Kind {
         }
     }
 
+    /// As a feed over all kinds tells it.
+    fn listed(&self) -> FeedKind {
+        FeedKind {
+            group: self.resource.group.clone(),
+            version: self.version.clone(),
+            resource: self.resource.resource.clone(),
+            kind: self.kind.clone(),
+            namespaced: self.namespaced,
+            served: true,
+        }
+    }
+
     /// Whether the schema comes from a definition.
     pub fn is_custom(&self) -> bool {
         self.definition.is_some()
@@ -132,9 +148,15 @@ impl Kind {
         matches!(field, "metadata.name" | "metadata.namespace") || self.fields.contains(&field)
     }
 
-    /// Whether objects of it hold other objects: a namespace its contents, a definition its instances.
+    /// Whether objects of it hold other objects: a namespace its contents, a definition its instances; or are held by
+    /// others, as a class is by the objects of its kind.
     pub fn holds_others(&self) -> bool {
-        matches!(self.special, Special::Namespace | Special::Definition)
+        matches!(self.special, Special::Namespace | Special::Definition | Special::Class)
+    }
+
+    /// Whether objects of it say something about kinds, so that every write of one changes the registry.
+    pub fn is_about_kinds(&self) -> bool {
+        matches!(self.special, Special::Definition | Special::Class)
     }
 
     /// The verbs it offers.

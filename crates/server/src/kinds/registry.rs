@@ -1,11 +1,14 @@
 //! The table of served kinds: the built-in ones and those that stored definitions add.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use sexton_model::GroupResource;
-use sexton_store::{At, Scope, Store, StoreError};
+use sexton_model::class::Class;
+use sexton_model::feed::FeedKind;
+use sexton_model::stored::NotStored;
+use sexton_store::{At, Object, Scope, Store, StoreError};
 use tokio::sync::Mutex;
 
 use super::{Kind, KindRef, builtin, custom};
@@ -16,11 +19,53 @@ pub struct Registry {
     by_path: BTreeMap<(String, String, String), KindRef>,
     /// Everything that may be stored, served or not, and whether it lives in namespaces.
     stored: BTreeMap<GroupResource, bool>,
+    /// Every version of every kind, served or not.
+    listed: BTreeMap<(String, String, String), FeedKind>,
+    /// The code that kinds bring, by group and kind.
+    classes: BTreeMap<(String, String), Arc<Class>>,
 }
 
 impl Registry {
+    /// The built-in kinds and those of these definitions.
+    pub(crate) fn read<'a>(definitions: impl IntoIterator<Item = &'a Object>) -> Result<Registry, NotStored> {
+        let mut registry = Registry::default();
+        builtin::kinds().for_each(|kind| registry.add(kind));
+        for object in definitions {
+            let document = object.document()?;
+            custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
+            for kind in custom::kinds(&document, &object.unchanged()) {
+                registry.add(kind);
+            }
+        }
+        Ok(registry)
+    }
+
+    /// Takes in the code that kinds bring.
+    fn classify(&mut self, classes: &[Object]) -> Result<(), NotStored> {
+        for object in classes {
+            let document = object.document()?;
+            match Class::parse(document.value()) {
+                Ok(class) => {
+                    let kind = (class.group.clone(), class.kind.clone());
+                    self.classes.entry(kind).or_insert_with(|| Arc::new(class));
+                }
+                // Only what another version of this program stored can be so.
+                Err(errors) => {
+                    tracing::error!(class = document.name(), ?errors, "a stored class cannot be read");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, kind: FeedKind) {
+        self.stored.entry(GroupResource::new(&kind.group, &kind.resource)).or_insert(kind.namespaced);
+        let path = (kind.group.clone(), kind.version.clone(), kind.resource.clone());
+        self.listed.entry(path).or_insert(kind);
+    }
+
     fn add(&mut self, kind: Kind) {
-        self.stored.entry(kind.resource.clone()).or_insert(kind.namespaced);
+        self.list(kind.listed());
         let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
         // The first wins: a definition can never take the place of a built-in kind.
         self.by_path.entry(path).or_insert_with(|| Arc::new(kind));
@@ -40,6 +85,25 @@ impl Registry {
     /// versions off does not make its objects go away.
     pub fn stored(&self) -> impl Iterator<Item = (&GroupResource, bool)> {
         self.stored.iter().map(|(resource, namespaced)| (resource, *namespaced))
+    }
+
+    /// Every version of every kind, served or not, as a feed over all kinds tells them.
+    pub fn listed(&self) -> impl Iterator<Item = &FeedKind> {
+        self.listed.values()
+    }
+
+    /// Where the objects of a kind are, in whichever version.
+    pub fn resources_of<'a>(&'a self, group: &'a str, kind: &'a str) -> BTreeSet<GroupResource> {
+        let meant = self.listed().filter(|listed| listed.group == group && listed.kind == kind);
+        meant.map(|listed| GroupResource::new(&listed.group, &listed.resource)).collect()
+    }
+
+    /// The code that a kind brings for the end of its objects.
+    pub fn class_of(&self, group: &str, kind: &str) -> Option<Arc<Class>> {
+        if self.classes.is_empty() {
+            return None;
+        }
+        self.classes.get(&(group.to_owned(), kind.to_owned())).cloned()
     }
 
     /// The kinds of one group and version.
@@ -69,8 +133,13 @@ impl Registry {
 }
 
 /// Where definitions are.
-fn definitions() -> Scope {
+pub(crate) fn definitions() -> Scope {
     Scope { kind: GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions"), namespace: None }
+}
+
+/// Where classes are.
+pub(crate) fn classes() -> Scope {
+    Scope { kind: GroupResource::new("sexton.dev", "classes"), namespace: None }
 }
 
 /// The current registry, and the only place that changes it.
@@ -94,38 +163,37 @@ impl Kinds {
         self.current.load_full()
     }
 
-    /// Reads the definitions again whenever one changes, until the store is closed. Whoever changes one reloads at
+    /// Reads definitions and classes again whenever one changes, until the store is closed. Whoever changes one reloads at
     /// once, too; this is for those who went away in the middle, and for changes that others make.
     pub async fn follow(self: &Arc<Self>, store: &Store) -> Result<(), StoreError> {
+        for scope in [definitions(), classes()] {
+            self.follow_scope(store, &scope).await?;
+        }
+        Ok(())
+    }
+
+    async fn follow_scope(self: &Arc<Self>, store: &Store, scope: &Scope) -> Result<(), StoreError> {
         let after = store.engine().head().await?;
-        let mut feed = store.changes(&definitions(), after).await?;
+        let mut feed = store.changes(scope, after).await?;
         // Neither the table nor the store is kept alive by this.
         let (kinds, engine) = (Arc::downgrade(self), Arc::downgrade(store.engine()));
         tokio::spawn(async move {
             while feed.next().await.is_ok() {
                 let (Some(kinds), Some(engine)) = (kinds.upgrade(), engine.upgrade()) else { return };
                 if let Err(error) = kinds.reload(&Store::new(engine)).await {
-                    tracing::error!(%error, "the definitions cannot be read");
+                    tracing::error!(%error, "the definitions and classes cannot be read");
                 }
             }
         });
         Ok(())
     }
 
-    /// Reads the definitions again.
+    /// Reads the definitions and classes again.
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let _turn = self.reloading.lock().await;
-        let mut registry = Registry::default();
-        builtin::kinds().for_each(|kind| registry.add(kind));
         let page = store.list(&definitions(), At::Latest, None, None).await?;
-        for object in page.objects {
-            let document = object.document()?;
-            let (resource, namespaced) = custom::stores(&document);
-            registry.stored.entry(resource).or_insert(namespaced);
-            for kind in custom::kinds(&document, &object.unchanged()) {
-                registry.add(kind);
-            }
-        }
+        let mut registry = Registry::read(&page.objects)?;
+        registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
         self.current.store(Arc::new(registry));
         Ok(())
     }

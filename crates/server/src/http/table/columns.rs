@@ -28,6 +28,10 @@ enum Cell {
     Involved,
     /// The ports of a service.
     Ports,
+    /// A kind at a path, with its group.
+    Kind(&'static str),
+    /// How a method at a path is run.
+    Method(&'static str),
 }
 
 /// A column of a table.
@@ -114,6 +118,34 @@ const CRON_JOB: &[Column] = &[
 const LEASE: &[Column] = &[NAME, shown("Holder", Cell::Text("spec.holderIdentity", "")), AGE];
 const DEFINITION: &[Column] = &[NAME, shown("Created At", Cell::Created)];
 
+const CLASS: &[Column] = &[
+    NAME,
+    shown("Kind", Cell::Kind("spec.for")),
+    shown("Destroy", Cell::Method("spec.destroy")),
+    shown("Handlers", Cell::Count(&["spec.handlers"])),
+    AGE,
+];
+const COLLECTION: &[Column] = &[
+    NAME,
+    shown("Trigger", Cell::Text("spec.trigger", "")),
+    shown("By", Cell::Text("spec.by", "")),
+    shown("Phase", Cell::Text("status.phase", "")),
+    shown("Doomed", Cell::Number("status.doomed")),
+    shown("Gone", Cell::Number("status.gone")),
+    shown("Blocked", Cell::Number("status.blocked")),
+    AGE,
+];
+const TOMBSTONE: &[Column] = &[
+    NAME,
+    shown("Kind", Cell::Kind("spec.object")),
+    shown("Namespace", Cell::Text("spec.object.namespace", "")),
+    shown("Object", Cell::Text("spec.object.name", "")),
+    shown("Reason", Cell::Text("spec.reason", "")),
+    shown("By", Cell::Text("spec.by", "")),
+    shown("Outcome", Cell::Text("spec.outcome", "")),
+    AGE,
+];
+
 /// The columns of a kind.
 pub(super) fn of(kind: &Kind) -> &'static [Column] {
     match (kind.resource.group.as_str(), kind.kind.as_str()) {
@@ -132,6 +164,9 @@ pub(super) fn of(kind: &Kind) -> &'static [Column] {
         ("batch", "CronJob") => CRON_JOB,
         ("coordination.k8s.io", "Lease") => LEASE,
         ("apiextensions.k8s.io", "CustomResourceDefinition") => DEFINITION,
+        ("sexton.dev", "Class") => CLASS,
+        ("sexton.dev", "Collection") => COLLECTION,
+        ("sexton.dev", "Tombstone") => TOMBSTONE,
         _ => GENERIC,
     }
 }
@@ -168,6 +203,8 @@ impl Column {
             }
             Cell::Involved => involved(document).into(),
             Cell::Ports => ports(document).into(),
+            Cell::Kind(path) => kind_at(document, path).into(),
+            Cell::Method(path) => method(document, path).into(),
         }
     }
 }
@@ -176,12 +213,27 @@ fn number(document: &Document, path: &str) -> i64 {
     document.field_text(path).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn entries(document: &Document, field: &str) -> usize {
-    match document.object().get(field) {
+fn value<'a>(document: &'a Document, path: &str) -> Option<&'a Value> {
+    document.value().pointer(&format!("/{}", path.replace('.', "/")))
+}
+
+fn entries(document: &Document, path: &str) -> usize {
+    match value(document, path) {
         Some(Value::Object(map)) => map.len(),
         Some(Value::Array(list)) => list.len(),
         _ => 0,
     }
+}
+
+fn kind_at(document: &Document, path: &str) -> String {
+    let part = |field: &str| document.field_text(&format!("{path}.{field}")).unwrap_or_default();
+    let (kind, group) = (part("kind"), part("group"));
+    if group.is_empty() { kind } else { format!("{kind}.{group}") }
+}
+
+fn method(document: &Document, path: &str) -> &'static str {
+    let known = |word: &str| value(document, path).is_some_and(|method| method.get(word).is_some());
+    ["exec", "http"].into_iter().find(|word| known(word)).unwrap_or("-")
 }
 
 fn involved(document: &Document) -> String {

@@ -1,0 +1,112 @@
+//! Who asks, and what is remembered of it: the mark of a deletion says who asked for it, and so does a removal at once,
+//! to those who hear of it soon.
+//!
+//! It must not know how somebody proved who they are.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+use sexton_model::Document;
+use sexton_model::marks::DELETED_BY;
+
+use super::Api;
+
+/// As many removals are remembered: far more than happen before a feed has told of them.
+const REMEMBERED: usize = 10_000;
+
+/// Who asks. Cloning shares the memory.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asker {
+    /// Empty if nobody knows.
+    user: Arc<str>,
+    removals: Arc<Mutex<Removals>>,
+}
+
+/// Who removed which life, the latest ones. Forgets the oldest first.
+#[derive(Debug, Default)]
+struct Removals {
+    by: HashMap<String, Arc<str>>,
+    order: VecDeque<String>,
+}
+
+impl Removals {
+    fn remember(&mut self, uid: &str, user: &Arc<str>) {
+        if user.is_empty() {
+            // Nobody is better than somebody else, whose own attempt failed.
+            self.by.remove(uid);
+            return;
+        }
+        if self.by.insert(uid.to_owned(), user.clone()).is_none() {
+            self.order.push_back(uid.to_owned());
+        }
+        while self.order.len() > REMEMBERED {
+            if let Some(oldest) = self.order.pop_front() {
+                self.by.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Api {
+    /// The same verbs, asked for by somebody. An empty name means that nobody knows.
+    #[must_use]
+    pub fn asked_by(&self, user: &str) -> Api {
+        let asker = Asker { user: user.into(), removals: self.asker.removals.clone() };
+        Api { asker, ..self.clone() }
+    }
+
+    /// Writes into a document that is being marked who asked for that, unless it says so already.
+    pub(super) fn sign_mark(&self, document: &mut Document) {
+        if self.asker.user.is_empty() {
+            return;
+        }
+        let annotations =
+            document.metadata_mut().entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+        if annotations.is_null() {
+            *annotations = Value::Object(Map::new());
+        }
+        if let Some(annotations) = annotations.as_object_mut() {
+            annotations.entry(DELETED_BY).or_insert_with(|| (*self.asker.user).into());
+        }
+    }
+
+    /// Remembers who is about to remove a life. Before the removal: those who watch hear of it at once.
+    pub(super) fn sign_removal(&self, uid: &str) {
+        self.removals().remember(uid, &self.asker.user);
+    }
+
+    /// Who asked for the removal of a life, if that was lately.
+    pub(super) fn who_removed(&self, uid: &str) -> Option<String> {
+        self.removals().by.get(uid).map(|user| (**user).to_owned())
+    }
+
+    fn removals(&self) -> std::sync::MutexGuard<'_, Removals> {
+        self.asker.removals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_is_bounded_and_the_latest_word_counts() {
+        let mut removals = Removals::default();
+        let (ada, bob, nobody): (Arc<str>, Arc<str>, Arc<str>) = ("ada".into(), "bob".into(), "".into());
+        for number in 0..REMEMBERED + 5 {
+            removals.remember(&number.to_string(), &ada);
+        }
+        assert_eq!((removals.by.len(), removals.order.len()), (REMEMBERED, REMEMBERED));
+        assert!(!removals.by.contains_key("4") && removals.by.contains_key("5"));
+        removals.remember("5", &bob);
+        assert_eq!(&*removals.by["5"], "bob");
+        removals.remember("5", &nobody);
+        assert!(!removals.by.contains_key("5"));
+        for _ in 0..3 {
+            removals.remember("5", &ada);
+            removals.remember("5", &nobody);
+        }
+        assert!(removals.order.len() <= REMEMBERED);
+    }
+}
