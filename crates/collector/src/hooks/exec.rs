@@ -21,8 +21,8 @@ use super::{HookError, output};
 /// The same for every program, wherever the collector was started.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const LANG: &str = "C.UTF-8";
-/// Of what a program complains, so much is kept.
-const COMPLAINT: usize = 1 << 10;
+/// Of what a program complains, so many bytes are kept: with how it ended before it, a reason is not cut.
+const COMPLAINT: usize = 960;
 /// What a program said before it ended is read at once; this is for streams that somebody outside of the group holds.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// A killed process is gone at once, unless the system itself is stuck; then there is no use in waiting for it.
@@ -140,6 +140,9 @@ fn reason(status: ExitStatus, complaint: &mut VecDeque<u8>) -> String {
         (None, Some(signal)) => format!("ended by signal {signal}"),
         (None, None) => "ended in an unknown way".to_owned(),
     };
-    let words = String::from_utf8_lossy(complaint.make_contiguous()).trim().to_owned();
+    let words = String::from_utf8_lossy(complaint.make_contiguous());
+    // What is no text grows when it is made one.
+    let from = (0..words.len()).find(|at| words.is_char_boundary(*at) && words.len() - at <= COMPLAINT);
+    let words = words[from.unwrap_or(0)..].trim();
     if words.is_empty() { how } else { format!("{how}: {words}") }
 }

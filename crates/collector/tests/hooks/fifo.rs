@@ -39,6 +39,11 @@ impl Fifo {
         assert_eq!(&word, b"here\n");
     }
 
+    /// Whether a script has come to hold it.
+    pub(crate) fn was_held(&mut self) -> bool {
+        matches!(self.reading.try_read(&mut [0; 5]), Ok(5))
+    }
+
     /// Waits until nobody holds it any more.
     pub(crate) async fn is_free(mut self) {
         self.own = None;
