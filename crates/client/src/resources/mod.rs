@@ -2,14 +2,18 @@
 //!
 //! It must not know what garbage is, and decides nothing: a delete is one request for one object.
 
+mod bulk;
 mod delete;
+mod feed;
 mod get;
 mod list;
 mod put;
 mod table;
 mod watch;
 
+pub use bulk::BulkError;
 pub use delete::{DeleteAsk, DeleteError, Deleted, Ending};
+pub use feed::FeedError;
 pub use get::GetError;
 pub use list::{ListAsk, ListError, Listed};
 pub use put::{Put, PutAsk, PutError, PutOutcome};
