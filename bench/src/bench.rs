@@ -35,13 +35,16 @@ struct CreatedMeta {
 }
 
 impl Bench {
-    /// Reads the flags, reaches the server and makes sure that the namespace is there.
-    pub(crate) async fn prepare(flags: Common) -> Result<Self> {
+    /// Reads the flags; the server is not asked anything yet.
+    pub(crate) fn new(flags: Common) -> Result<Self> {
         let target = SharedTarget::new(Target::new(&flags)?);
         let tag = flags.tag.clone().unwrap_or_else(clock_tag);
-        let bench = Self { target, flags, tag };
-        bench.within("making the namespace", bench.make_namespace()).await?;
-        Ok(bench)
+        Ok(Self { target, flags, tag })
+    }
+
+    /// Reaches the server and makes sure that the namespace is there.
+    pub(crate) async fn prepare(&self) -> Result<()> {
+        self.within("making the namespace", self.make_namespace()).await
     }
 
     /// The same server and namespace, with all names under a prefix of this run alone.
@@ -49,6 +52,17 @@ impl Bench {
         let mut flags = self.flags.clone();
         flags.prefix = format!("{}-{}", self.flags.prefix, self.tag);
         Self { target: SharedTarget::clone(&self.target), flags, tag: String::new() }
+    }
+
+    /// The same server, with another namespace to work in.
+    pub(crate) fn inside(&self, namespace: &str) -> Self {
+        let flags = Common { namespace: namespace.to_owned(), ..self.flags.clone() };
+        Self { target: SharedTarget::clone(&self.target), flags, tag: self.tag.clone() }
+    }
+
+    /// A namespace of this run alone.
+    pub(crate) fn own_namespace(&self, kind: &str) -> String {
+        format!("{}-{kind}-{}", self.flags.namespace, self.tag)
     }
 
     /// The start of the names that one kind of measurement makes in this run.

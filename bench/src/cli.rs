@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Drives any Kubernetes-compatible server by URL and prints one JSON line per measurement.
 #[derive(Parser)]
@@ -76,6 +76,8 @@ pub(crate) enum Measurement {
     Delete(DeleteArgs),
     /// Create one by one and compare with the disk's own fsync
     Single(SingleArgs),
+    /// Delete an owner and see until the last of what hangs on it is gone
+    Cascade(CascadeArgs),
     /// create, get, list, watch, single, delete, in this order
     All(AllArgs),
 }
@@ -171,6 +173,64 @@ pub(crate) struct SingleArgs {
     /// Synced writes per kind of file, half before and half after the creates
     #[arg(long, default_value_t = 2000)]
     pub(crate) fsync_count: u64,
+}
+
+/// How objects hang on each other.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShapeKind {
+    /// SIZE dependents of one owner
+    Flat,
+    /// SIZE is BxD: every object owns B others, D levels below the root
+    Tree,
+    /// SIZE objects in all, each owning the next
+    Chain,
+}
+
+/// What the DELETE says about dependents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Policy {
+    /// The owner goes at once, its dependents after it
+    Background,
+    /// Dependents go before their owner
+    Foreground,
+    /// Dependents stay and lose their reference
+    Orphan,
+    /// A DELETE without options: what the server takes for the right thing
+    Default,
+}
+
+/// Flags of `cascade`.
+#[derive(Args, Clone)]
+pub(crate) struct CascadeArgs {
+    /// How the objects hang on each other
+    #[arg(value_enum)]
+    pub(crate) shape: ShapeKind,
+    /// How many: a number, for a tree BxD as in 10x4
+    pub(crate) size: String,
+    /// What the DELETE says about dependents; several make one line each
+    #[arg(long = "policy", value_enum, value_delimiter = ',', default_value = "background")]
+    pub(crate) policies: Vec<Policy>,
+    /// Cascades per line, each on new objects; the figures are medians
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: u32,
+    /// Connections that create the objects
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) clients: u32,
+    /// Rest between the last create and the DELETE, so that what the creates left to do is not counted
+    #[arg(long, default_value_t = 500)]
+    pub(crate) settle_ms: u64,
+    /// Objects that have nothing to do with it, with owners of their own, in other namespaces
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=50_000_000))]
+    pub(crate) world: u64,
+    /// How long creating the world may take, and removing it
+    #[arg(long, default_value_t = 1800)]
+    pub(crate) world_seconds: u64,
+    /// Leave the objects of --world for another run
+    #[arg(long, requires = "world")]
+    pub(crate) keep_world: bool,
+    /// The objects of --world are there from an earlier run with --keep-world
+    #[arg(long, requires = "world")]
+    pub(crate) world_exists: bool,
 }
 
 /// Flags of `all`.

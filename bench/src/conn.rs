@@ -74,6 +74,16 @@ impl Conn {
         let (head, body) = self.sender.send_request(request).await?.into_parts();
         Ok((head.status, body))
     }
+
+    /// Like `stream`, but anything but success is an error.
+    pub(crate) async fn stream_ok(&mut self, what: &str, request: Call) -> Result<Incoming> {
+        let (status, body) = self.stream(request).await?;
+        if !status.is_success() {
+            let body = excerpt(&body.collect().await?.to_bytes());
+            return Err(Error::Refused { what: what.to_owned(), status, body });
+        }
+        Ok(body)
+    }
 }
 
 async fn dial(target: &Target) -> Result<SendRequest<Full<Bytes>>> {

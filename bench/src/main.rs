@@ -7,6 +7,7 @@ mod conn;
 mod drive;
 mod error;
 mod histogram;
+mod lines;
 mod measure;
 mod output;
 mod pages;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<bool> {
     let runtime = runtime(cli.common.threads)?;
     runtime.block_on(async {
-        let bench = Bench::prepare(cli.common.clone()).await?;
+        let bench = Bench::new(cli.common.clone())?;
         measure::run(&bench, &cli.measurement).await
     })
 }

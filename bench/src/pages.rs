@@ -79,12 +79,7 @@ pub(crate) async fn list_all(conn: &mut Conn, bench: &Bench, limit: u64) -> Resu
             listing.failure = Some(Error::TooSlow("the list".to_owned()));
             return Ok(listing);
         }
-        let token = utf8_percent_encode(&next, NON_ALPHANUMERIC);
-        let path = match next.is_empty() {
-            true => format!("{}?limit={limit}", bench.collection()),
-            false => format!("{}?limit={limit}&continue={token}", bench.collection()),
-        };
-        let request = bench.target.get(&path)?;
+        let request = bench.target.get(&path_of(&bench.collection(), limit, &next))?;
         let sent = Instant::now();
         let answer = tokio::time::timeout(bench.max_time() + GRACE, conn.fetch_ok("list", request)).await;
         let took = sent.elapsed();
@@ -104,6 +99,17 @@ pub(crate) async fn list_all(conn: &mut Conn, bench: &Bench, limit: u64) -> Resu
                 listing.failure = Some(error);
                 return Ok(listing);
             }
+        }
+    }
+}
+
+/// The path of the page that a token stands for; the empty token stands for the first one.
+pub(crate) fn path_of(collection: &str, limit: u64, token: &str) -> String {
+    match token.is_empty() {
+        true => format!("{collection}?limit={limit}"),
+        false => {
+            let token = utf8_percent_encode(token, NON_ALPHANUMERIC);
+            format!("{collection}?limit={limit}&continue={token}")
         }
     }
 }

@@ -61,6 +61,8 @@ pub(crate) enum Detail {
     Watch(Box<WatchDetail>),
     /// Of `single`.
     Single(Box<SingleDetail>),
+    /// Of `cascade`.
+    Cascade(Box<CascadeDetail>),
 }
 
 /// The fields of `list`.
@@ -105,6 +107,23 @@ pub(crate) struct SingleDetail {
     pub(crate) p99_above_fsync_append_us: Option<f64>,
     pub(crate) p50_above_fsync_prealloc_us: Option<f64>,
     pub(crate) p99_above_fsync_prealloc_us: Option<f64>,
+}
+
+/// The fields of `cascade`.
+#[derive(Serialize)]
+pub(crate) struct CascadeDetail {
+    pub(crate) shape: String,
+    pub(crate) policy: &'static str,
+    pub(crate) objects: u64,
+    pub(crate) world: u64,
+    pub(crate) repeat: u64,
+    pub(crate) order_required: bool,
+    pub(crate) owners_first: u64,
+    pub(crate) left: u64,
+    pub(crate) create_seconds: f64,
+    pub(crate) world_seconds: Option<f64>,
+    pub(crate) round_seconds: Vec<f64>,
+    pub(crate) round_cpu_seconds: Vec<f64>,
 }
 
 /// The disk's own times.

@@ -82,7 +82,7 @@ fn put_digits(hole: &mut [u8], mut value: u64) {
 }
 
 /// Letters without a pattern, so that no compression makes a server look better than it is.
-fn filler() -> impl Iterator<Item = char> {
+pub(crate) fn filler() -> impl Iterator<Item = char> {
     let mut random = crate::random::Random::new(1);
     std::iter::repeat_with(move || char::from(b'a' + (random.below(26)) as u8))
 }

@@ -2,6 +2,7 @@
 //! Must not know: how requests travel.
 
 mod all;
+mod cascade;
 mod create;
 mod delete;
 mod fsync;
@@ -18,6 +19,10 @@ use crate::report::Report;
 
 /// Runs what was asked for; true if nothing went wrong.
 pub(crate) async fn run(bench: &Bench, measurement: &Measurement) -> Result<bool> {
+    // A cascade works in namespaces of its own and leaves none behind.
+    if !matches!(measurement, Measurement::Cascade(_)) {
+        bench.prepare().await?;
+    }
     let report = match measurement {
         Measurement::Create(flags) => create::run(bench, flags).await?,
         Measurement::Get(flags) => get::run(bench, flags).await?,
@@ -25,6 +30,7 @@ pub(crate) async fn run(bench: &Bench, measurement: &Measurement) -> Result<bool
         Measurement::Watch(flags) => watch::run(bench, flags).await?,
         Measurement::Delete(flags) => delete::run(bench, flags).await?,
         Measurement::Single(flags) => single::run(bench, flags).await?,
+        Measurement::Cascade(flags) => return cascade::run(bench, flags).await,
         Measurement::All(flags) => return all::run(bench, flags).await,
     };
     Ok(publish(&report))

@@ -3,6 +3,8 @@
 // Helpers of tests may unwrap like tests do; clippy knows only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod cascades;
+mod collect;
 mod faults;
 mod measurements;
 mod program;

@@ -75,6 +75,8 @@ fn get_list_and_delete_use_what_create_made() {
     assert_shared_fields(deleted.clean_line(), "delete");
     assert_eq!(deleted.lines[0]["count"], 25);
     assert_eq!(stub.objects(), 1, "the owner stays");
+    let policies = stub.state.lock().unwrap().policies.clone();
+    assert!(policies.iter().all(|policy| policy.as_deref() == Some("Background")), "{policies:?}");
 }
 
 #[test]

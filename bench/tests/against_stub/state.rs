@@ -24,6 +24,18 @@ pub(crate) enum Fault {
     EndedWatch,
     /// Every fifth create is refused.
     RefusedCreate,
+    /// The last object of a cascade is forgotten.
+    Survivor,
+    /// Nobody is told of the last object of a cascade.
+    SilentEnd,
+    /// The last object of a cascade is said to be gone and is not.
+    FalseEnd,
+    /// Owners go before what they own, whatever was asked.
+    OwnersFirst,
+    /// The last of the orphans is deleted.
+    LostOrphan,
+    /// The watch ends with an error in the middle of a cascade.
+    FailedWatch,
 }
 
 /// Everything the stub remembers.
@@ -32,11 +44,18 @@ pub(crate) struct State {
     pub(crate) namespaces: BTreeSet<String>,
     pub(crate) objects: BTreeMap<String, Value>,
     pub(crate) version: u64,
+    /// Whether a DELETE without options holds the owner until what it owns is gone.
+    pub(crate) default_waits: bool,
+    /// What each DELETE of an object said about dependents, in order.
+    pub(crate) policies: Vec<Option<String>>,
+    /// What the requests for events and lists accepted, in order.
+    pub(crate) accepted: Vec<String>,
     /// What the last request said about who sent it.
     pub(crate) authorization: Option<String>,
     creates: u64,
     events: u64,
-    watchers: Vec<UnboundedSender<Bytes>>,
+    /// Each with the namespace that it watches.
+    watchers: Vec<(String, UnboundedSender<Bytes>)>,
 }
 
 impl State {
@@ -46,6 +65,9 @@ impl State {
             namespaces: BTreeSet::new(),
             objects: BTreeMap::new(),
             version: 100,
+            default_waits: false,
+            policies: Vec::new(),
+            accepted: Vec::new(),
             authorization: None,
             creates: 0,
             events: 0,
@@ -75,9 +97,14 @@ impl State {
     }
 
     /// One page after `after`, and the name to go on after, if there is more.
-    pub(crate) fn page(&self, limit: usize, after: Option<&str>) -> (Vec<Value>, Option<String>) {
-        let mut rest =
-            self.objects.iter().filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
+    pub(crate) fn page(
+        &self,
+        namespace: &str,
+        limit: usize,
+        after: Option<&str>,
+    ) -> (Vec<Value>, Option<String>) {
+        let inside = self.objects.iter().filter(|(_, object)| object["metadata"]["namespace"] == namespace);
+        let mut rest = inside.filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
         let page: Vec<(&String, &Value)> = rest.by_ref().take(limit).collect();
         let more = rest.next().is_some();
         let last = page.last().map(|(name, _)| (*name).clone()).filter(|_| more);
@@ -91,22 +118,40 @@ impl State {
     }
 
     /// A new watcher's stream.
-    pub(crate) fn watch(&mut self) -> UnboundedReceiver<Bytes> {
+    pub(crate) fn watch(&mut self, namespace: &str) -> UnboundedReceiver<Bytes> {
         let (sender, receiver) = unbounded_channel();
-        self.watchers.push(sender);
+        self.watchers.push((namespace.to_owned(), sender));
         receiver
     }
 
-    fn store(&mut self, kind: &str, name: String, mut object: Value) -> Value {
+    /// Deletes all objects of a namespace, and says so to nobody.
+    pub(crate) fn empty(&mut self, namespace: &str) {
+        self.objects.retain(|_, object| object["metadata"]["namespace"] != namespace);
+    }
+
+    /// Deletes a namespace, which has to be empty.
+    pub(crate) fn drop_namespace(&mut self, name: &str) -> (u16, Value) {
+        assert!(self.objects.values().all(|object| object["metadata"]["namespace"] != name));
+        match self.namespaces.remove(name) {
+            true => (200, json!({})),
+            false => (404, json!({"kind": "Status", "code": 404})),
+        }
+    }
+
+    /// Stores an object and tells the watchers.
+    pub(crate) fn store(&mut self, kind: &str, name: String, mut object: Value) -> Value {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         object["metadata"]["uid"] = json!(format!("uid-of-{name}"));
         self.objects.insert(name, object.clone());
-        self.tell(format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n"));
+        self.tell(kind, &object);
         object
     }
 
-    fn tell(&mut self, line: String) {
+    /// Tells the watchers of the object's namespace.
+    pub(crate) fn tell(&mut self, kind: &str, object: &Value) {
+        let line = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
         self.events += 1;
         let tenth = self.events == 10;
         let line = Bytes::from(line);
@@ -116,7 +161,8 @@ impl State {
             _ => 1,
         };
         for _ in 0..times {
-            self.watchers.retain(|watcher| watcher.send(line.clone()).is_ok());
+            self.watchers
+                .retain(|(watched, watcher)| watched != namespace || watcher.send(line.clone()).is_ok());
         }
         if tenth && self.fault == Fault::EndedWatch {
             self.watchers.clear();

@@ -95,19 +95,29 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
         }
         (&Method::POST, ["api", "v1", "namespaces"]) => {
             let name = parse(&body)["metadata"]["name"].as_str().unwrap().to_owned();
-            state.namespaces.insert(name);
-            (201, json!({}))
+            match state.namespaces.insert(name) {
+                true => (201, json!({})),
+                false => (409, json!({"kind": "Status", "code": 409})),
+            }
         }
-        (&Method::GET, ["api", "v1", "namespaces", _, "configmaps"]) if query.contains("watch=true") => {
-            return events(&mut state);
+        (&Method::DELETE, ["api", "v1", "namespaces", name]) => state.drop_namespace(name),
+        (&Method::GET, ["api", "v1", "namespaces", namespace, "configmaps"]) => {
+            state.accepted.push(head.headers["accept"].to_str().unwrap().to_owned());
+            match query.contains("watch=true") {
+                true => return events(&mut state, namespace),
+                false => list(&state, namespace, query),
+            }
         }
-        (&Method::GET, ["api", "v1", "namespaces", _, "configmaps"]) => list(&state, query),
+        (&Method::DELETE, ["api", "v1", "namespaces", namespace, "configmaps"]) => {
+            state.empty(namespace);
+            (200, json!({}))
+        }
         (&Method::POST, ["api", "v1", "namespaces", _, "configmaps"]) => state.create(parse(&body)),
         (&Method::GET, [.., "configmaps", name]) => found(state.objects.get(*name).cloned()),
         (&Method::PUT, [.., "configmaps", name]) => state.update(name, parse(&body)),
         (&Method::DELETE, [.., "configmaps", name]) => {
-            assert_eq!(parse(&body)["propagationPolicy"], "Background");
-            found(state.objects.remove(*name))
+            let options = if body.is_empty() { Value::Null } else { parse(&body) };
+            state.delete(name, options["propagationPolicy"].as_str())
         }
         _ => (405, json!({"kind": "Status", "code": 405})),
     };
@@ -127,14 +137,14 @@ fn respond(status: u16, body: UnsyncBoxBody<Bytes, Infallible>) -> Answer {
 }
 
 /// Tokens hold characters that have no place in a query, to see them escaped.
-fn list(state: &State, query: &str) -> (u16, Value) {
+fn list(state: &State, namespace: &str, query: &str) -> (u16, Value) {
     let value = |key: &str| query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
     let limit = value("limit").and_then(|limit| limit.parse().ok()).unwrap_or(500);
     let token = value("continue").map(|text| {
         let text = percent_encoding::percent_decode_str(text).decode_utf8().unwrap();
         text.strip_prefix("&after=").expect("a token that was given out").to_owned()
     });
-    let (items, last) = state.page(limit, token.as_deref());
+    let (items, last) = state.page(namespace, limit, token.as_deref());
     let moved = if state.fault == Fault::MovingVersion && token.is_some() { 1 } else { 0 };
     let mut metadata = json!({"resourceVersion": (state.version + moved).to_string()});
     if let Some(last) = last {
@@ -143,8 +153,8 @@ fn list(state: &State, query: &str) -> (u16, Value) {
     (200, json!({"kind": "ConfigMapList", "metadata": metadata, "items": items}))
 }
 
-fn events(state: &mut State) -> Answer {
-    let lines = stream::unfold(state.watch(), |mut receiver| async move {
+fn events(state: &mut State, namespace: &str) -> Answer {
+    let lines = stream::unfold(state.watch(namespace), |mut receiver| async move {
         let line = receiver.recv().await?;
         Some((Ok::<_, Infallible>(Frame::data(line)), receiver))
     });

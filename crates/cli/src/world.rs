@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use sexton_client::connect::{self, ConnectError, Connection};
 use sexton_client::{Kinds, Place, Resources, ServedKind};
+use sexton_model::stored;
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_store::embedded::{self, OpenError};
@@ -76,7 +77,7 @@ impl World {
         let mut target = format!("{} (embedded)", dir.display());
         let engine: Arc<dyn Engine> = if purpose == Purpose::Look && is_absent(dir)? {
             target = format!("{} (embedded, empty)", dir.display());
-            Arc::new(memory::open(Retention::default()))
+            Arc::new(memory::open_indexed(Retention::default(), stored::terms))
         } else {
             Arc::new(open_patiently(dir).await?)
         };
@@ -133,8 +134,9 @@ fn is_absent(dir: &Path) -> Result<bool, Failure> {
 /// A directory that another short command uses is free in a moment; one that a server uses is not.
 async fn open_patiently(dir: &Path) -> Result<sexton_store::local::LocalEngine, Failure> {
     let since = Instant::now();
+    let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
     loop {
-        match embedded::open(dir, embedded::Options::default()) {
+        match embedded::open(dir, options) {
             Ok(engine) => return Ok(engine),
             // Nothing tells when the lock is free, so it is tried again.
             Err(OpenError::Locked { holder, .. })

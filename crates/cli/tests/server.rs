@@ -20,7 +20,8 @@ use sexton_store::{Retention, Store, memory};
 /// A server on loopback; it ends with the runtime.
 fn serve(runtime: &tokio::runtime::Runtime, authentication: Authentication) -> String {
     runtime.block_on(async {
-        let store = Store::new(Arc::new(memory::open(Retention::default())));
+        let store =
+            Store::new(Arc::new(memory::open_indexed(Retention::default(), sexton_model::stored::terms)));
         let api = Api::open(store, Arc::new(RealNature), OwnerChecks::Warn).await.unwrap();
         let app = App::new(api, authentication, RequestLimits::default(), Metrics::default());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

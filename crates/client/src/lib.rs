@@ -9,11 +9,13 @@
 
 pub mod call;
 pub mod connect;
+pub mod gateway;
 pub mod kinds;
 mod lines;
 pub mod resources;
 
 pub use call::CallError;
 pub use connect::ConnectError;
+pub use gateway::{Gateway, Lines};
 pub use kinds::{Kinds, ServedKind};
 pub use resources::{Place, Resources};

@@ -55,6 +55,9 @@ pub struct FeedKind {
     /// Whether requests for it are answered.
     #[serde(default = "yes")]
     pub served: bool,
+    /// Why not all of its objects are told, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
 }
 
 fn yes() -> bool {

@@ -20,6 +20,7 @@ pub mod selector;
 pub mod status;
 pub mod stored;
 pub mod subscription;
+pub mod term;
 pub mod time;
 
 pub use delete_options::{DeleteOptions, Policy, Preconditions};
@@ -29,3 +30,4 @@ pub use invalid::FieldError;
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Details, Status};
 pub use stored::{Facts, Stored};
+pub use term::{Term, Terms};

@@ -46,7 +46,7 @@ fn main() {
 }
 
 fn open(dir: &Path, retention: Retention) -> Arc<LocalEngine> {
-    Arc::new(embedded::open(dir, Options { retention }).unwrap())
+    Arc::new(embedded::open(dir, Options { retention, ..Options::default() }).unwrap())
 }
 
 fn put(key: String, fill: u8) -> Transaction {

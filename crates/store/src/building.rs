@@ -4,9 +4,12 @@
 
 use std::sync::Arc;
 
-use crate::engine::{CommitError, Committed, Op, Transaction};
+use tokio::sync::oneshot;
+
+use crate::engine::{CommitError, Committed, Guard, Op, Transaction};
 use crate::history::Change;
 use crate::state::{Entry, State};
+use crate::terms::{Draft, TermIndex};
 use crate::writer::Reply;
 
 /// Larger batches only add latency: at this size the disk is no longer the limit.
@@ -17,31 +20,69 @@ const BATCH_BYTES: usize = 1 << 20;
 pub(crate) struct Building {
     pub(crate) state: State,
     pub(crate) changes: Vec<Arc<Change>>,
-    pub(crate) replies: Vec<(Reply<Committed>, Result<Committed, CommitError>)>,
+    pub(crate) terms: Draft,
+    pub(crate) replies: Vec<Waiting>,
     pub(crate) bytes: usize,
+}
+
+/// Who waits for the batch, and what it will hear if the batch becomes durable.
+pub(crate) enum Waiting {
+    One(Reply<Committed>, Result<Committed, CommitError>),
+    All(ReplyAll, Vec<Result<Committed, CommitError>>),
+}
+
+/// Who committed many transactions hears of each of them.
+pub(crate) type ReplyAll = oneshot::Sender<Vec<Result<Committed, CommitError>>>;
+
+impl Waiting {
+    /// The batch is durable.
+    pub(crate) fn done(self) {
+        // Whoever has gone away needs no answer.
+        match self {
+            Waiting::One(reply, outcome) => drop(reply.send(outcome)),
+            Waiting::All(reply, outcomes) => drop(reply.send(outcomes)),
+        }
+    }
+
+    /// The batch did not happen. Even refusals become this error: they may rest on commits that did not happen.
+    pub(crate) fn failed(self, error: &CommitError) {
+        match self {
+            Waiting::One(reply, _) => drop(reply.send(Err(error.clone()))),
+            Waiting::All(reply, outcomes) => drop(reply.send(vec![Err(error.clone()); outcomes.len()])),
+        }
+    }
 }
 
 impl Building {
     pub(crate) fn on(state: State) -> Building {
-        Building { state, changes: Vec::new(), replies: Vec::new(), bytes: 0 }
+        Building { state, changes: Vec::new(), terms: Draft::default(), replies: Vec::new(), bytes: 0 }
     }
 
     pub(crate) fn full(&self) -> bool {
         self.changes.len() >= BATCH_OPS || self.bytes >= BATCH_BYTES || self.replies.len() >= BATCH_OPS
     }
 
-    pub(crate) fn add(&mut self, transaction: Transaction, reply: Reply<Committed>) {
-        let outcome = match transaction.guards.iter().position(|guard| !self.state.holds(guard)) {
-            Some(guard) => Err(CommitError::Conflict { guard }),
-            None => {
-                transaction.ops.into_iter().for_each(|op| self.apply(op));
-                Ok(Committed { revision: self.state.revision })
-            }
-        };
-        self.replies.push((reply, outcome));
+    pub(crate) fn add(&mut self, index: &TermIndex, transaction: Transaction, reply: Reply<Committed>) {
+        let outcome = self.attempt(index, transaction);
+        self.replies.push(Waiting::One(reply, outcome));
     }
 
-    fn apply(&mut self, op: Op) {
+    /// Adds many, however many: they belong into one batch.
+    pub(crate) fn add_all(&mut self, index: &TermIndex, transactions: Vec<Transaction>, reply: ReplyAll) {
+        let outcomes = transactions.into_iter().map(|transaction| self.attempt(index, transaction)).collect();
+        self.replies.push(Waiting::All(reply, outcomes));
+    }
+
+    fn attempt(&mut self, index: &TermIndex, transaction: Transaction) -> Result<Committed, CommitError> {
+        let holds = |guard: &Guard| self.state.holds(guard, |term| self.terms.unused(index, term));
+        if let Some(guard) = transaction.guards.iter().position(|guard| !holds(guard)) {
+            return Err(CommitError::Conflict { guard });
+        }
+        transaction.ops.into_iter().for_each(|op| self.apply(index, op));
+        Ok(Committed { revision: self.state.revision })
+    }
+
+    fn apply(&mut self, index: &TermIndex, op: Op) {
         let revision = self.state.revision.next();
         let (key, after) = match op {
             Op::Put { key, value } => (key, Some(value)),
@@ -52,6 +93,8 @@ impl Building {
         let entry = after.as_ref().map(|value| Entry { revision, value: value.clone() });
         let before = self.state.set(&key, entry);
         self.state.revision = revision;
-        self.changes.push(Arc::new(Change { revision, key, before, after }));
+        let change = Change { revision, key, before, after };
+        self.terms.add(index, &change);
+        self.changes.push(Arc::new(change));
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sexton_model::Revision;
+use sexton_model::{Revision, Term};
 
 use crate::feed::ChangeFeed;
 use crate::state::Entry;
@@ -90,6 +90,11 @@ pub enum Guard {
     Empty {
         /// The range that must hold nothing.
         range: KeyRange,
+    },
+    /// No value carries the term. Terms are what the function says that an engine was opened with.
+    Unused {
+        /// The term that nothing may carry.
+        term: Term,
     },
 }
 
@@ -199,6 +204,10 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     /// readers and feeds see the commit.
     async fn commit(&self, transaction: Transaction) -> Result<Committed, CommitError>;
 
+    /// Commits one transaction after the other, with nothing in between and as one durable batch: after a crash all of
+    /// it is there or nothing. Each stands or falls by its own guards, which see what those before it wrote.
+    async fn commit_all(&self, transactions: Vec<Transaction>) -> Vec<Result<Committed, CommitError>>;
+
     /// Reads one key.
     async fn get(&self, key: &[u8], at: At) -> Result<Option<Entry>, ReadError>;
 
@@ -207,6 +216,9 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
 
     /// Counts the keys of a range.
     async fn count(&self, range: &KeyRange, at: At) -> Result<usize, ReadError>;
+
+    /// The first keys, in order, whose values carry a term in the latest durable state.
+    async fn with_term(&self, term: Term, limit: usize) -> Result<Vec<RawKey>, ReadError>;
 
     /// Every change in `range` after revision `after`, once each and in order.
     async fn changes(&self, range: KeyRange, after: Revision) -> Result<Box<dyn ChangeFeed>, ReadError>;

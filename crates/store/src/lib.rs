@@ -20,10 +20,13 @@ pub mod memory;
 mod pins;
 pub mod state;
 pub mod store;
+mod terms;
 mod writer;
 
 pub use engine::{At, CommitError, Committed, Engine, Guard, KeyRange, Op, Page, ReadError, Transaction};
 pub use history::{Change, Retention};
 pub use sexton_model::Revision;
+pub use sexton_model::{Term, Terms};
 pub use state::Entry;
 pub use store::{Object, ObjectChange, ObjectPage, Scope, Store, StoreError};
+pub use terms::Indexer;

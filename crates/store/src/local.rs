@@ -9,15 +9,16 @@ use std::time::{Instant, SystemTime};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
-use sexton_model::Revision;
+use sexton_model::{Revision, Term};
 use tokio::sync::{oneshot, watch};
 
-use crate::engine::{At, CommitError, Committed, Engine, KeyRange, Page, ReadError, Transaction};
+use crate::engine::{At, CommitError, Committed, Engine, KeyRange, Page, RawKey, ReadError, Transaction};
 use crate::feed::{ChangeFeed, LocalFeed};
 use crate::history::{Change, History, Retention, rewind};
 use crate::journal::{Journal, Recovered};
 use crate::pins::Pins;
 use crate::state::{Entry, State};
+use crate::terms::{self, Indexer, TermIndex};
 use crate::writer::{self, Command, Figures};
 
 /// What readers, feeds and the writer share.
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     /// history's lock sees a state and a history that belong together.
     pub(crate) state: ArcSwap<State>,
     history: RwLock<History>,
+    /// Belongs to the state, but is looked at on its own: who decides by it carries a guard.
+    terms: RwLock<TermIndex>,
     /// Wakes feeds.
     pub(crate) head: watch::Sender<Revision>,
     pub(crate) closed: AtomicBool,
@@ -43,6 +46,14 @@ impl Shared {
 
     pub(crate) fn history_mut(&self) -> RwLockWriteGuard<'_, History> {
         self.history.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn terms(&self) -> RwLockReadGuard<'_, TermIndex> {
+        self.terms.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn terms_mut(&self) -> RwLockWriteGuard<'_, TermIndex> {
+        self.terms.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state a read speaks of.
@@ -110,8 +121,18 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// Starts the writer thread on what a journal held.
+    /// Starts the writer thread on what a journal held; no value has terms.
     pub fn start(journal: impl Journal, recovered: Recovered, keep: Retention) -> LocalEngine {
+        LocalEngine::start_indexed(journal, recovered, keep, terms::nothing)
+    }
+
+    /// Starts the writer thread on what a journal held, with this function to read the terms of values.
+    pub fn start_indexed(
+        journal: impl Journal,
+        recovered: Recovered,
+        keep: Retention,
+        indexer: Indexer,
+    ) -> LocalEngine {
         let mut history = History::after(recovered.compacted);
         let (now, wall) = (Instant::now(), SystemTime::now());
         for (change, at) in recovered.history {
@@ -121,6 +142,7 @@ impl LocalEngine {
         }
         let shared = Arc::new(Shared {
             head: watch::Sender::new(recovered.state.revision),
+            terms: RwLock::new(TermIndex::of(&recovered.state, indexer)),
             state: ArcSwap::from_pointee(recovered.state),
             history: RwLock::new(history),
             closed: AtomicBool::new(false),
@@ -143,20 +165,23 @@ impl LocalEngine {
         (self.shared.state.load().map.len(), changes, weight)
     }
 
-    async fn ask<T>(
-        &self,
-        command: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> Command,
-    ) -> Result<T, CommitError> {
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, CommitError> {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).map_err(|_| CommitError::Closed)?;
-        answer.await.unwrap_or(Err(CommitError::Closed))
+        answer.await.map_err(|_| CommitError::Closed)
     }
 }
 
 #[async_trait]
 impl Engine for LocalEngine {
     async fn commit(&self, transaction: Transaction) -> Result<Committed, CommitError> {
-        self.ask(|reply| Command::Commit { transaction, reply }).await
+        self.ask(|reply| Command::Commit { transaction, reply }).await?
+    }
+
+    async fn commit_all(&self, transactions: Vec<Transaction>) -> Vec<Result<Committed, CommitError>> {
+        let count = transactions.len();
+        let outcomes = self.ask(|reply| Command::CommitAll { transactions, reply }).await;
+        outcomes.unwrap_or_else(|error| vec![Err(error); count])
     }
 
     async fn get(&self, key: &[u8], at: At) -> Result<Option<Entry>, ReadError> {
@@ -185,6 +210,11 @@ impl Engine for LocalEngine {
         Ok(self.shared.at(at)?.count(range))
     }
 
+    async fn with_term(&self, term: Term, limit: usize) -> Result<Vec<RawKey>, ReadError> {
+        self.shared.open()?;
+        Ok(self.shared.terms().keys(term, limit))
+    }
+
     async fn changes(&self, range: KeyRange, after: Revision) -> Result<Box<dyn ChangeFeed>, ReadError> {
         self.shared.open()?;
         let head = self.shared.state.load().revision;
@@ -204,7 +234,7 @@ impl Engine for LocalEngine {
     }
 
     async fn compact(&self, upto: Revision) -> Result<(), CommitError> {
-        self.ask(|reply| Command::Compact { upto, reply }).await
+        self.ask(|reply| Command::Compact { upto, reply }).await?
     }
 
     async fn close(&self) {

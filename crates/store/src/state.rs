@@ -1,7 +1,7 @@
 //! The current state as a persistent ordered map: a snapshot is a clone, readers never block the writer.
 
 use imbl::OrdMap;
-use sexton_model::Revision;
+use sexton_model::{Revision, Term};
 
 use crate::engine::{Guard, KeyRange, Page, RawKey, RawValue};
 
@@ -24,14 +24,15 @@ pub struct State {
 }
 
 impl State {
-    /// Whether a guard holds in this state.
-    pub fn holds(&self, guard: &Guard) -> bool {
+    /// Whether a guard holds in this state; which terms nothing carries must be known from elsewhere.
+    pub fn holds(&self, guard: &Guard, unused: impl FnOnce(Term) -> bool) -> bool {
         match guard {
             Guard::At { key, revision } => {
                 self.map.get(key.as_ref() as &[u8]).map_or(Revision::NONE, |entry| entry.revision)
                     == *revision
             }
             Guard::Empty { range } => self.map.range::<_, [u8]>(range.bounds()).next().is_none(),
+            Guard::Unused { term } => unused(*term),
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use sexton_model::Revision;
 use tokio::sync::oneshot;
 
-use crate::building::Building;
+use crate::building::{Building, ReplyAll, Waiting};
 use crate::engine::{CommitError, Committed, Transaction};
 use crate::history::{Change, Retention, Slice};
 use crate::journal::{Journal, JournalError};
@@ -35,6 +35,7 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, CommitError>>;
 /// What the writer can be asked to do.
 pub(crate) enum Command {
     Commit { transaction: Transaction, reply: Reply<Committed> },
+    CommitAll { transactions: Vec<Transaction>, reply: ReplyAll },
     Compact { upto: Revision, reply: Reply<()> },
     Close,
 }
@@ -88,18 +89,18 @@ impl Writer {
         let mut pause = QUIET;
         loop {
             pause = match queue.recv_timeout(pause) {
-                Ok(Command::Commit { transaction, reply }) => {
-                    if !self.batch(transaction, reply, queue) {
-                        break;
-                    }
-                    self.upkeep_under_load();
-                    QUIET
-                }
                 Ok(Command::Compact { upto, reply }) => {
                     self.compactions.push_back((upto, reply));
                     Duration::ZERO
                 }
                 Ok(Command::Close) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(commit) => {
+                    if !self.batch(commit, queue) {
+                        break;
+                    }
+                    self.upkeep_under_load();
+                    QUIET
+                }
                 // Slice after slice until there is something to commit or nothing to do.
                 Err(RecvTimeoutError::Timeout) if self.upkeep() => Duration::ZERO,
                 Err(RecvTimeoutError::Timeout) => REST,
@@ -107,15 +108,21 @@ impl Writer {
         }
     }
 
-    /// Commits one batch: the given transaction and whatever else is queued. False means: close.
-    fn batch(&mut self, first: Transaction, reply: Reply<Committed>, queue: &Receiver<Command>) -> bool {
-        let mut building = Building::on(State::clone(&self.shared.state.load()));
-        building.add(first, reply);
+    /// Commits one batch: the given commit and whatever else is queued. False means: close.
+    fn batch(&mut self, first: Command, queue: &Receiver<Command>) -> bool {
+        let shared = self.shared.clone();
+        // Only this thread changes them, and not before the batch is durable.
+        let terms = shared.terms();
+        let mut building = Building::on(State::clone(&shared.state.load()));
+        let mut next = Ok(first);
         let mut go_on = true;
         let mut waited = false;
-        while !building.full() {
-            match queue.try_recv() {
-                Ok(Command::Commit { transaction, reply }) => building.add(transaction, reply),
+        loop {
+            match next {
+                Ok(Command::Commit { transaction, reply }) => building.add(&terms, transaction, reply),
+                Ok(Command::CommitAll { transactions, reply }) => {
+                    building.add_all(&terms, transactions, reply)
+                }
                 // The end of the batch, so that it speaks of what was committed before it.
                 Ok(Command::Compact { upto, reply }) => {
                     self.compactions.push_back((upto, reply));
@@ -132,28 +139,28 @@ impl Writer {
                 }
                 Err(_) => break,
             }
+            if building.full() {
+                break;
+            }
+            next = queue.try_recv();
         }
+        drop(terms);
         self.finish(building);
         go_on
     }
 
     fn finish(&mut self, building: Building) {
-        let Building { state, changes, replies, bytes } = building;
+        let Building { state, changes, terms, replies, bytes } = building;
         match self.make_durable(&changes) {
             Ok(()) => {
                 self.unfolded.changes += changes.len();
                 self.unfolded.bytes += bytes;
+                // Before anybody can see the values that they belong to.
+                self.shared.terms_mut().accept(terms);
                 self.publish(state, &changes);
-                for (reply, outcome) in replies {
-                    let _ = reply.send(outcome);
-                }
+                replies.into_iter().for_each(Waiting::done);
             }
-            // Even refusals become this error: they may rest on commits that did not happen.
-            Err(error) => {
-                for (reply, _) in replies {
-                    let _ = reply.send(Err(error.clone()));
-                }
-            }
+            Err(error) => replies.into_iter().for_each(|reply| reply.failed(&error)),
         }
     }
 

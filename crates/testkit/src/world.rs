@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use serde_json::{Value, json};
+use sexton_model::stored;
 use sexton_model::{Document, GroupResource, Key, Stored};
 use sexton_server::api::{Api, OwnerChecks};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
@@ -48,7 +49,7 @@ impl World {
 
     /// A world in memory with rules of its own.
     pub async fn with(checks: OwnerChecks, limits: RequestLimits) -> World {
-        let engine = Arc::new(memory::open(Retention::default()));
+        let engine = Arc::new(memory::open_indexed(Retention::default(), stored::terms));
         World::on(engine, None, Arc::default(), checks, limits).await
     }
 
@@ -182,5 +183,6 @@ impl World {
 }
 
 fn open(dir: &Path) -> Arc<dyn Engine> {
-    Arc::new(embedded::open(dir, embedded::Options::default()).unwrap())
+    let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
+    Arc::new(embedded::open(dir, options).unwrap())
 }

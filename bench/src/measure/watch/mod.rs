@@ -2,7 +2,6 @@
 //! Must not know: other measurements.
 
 mod event;
-mod lines;
 mod sequences;
 mod watcher;
 mod writer;

@@ -10,11 +10,11 @@ use hyper::body::Incoming;
 use tokio::sync::watch;
 
 use super::event::{Event, Reader};
-use super::lines::Lines;
 use super::sequences::Sequences;
 use crate::conn::Conn;
-use crate::error::{Error, Result, excerpt};
+use crate::error::{Result, excerpt};
 use crate::histogram::Histogram;
+use crate::lines::Lines;
 use crate::target::Call;
 
 /// How far a watcher is, readable while it works.
@@ -57,11 +57,7 @@ pub(crate) struct Stream {
 
 /// Asks for the watch and waits until it is accepted.
 pub(crate) async fn start(mut conn: Conn, request: Call) -> Result<Stream> {
-    let (status, body) = conn.stream(request).await?;
-    if !status.is_success() {
-        let body = excerpt(&body.collect().await?.to_bytes());
-        return Err(Error::Refused { what: "watch".to_owned(), status, body });
-    }
+    let body = conn.stream_ok("watch", request).await?;
     Ok(Stream { _conn: conn, body })
 }
 

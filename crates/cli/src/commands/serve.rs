@@ -183,7 +183,7 @@ async fn open(data: &Path, args: &Args) -> Result<Arc<LocalEngine>, Error> {
         ..Retention::default()
     };
     let data = data.to_owned();
-    let options = embedded::Options { retention: keep };
+    let options = embedded::Options { retention: keep, indexer: Some(sexton_model::stored::terms) };
     let opening = tokio::task::spawn_blocking(move || embedded::open(&data, options));
     match opening.await {
         Ok(opened) => Ok(Arc::new(opened?)),

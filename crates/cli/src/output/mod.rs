@@ -2,8 +2,20 @@
 //!
 //! It must not know where what it prints comes from.
 
+#[allow(dead_code, reason = "the commands that show these come with the collector")]
+pub(crate) mod graph;
+#[allow(dead_code, reason = "the commands that show these come with the collector")]
+pub(crate) mod ndjson;
 pub(crate) mod object;
+#[allow(dead_code, reason = "the commands that show these come with the collector")]
+pub(crate) mod progress;
+#[allow(dead_code, reason = "the commands that show these come with the collector")]
+pub(crate) mod style;
 pub(crate) mod table;
+#[allow(dead_code, reason = "the commands that show these come with the collector")]
+pub(crate) mod tree;
+#[allow(dead_code, reason = "the commands that show these come with the collector")]
+pub(crate) mod why;
 pub(crate) mod yaml;
 
 use std::io::{ErrorKind, IsTerminal, Write};

@@ -37,6 +37,26 @@ pub struct ServedKind {
 }
 
 impl ServedKind {
+    /// A kind that every server of ours has, in our own group and without namespaces.
+    pub fn of_ours(plural: &str, kind: &str) -> ServedKind {
+        ServedKind::well_known("sexton.dev", plural, kind, false)
+    }
+
+    /// A kind that need not be discovered, because it is the same everywhere.
+    pub fn well_known(group: &str, plural: &str, kind: &str, namespaced: bool) -> ServedKind {
+        ServedKind {
+            resource: GroupResource::new(group, plural),
+            version: "v1".into(),
+            preferred: true,
+            kind: kind.into(),
+            singular: kind.to_lowercase(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced,
+            verbs: Vec::new(),
+        }
+    }
+
     /// `apiVersion` of its objects.
     pub fn api_version(&self) -> String {
         match self.resource.group.as_str() {

@@ -10,6 +10,7 @@ mod list;
 mod put;
 mod table;
 mod watch;
+mod write;
 
 pub use bulk::BulkError;
 pub use delete::{DeleteAsk, DeleteError, Deleted, Ending};

@@ -62,7 +62,8 @@ mod tests {
             assert_eq!(ask(&gate, path).await, (503, true), "{path}");
         }
         assert_eq!(ask(&gate, "/livez").await, (200, false));
-        let store = Store::new(Arc::new(memory::open(Retention::default())));
+        let store =
+            Store::new(Arc::new(memory::open_indexed(Retention::default(), sexton_model::stored::terms)));
         let api = Api::open(store, Arc::new(RealNature), OwnerChecks::Warn).await.unwrap();
         let limits = RequestLimits::default();
         gate.open(App::new(api, Authentication::InProcess, limits, Metrics::default()));

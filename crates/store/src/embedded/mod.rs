@@ -40,12 +40,15 @@ use self::lock::DirLock;
 use self::reserve::Reserve;
 use crate::history::Retention;
 use crate::local::LocalEngine;
+use crate::terms::{self, Indexer};
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// How much history is kept.
     pub retention: Retention,
+    /// Reads the terms of a value; without it no value has any.
+    pub indexer: Option<Indexer>,
 }
 
 /// Opens the store in a directory; both are made if they do not exist.
@@ -81,7 +84,8 @@ pub fn open(dir: impl AsRef<Path>, options: Options) -> Result<LocalEngine, Open
         "store opened"
     );
     let journal = SqliteJournal::new(connection, checkpointer, meta, Reserve::new(dir), lock);
-    Ok(LocalEngine::start(journal, recovered, options.retention))
+    let indexer = options.indexer.unwrap_or(terms::nothing);
+    Ok(LocalEngine::start_indexed(journal, recovered, options.retention, indexer))
 }
 
 /// Whether there is a file to open; looks for damage that SQLite would pass over.

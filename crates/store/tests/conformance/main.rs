@@ -8,6 +8,9 @@ mod feeds;
 mod model;
 mod races;
 mod reads;
+mod terms;
+mod terms_model;
+mod together;
 mod world;
 
 /// Every scenario with every engine.
@@ -57,6 +60,15 @@ scenarios![
     feeds::a_slow_reader_is_told_when_it_is_too_late,
     feeds::a_slow_reader_blocks_nobody,
     feeds::a_feed_ends_when_the_engine_is_closed,
+    terms::a_term_is_used_while_a_value_carries_it,
+    terms::replacing_and_removing_drop_terms,
+    terms::keys_of_a_term_come_in_order,
+    terms::guards_see_the_terms_of_earlier_transactions,
+    terms::a_refused_commit_adds_no_terms,
+    together::each_stands_or_falls_alone,
+    together::later_ones_see_what_earlier_ones_wrote,
+    together::nothing_comes_in_between,
+    together::none_and_nothing,
     races::of_many_updates_at_one_revision_exactly_one_wins,
     races::of_many_creates_exactly_one_wins,
     races::no_increment_is_lost,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use sexton_store::embedded::{self, Options};
 use sexton_store::{
-    CommitError, Committed, Engine, Guard, KeyRange, Op, Retention, Revision, Transaction, memory,
+    CommitError, Committed, Engine, Guard, KeyRange, Op, Retention, Revision, Term, Terms, Transaction,
+    memory,
 };
 
 /// An engine and what must outlive it.
@@ -16,7 +17,8 @@ pub struct World {
 
 impl World {
     pub fn memory() -> World {
-        World { engine: Some(Arc::new(memory::open(Retention::default()))), dir: None }
+        let engine = memory::open_indexed(Retention::default(), tags);
+        World { engine: Some(Arc::new(engine)), dir: None }
     }
 
     pub fn embedded() -> World {
@@ -38,7 +40,36 @@ impl World {
 }
 
 fn open(dir: &Path) -> Arc<dyn Engine> {
-    Arc::new(embedded::open(dir, Options::default()).unwrap())
+    let options = Options { indexer: Some(tags), ..Options::default() };
+    Arc::new(embedded::open(dir, options).unwrap())
+}
+
+/// The terms of a value: its words that begin with `#`.
+fn tags(value: &[u8]) -> Terms {
+    let words = value.split(|byte| *byte == b' ').filter(|word| word.first() == Some(&b'#'));
+    let mut terms: Terms = words.map(tag).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// The term of a word.
+pub fn tag(word: impl AsRef<[u8]>) -> Term {
+    let mut bytes = [0; 16];
+    for (place, byte) in bytes.iter_mut().zip(word.as_ref()) {
+        *place = *byte;
+    }
+    Term::new(bytes)
+}
+
+pub fn unused(word: &str) -> Guard {
+    Guard::Unused { term: tag(word) }
+}
+
+/// The keys whose values carry a word, as text.
+pub async fn tagged(engine: &Arc<dyn Engine>, word: &str) -> Vec<String> {
+    let keys = engine.with_term(tag(word), usize::MAX).await.unwrap();
+    keys.iter().map(|key| text(key)).collect()
 }
 
 pub fn put(key: &str, value: &str) -> Op {

@@ -8,7 +8,9 @@ use std::time::SystemTime;
 
 use sexton_store::journal::{Journal, JournalError, Recovered};
 use sexton_store::local::LocalEngine;
-use sexton_store::{At, Change, CommitError, Engine, KeyRange, Op, Retention, Transaction};
+use sexton_store::{
+    At, Change, CommitError, Engine, Guard, KeyRange, Op, Retention, Term, Terms, Transaction,
+};
 
 use crate::script::{block_on, open};
 
@@ -143,6 +145,28 @@ async fn after_a_failed_sync_the_store_is_read_only() {
     expect_numbers(&engine, 1..3).await;
     let mut feed = engine.changes(KeyRange::all(), head).await.unwrap();
     assert_eq!(feed.next().await.unwrap().changes.len(), 1);
+}
+
+/// What a refused batch would have changed counts for nobody.
+#[tokio::test]
+async fn a_refused_batch_leaves_no_terms() {
+    let term = Term::new(*b"sixteen bytes...");
+    let indexer = |value: &[u8]| {
+        if value == b"marked" { Terms::from_slice(&[Term::new(*b"sixteen bytes...")]) } else { Terms::new() }
+    };
+    let journal = Failing::default();
+    let full = journal.full.clone();
+    let engine = LocalEngine::start_indexed(journal, Recovered::default(), Retention::default(), indexer);
+    let write = |value: &[u8]| Op::Put { key: b"k"[..].into(), value: value.into() };
+    let marking = Transaction { guards: vec![Guard::Unused { term }], ops: vec![write(b"marked")] };
+    full.store(true, Ordering::SeqCst);
+    let outcomes = engine.commit_all(vec![marking.clone(), marking.clone()]).await;
+    // Even the second, whose guard failed only because of the first.
+    assert_eq!(outcomes, vec![Err(CommitError::Full("no space".into())); 2]);
+    assert!(engine.with_term(term, 1).await.unwrap().is_empty());
+    full.store(false, Ordering::SeqCst);
+    engine.commit(marking).await.unwrap();
+    assert_eq!(engine.with_term(term, 1).await.unwrap().len(), 1);
 }
 
 /// Somebody left a transaction open in a SQLite shell: writes fail with a hint, and work again when it has ended.

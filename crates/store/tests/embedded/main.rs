@@ -10,3 +10,4 @@ mod kill;
 mod log_damage;
 mod reopen;
 mod script;
+mod together;

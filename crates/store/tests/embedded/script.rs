@@ -14,7 +14,7 @@ pub const LITTLE: Retention =
     Retention { age: std::time::Duration::from_secs(600), bytes: 1 << 20, changes: 40 };
 
 pub fn open(dir: &Path, retention: Retention) -> Result<LocalEngine, OpenError> {
-    embedded::open(dir, Options { retention })
+    embedded::open(dir, Options { retention, ..Options::default() })
 }
 
 /// The commit of this number: counts itself, writes some keys, removes some.

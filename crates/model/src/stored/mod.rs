@@ -5,52 +5,29 @@
 //! └──────────────── text ──────────────────┘    └postcard┘  └1 byte┘ └4 bytes, LE┘
 //! ```
 //!
+//! Version 2 of the facts says behind those of version 1 to what the resource subscribes; both are read.
+//!
 //! The text is compact JSON with sorted keys except that `apiVersion`, `kind` and `metadata` come first, and it holds
 //! no `resourceVersion`: that is the revision of the commit, which is known only afterwards, and is spliced in when
 //! the text goes out. JSON text never holds a raw line feed, so a person can find the end of it in the database file.
 
+mod facts;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::document::{Document, NotADocument};
 use crate::ids::Revision;
-use crate::time;
+use crate::term::Terms;
 
-const VERSION: u8 = 1;
+pub use facts::{Facts, Subscribed};
 
-/// What is known of a stored resource without parsing its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts<'a> {
-    /// Where the metadata object stands in the text, braces included.
-    metadata: (u32, u32),
-    /// The life.
-    pub uid: &'a str,
-    /// Creation, in seconds since 1970.
-    pub created: i64,
-    /// When it was marked as deleted.
-    pub deleted: Option<i64>,
-    /// Labels, sorted by key.
-    #[serde(borrow)]
-    pub labels: Vec<(&'a str, &'a str)>,
-    /// Finalizers.
-    pub finalizers: Vec<&'a str>,
-    /// The uids of the owners.
-    pub owners: Vec<&'a str>,
-}
-
-impl Facts<'_> {
-    /// The value of a label.
-    pub fn label(&self, key: &str) -> Option<&str> {
-        self.labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
-    }
-
-    pub(crate) fn metadata(&self) -> Range<usize> {
-        self.metadata.0 as usize..self.metadata.1 as usize
-    }
-}
+const VERSION: u8 = 2;
+/// Without subscriptions.
+const FIRST_VERSION: u8 = 1;
 
 /// Bytes that are not what this module writes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +36,7 @@ pub enum NotStored {
     #[error("a stored value is damaged: {0}")]
     Damaged(&'static str),
     /// Written by a newer version.
-    #[error("a stored value has format {0}, this version reads format {VERSION}")]
+    #[error("a stored value has format {0}, this version reads formats up to {VERSION}")]
     UnknownVersion(u8),
 }
 
@@ -74,12 +51,7 @@ impl Stored {
         let metadata = write_text(document, &mut bytes);
         bytes.push(b'\n');
         let text = bytes.len();
-        let facts = facts_of(document, metadata);
-        let mut bytes = match postcard::to_extend(&facts, bytes) {
-            Ok(bytes) => bytes,
-            // Writing plain data to a growing buffer has no way to fail.
-            Err(error) => unreachable!("cannot encode facts: {error}"),
-        };
+        let mut bytes = facts::write(document, metadata, bytes);
         let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
         bytes.push(VERSION);
         bytes.extend_from_slice(&length.to_le_bytes());
@@ -97,33 +69,18 @@ impl Stored {
     }
 
     /// Text and facts. Read from the end, so that finding them costs the same however long the text is.
-    fn split(&self) -> Result<(&[u8], &[u8]), NotStored> {
-        const SHORT: NotStored = NotStored::Damaged("it is too short");
-        let (rest, length) = self.0.split_last_chunk::<4>().ok_or(SHORT)?;
-        let (version, rest) = rest.split_last().ok_or(SHORT)?;
-        if *version != VERSION {
-            return Err(NotStored::UnknownVersion(*version));
-        }
-        let length = u32::from_le_bytes(*length) as usize;
-        let (text, facts) = rest.split_at_checked(rest.len().wrapping_sub(length)).ok_or(SHORT)?;
-        let text = text.strip_suffix(b"\n").ok_or(NotStored::Damaged("no line feed behind the text"))?;
-        Ok((text, facts))
+    fn split(&self) -> Result<Parts<'_>, NotStored> {
+        split(&self.0)
     }
 
     /// The JSON text, without a resource version.
     pub fn text(&self) -> Result<&[u8], NotStored> {
-        Ok(self.split()?.0)
+        Ok(self.split()?.text)
     }
 
     /// What is known without parsing the text.
     pub fn facts(&self) -> Result<Facts<'_>, NotStored> {
-        let (text, facts) = self.split()?;
-        let facts: Facts<'_> =
-            postcard::from_bytes(facts).map_err(|_| NotStored::Damaged("the facts cannot be read"))?;
-        match text.get(facts.metadata()) {
-            Some([b'{', .., b'}']) => Ok(facts),
-            _ => Err(NotStored::Damaged("the facts point beside the metadata")),
-        }
+        facts(&self.split()?)
     }
 
     /// The document as it was, with its resource version.
@@ -183,6 +140,40 @@ impl Stored {
     }
 }
 
+/// The parts of a stored value.
+struct Parts<'a> {
+    text: &'a [u8],
+    facts: &'a [u8],
+    version: u8,
+}
+
+fn split(bytes: &[u8]) -> Result<Parts<'_>, NotStored> {
+    const SHORT: NotStored = NotStored::Damaged("it is too short");
+    let (rest, length) = bytes.split_last_chunk::<4>().ok_or(SHORT)?;
+    let (version, rest) = rest.split_last().ok_or(SHORT)?;
+    if !(FIRST_VERSION..=VERSION).contains(version) {
+        return Err(NotStored::UnknownVersion(*version));
+    }
+    let length = u32::from_le_bytes(*length) as usize;
+    let (text, facts) = rest.split_at_checked(rest.len().wrapping_sub(length)).ok_or(SHORT)?;
+    let text = text.strip_suffix(b"\n").ok_or(NotStored::Damaged("no line feed behind the text"))?;
+    Ok(Parts { text, facts, version: *version })
+}
+
+fn facts<'a>(parts: &Parts<'a>) -> Result<Facts<'a>, NotStored> {
+    let facts = facts::read(parts.facts, parts.version > FIRST_VERSION)
+        .map_err(|_| NotStored::Damaged("the facts cannot be read"))?;
+    match parts.text.get(facts.metadata()) {
+        Some([b'{', .., b'}']) => Ok(facts),
+        _ => Err(NotStored::Damaged("the facts point beside the metadata")),
+    }
+}
+
+/// The terms of a stored value, for whoever keeps an index of them; what cannot be read has none.
+pub fn terms(value: &[u8]) -> Terms {
+    split(value).and_then(|parts| facts(&parts)).map_or_else(|_| Terms::new(), |facts| facts.terms())
+}
+
 /// Metadata is never empty (it has at least a name), so the comma is always right.
 pub(crate) fn splice(revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(br#""resourceVersion":""#);
@@ -240,29 +231,11 @@ fn write_json(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     }
 }
 
-fn facts_of(document: &Document, metadata: Range<usize>) -> Facts<'_> {
-    let fields = document.metadata();
-    let seconds = |field: &str| fields.get(field).and_then(Value::as_str).and_then(time::parse);
-    let labels = fields.get("labels").and_then(Value::as_object);
-    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    Facts {
-        metadata: (offset(metadata.start), offset(metadata.end)),
-        uid: document.uid(),
-        created: seconds("creationTimestamp").unwrap_or(0),
-        deleted: seconds("deletionTimestamp"),
-        labels: labels
-            .into_iter()
-            .flatten()
-            .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
-            .collect(),
-        finalizers: document.finalizers(),
-        owners: document.owner_references().iter().filter_map(|owner| owner.get("uid")?.as_str()).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks;
+    use crate::term::Term;
     use serde_json::json;
 
     fn document() -> Document {
@@ -334,5 +307,63 @@ mod tests {
             let cut_off = Stored::from_bytes(good.bytes()[..cut].into());
             assert!(cut_off.facts().is_err() || cut_off.document(Revision::NONE).is_ok(), "cut at {cut}");
         }
+    }
+
+    fn subscribing(annotation: &str) -> Document {
+        let mut document = document();
+        document.set_or_remove("namespace", Some("own".into()));
+        let annotations = json!({ marks::DEPENDENCIES: annotation });
+        document.set_or_remove("annotations", Some(annotations));
+        document
+    }
+
+    /// What is only declared in words, and by life, and for itself; the namespace that nobody wrote is both.
+    #[test]
+    fn terms_say_whom_a_resource_refers_to() {
+        let text =
+            "- Vm.x.io/a\n- Vm/far/b\n- self\n- {target: Vm/c, uid: u-9}\n- {target: Vm/d, uid: u-9}\n";
+        let stored = Stored::encode(&subscribing(text));
+        assert_eq!(stored.facts().unwrap().subscriptions.len(), 5);
+        let mut expected = vec![
+            Term::uid("u-1"),
+            Term::owner("u-0"),
+            Term::subscription_slot("x.io", "Vm", "own", "a"),
+            Term::subscription_slot("x.io", "Vm", "", "a"),
+            Term::subscription_slot("", "Vm", "far", "b"),
+            Term::subscription_uid("u-1"),
+            Term::subscription_uid("u-9"),
+        ];
+        expected.sort_unstable();
+        assert_eq!(terms(stored.bytes()).as_slice(), expected);
+        assert_eq!(
+            stored.document(Revision::NONE).unwrap().metadata()["annotations"][marks::DEPENDENCIES],
+            text
+        );
+    }
+
+    #[test]
+    fn an_annotation_that_cannot_be_read_declares_nothing() {
+        for nonsense in ["[", "- 7: x", ""] {
+            let stored = Stored::encode(&subscribing(nonsense));
+            assert_eq!(stored.facts().unwrap().subscriptions, []);
+            assert_eq!(terms(stored.bytes()).len(), 2);
+        }
+        assert_eq!(terms(b"nonsense").len(), 0);
+    }
+
+    /// The first version ended where the subscriptions now begin.
+    #[test]
+    fn the_first_version_is_still_read() {
+        let new = Stored::encode(&document());
+        let Parts { text, facts, .. } = split(new.bytes()).unwrap();
+        let mut old = [text, b"\n", &facts[..facts.len() - 1], &[FIRST_VERSION]].concat();
+        old.extend_from_slice(&u32::try_from(facts.len() - 1).unwrap().to_le_bytes());
+        let old = Stored::from_bytes(old.into());
+        assert_eq!(old.facts(), new.facts());
+        assert_eq!(terms(old.bytes()), terms(new.bytes()));
+        let mut newer = new.bytes().to_vec();
+        let at = newer.len() - 5;
+        newer[at] = VERSION + 1;
+        assert_eq!(Stored::from_bytes(newer.into()).facts(), Err(NotStored::UnknownVersion(VERSION + 1)));
     }
 }

@@ -1,0 +1,82 @@
+//! Why a call has no verdict. Each is a failure of the hook, to be tried again, and never the end of an object.
+
+use std::io;
+use std::time::Duration;
+
+use sexton_model::hook::BadVerdict;
+
+/// Why a call has no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    /// The program could not be started.
+    #[error("{program:?} cannot be started")]
+    NotStarted {
+        /// Its path or name.
+        program: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It runs, and nobody can say how it ended.
+    #[error("the program cannot be waited for")]
+    Lost(#[source] io::Error),
+    /// The service could not be reached.
+    #[error("{address} cannot be reached")]
+    Unreachable {
+        /// Host and port.
+        address: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The connection ended before the answer did, or the answer is not HTTP.
+    #[error("the connection ended within the answer")]
+    Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// An answer without words whose end nobody announced: it may be half of one.
+    #[error("the answer is empty and does not say that it is; send Content-Length: 0, or a verdict")]
+    Unannounced,
+    /// No verdict in time; what was started was ended.
+    #[error("no verdict within {} seconds", .after.as_secs_f64())]
+    Deadline {
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// So many other calls were under way that its time came before its turn. It was not begun.
+    #[error("not begun in time, because of other calls")]
+    Late,
+    /// It said more than it may; what was started was ended.
+    #[error("more than {limit} bytes of output")]
+    TooMuch {
+        /// What it may say.
+        limit: usize,
+    },
+    /// It said something else than a verdict.
+    #[error(transparent)]
+    NoVerdict(#[from] BadVerdict),
+    /// The call cannot be written down.
+    #[error("the call cannot be written down")]
+    Unsayable(#[source] serde_json::Error),
+    /// The address cannot be used.
+    #[error("{url:?} cannot be called")]
+    BadUrl {
+        /// The address.
+        url: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl HookError {
+    /// Whether it is certain that nothing was run: no program started, no request sent.
+    pub fn is_before_anything(&self) -> bool {
+        matches!(
+            self,
+            HookError::NotStarted { .. }
+                | HookError::Unreachable { .. }
+                | HookError::Late
+                | HookError::Unsayable(_)
+                | HookError::BadUrl { .. }
+        )
+    }
+}

@@ -1,0 +1,148 @@
+//! Running a program: the call on its standard input, the verdict on its standard output.
+//!
+//! It gets a clean environment and no shell. It must not know what the verdict is good for.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::pin::pin;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use sexton_model::hook::Verdict;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use super::group::Group;
+use super::{HookError, output};
+
+/// The same for every program, wherever the collector was started.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const LANG: &str = "C.UTF-8";
+/// Of what a program complains, so many bytes are kept: with how it ended before it, a reason is not cut.
+const COMPLAINT: usize = 960;
+/// What a program said before it ended is read at once; this is for streams that somebody outside of the group holds.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// A killed process is gone at once, unless the system itself is stuck; then there is no use in waiting for it.
+const BURIAL: Duration = Duration::from_secs(5);
+
+/// What is run.
+pub(super) struct Program<'a> {
+    pub(super) argv: &'a [String],
+    pub(super) dir: Option<&'a str>,
+    pub(super) env: &'a BTreeMap<String, String>,
+    pub(super) key: &'a str,
+}
+
+impl Program<'_> {
+    fn command(&self) -> Command {
+        let dir = Path::new(self.dir.unwrap_or("/"));
+        let name = self.name();
+        // A relative path is meant from its directory, a bare name is looked for in the fixed path.
+        let mut command = if name.contains('/') { Command::new(dir.join(name)) } else { Command::new(name) };
+        command
+            .args(self.argv.iter().skip(1))
+            .current_dir(dir)
+            .env_clear()
+            .env("PATH", PATH)
+            .env("LANG", LANG)
+            .envs(self.env)
+            .env("SEXTON_IDEMPOTENCY_KEY", self.key);
+        command
+    }
+
+    fn name(&self) -> &str {
+        self.argv.first().map_or("", String::as_str)
+    }
+}
+
+/// Runs it to its end, or to the deadline.
+pub(super) async fn run(
+    program: &Program<'_>,
+    document: Vec<u8>,
+    deadline: Duration,
+    max_output: usize,
+) -> Result<Verdict, HookError> {
+    let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
+    let mut group = Group::start(program.command()).map_err(failed)?;
+    let attended = timeout(deadline, attend(&mut group, program, document, max_output)).await;
+    let result = attended.unwrap_or(Err(HookError::Deadline { after: deadline }));
+    if result.is_err() {
+        group.kill();
+        // Whoever calls again must not meet the old one.
+        let _ = timeout(BURIAL, group.ended()).await;
+    }
+    result
+}
+
+async fn attend(
+    group: &mut Group,
+    program: &Program<'_>,
+    document: Vec<u8>,
+    max_output: usize,
+) -> Result<Verdict, HookError> {
+    let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
+    let pipes = group.pipes().await.map_err(failed)?;
+    let stdin = ChildStdin::from_std(pipes.stdin).map_err(HookError::Lost)?;
+    let stdout = ChildStdout::from_std(pipes.stdout).map_err(HookError::Lost)?;
+    let stderr = ChildStderr::from_std(pipes.stderr).map_err(HookError::Lost)?;
+
+    let (mut said, mut complaint) = (Vec::new(), VecDeque::new());
+    let status = {
+        let complaining = async {
+            output::tail(stderr, &mut complaint, COMPLAINT).await;
+            Ok(())
+        };
+        // All at once: a program may answer before it has read everything, or never read.
+        let talk = async {
+            tokio::try_join!(output::all(stdout, &mut said, max_output), complaining, feed(stdin, document))
+        };
+        let mut talk = pin!(talk);
+        let first = tokio::select! {
+            ended = group.ended() => Some(ended.map_err(HookError::Lost)?),
+            talked = &mut talk => talked.map(|_| None)?,
+        };
+        match first {
+            None => group.ended().await.map_err(HookError::Lost)?,
+            Some(status) => {
+                if let Ok(talked) = timeout(LAST_WORDS, talk).await {
+                    talked?;
+                }
+                status
+            }
+        }
+    };
+    if status.success() {
+        return Ok(Verdict::parse(&String::from_utf8_lossy(&said))?);
+    }
+    Ok(Verdict::failed(&reason(status, &mut complaint)))
+}
+
+/// A program that does not want to read is none the worse for it.
+async fn feed(mut stdin: impl AsyncWrite + Unpin, document: Vec<u8>) -> Result<(), HookError> {
+    let fed: io::Result<()> = async {
+        stdin.write_all(&document).await?;
+        stdin.shutdown().await
+    }
+    .await;
+    if let Err(error) = fed {
+        tracing::debug!(%error, "the program did not read all of its call");
+    }
+    Ok(())
+}
+
+/// How it ended, and its last words.
+fn reason(status: ExitStatus, complaint: &mut VecDeque<u8>) -> String {
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "ended in an unknown way".to_owned(),
+    };
+    let words = String::from_utf8_lossy(complaint.make_contiguous());
+    // What is no text grows when it is made one.
+    let from = (0..words.len()).find(|at| words.is_char_boundary(*at) && words.len() - at <= COMPLAINT);
+    let words = words[from.unwrap_or(0)..].trim();
+    if words.is_empty() { how } else { format!("{how}: {words}") }
+}

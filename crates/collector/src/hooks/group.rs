@@ -1,0 +1,138 @@
+//! A program and all that it starts, as one group that ends as one.
+//!
+//! A number of a process may be given to another as soon as the process is buried, so a group is only ever killed while
+//! its first process is not. It must not know what runs, or for how long it may.
+//! What leaves the group on purpose (`setsid`) is not followed.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::sync::oneshot;
+
+/// The three ends of its standard streams.
+pub(super) struct Pipes {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+}
+
+enum State {
+    /// Not started yet.
+    Beginning,
+    /// Its number is its own.
+    Running(Pid),
+    /// Buried, or not wanted any more.
+    Over,
+}
+
+#[derive(Clone)]
+struct Shared(Arc<Mutex<State>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing under this lock can leave half a state.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A started group. Dropping it kills it.
+pub(super) struct Group {
+    shared: Shared,
+    started: Option<oneshot::Receiver<io::Result<Pipes>>>,
+    ended: oneshot::Receiver<io::Result<ExitStatus>>,
+    status: Option<ExitStatus>,
+}
+
+impl Group {
+    /// Starts a program in a group of its own. A thread waits for its end, since starting and waiting both can block.
+    pub(super) fn start(mut command: Command) -> io::Result<Group> {
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let shared = Shared(Arc::new(Mutex::new(State::Beginning)));
+        let (start, started) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
+        let of_thread = shared.clone();
+        thread::Builder::new().name("hook".into()).spawn(move || match begin(command) {
+            Err(error) => drop(start.send(Err(error))),
+            Ok((child, pipes)) => {
+                let leader = Pid::from_child(&child);
+                let mut state = of_thread.lock();
+                let unwanted = matches!(*state, State::Over);
+                *state = State::Running(leader);
+                drop(state);
+                if unwanted {
+                    kill(leader);
+                }
+                // If nobody listens any more, the pipes close, and who dropped the group has killed it.
+                let _ = start.send(Ok(pipes));
+                let _ = end.send(bury(child, leader, &of_thread));
+            }
+        })?;
+        Ok(Group { shared, started: Some(started), ended, status: None })
+    }
+
+    /// Waits until it runs; once.
+    pub(super) async fn pipes(&mut self) -> io::Result<Pipes> {
+        let Some(started) = self.started.as_mut() else { return Err(lost()) };
+        let pipes = started.await.unwrap_or_else(|_| Err(lost()));
+        self.started = None;
+        pipes
+    }
+
+    /// Waits for the end of the first process. The rest of the group is dead then.
+    pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let status = (&mut self.ended).await.unwrap_or_else(|_| Err(lost()))?;
+        Ok(*self.status.insert(status))
+    }
+
+    /// Ends all of it, now. Nothing can refuse.
+    pub(super) fn kill(&self) {
+        let mut state = self.shared.lock();
+        match *state {
+            State::Beginning => *state = State::Over,
+            State::Running(leader) => kill(leader),
+            State::Over => {}
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn lost() -> io::Error {
+    io::Error::other("nobody waits for it")
+}
+
+fn begin(mut command: Command) -> io::Result<(Child, Pipes)> {
+    let mut child = command.spawn()?;
+    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+        (Some(stdin), Some(stdout), Some(stderr)) => Ok((child, Pipes { stdin, stdout, stderr })),
+        _ => Err(io::Error::other("its streams are not there")),
+    }
+}
+
+fn kill(leader: Pid) {
+    // That nobody is left to be killed is as good.
+    let _ = kill_process_group(leader, Signal::KILL);
+}
+
+/// Waits for the end of the first process, kills what it left behind, and only then lets go of its number.
+fn bury(mut child: Child, leader: Pid, shared: &Shared) -> io::Result<ExitStatus> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while let Err(Errno::INTR) = waitid(WaitId::Pid(leader), look) {}
+    let mut state = shared.lock();
+    kill(leader);
+    let status = child.wait();
+    *state = State::Over;
+    status
+}

@@ -1,0 +1,108 @@
+//! Calling the methods of classes: programs and services of others, which may hang, flood, lie or break.
+//!
+//! It must not know what follows from an answer. An error here is never the end of an object: whatever a hook did before
+//! it failed is unknown, so the call is made again with the same key.
+
+mod error;
+mod exec;
+mod group;
+mod http;
+mod output;
+mod tls;
+
+pub use error::HookError;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rustls::RootCertStore;
+use sexton_model::class::{Method, Run};
+use sexton_model::hook::{Call, Verdict};
+use sexton_model::time;
+use tokio::sync::Semaphore;
+
+use tls::Tls;
+
+/// Calls under way at the same time, unless it is said.
+pub const DEFAULT_PARALLEL: usize = 64;
+
+/// Calls methods.
+#[derive(Debug, Clone)]
+pub struct Hooks {
+    slots: Arc<Semaphore>,
+    tls: Tls,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Hooks::new()
+    }
+}
+
+impl Hooks {
+    /// The usual number of calls at a time, and the certificate authorities of this machine.
+    pub fn new() -> Hooks {
+        Hooks { slots: Arc::new(Semaphore::new(DEFAULT_PARALLEL)), tls: Tls::of_this_machine() }
+    }
+
+    /// Makes at most so many calls at the same time; at least one.
+    #[must_use]
+    pub fn parallel(mut self, most: usize) -> Hooks {
+        self.slots = Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)));
+        self
+    }
+
+    /// Trusts these certificate authorities instead of those of this machine.
+    #[must_use]
+    pub fn trusting(mut self, roots: RootCertStore) -> Hooks {
+        self.tls = Tls::trusting(roots);
+        self
+    }
+
+    /// Makes one call and waits for its verdict.
+    ///
+    /// It ends when the method's time is up, and not after the moment that the call names as its deadline. Dropping the
+    /// future ends what was started.
+    ///
+    /// # Errors
+    /// There is no verdict. See [`HookError`].
+    pub async fn call(&self, method: &Method, call: &Call) -> Result<Verdict, HookError> {
+        let document = call.document().map_err(HookError::Unsayable)?;
+        let wait = remaining(call).unwrap_or(method.deadline);
+        let slot = tokio::time::timeout(wait, self.slots.acquire()).await;
+        let _slot = slot.map_err(|_| HookError::Late)?;
+        let budget = remaining(call).map_or(method.deadline, |left| left.min(method.deadline));
+        if budget.is_zero() {
+            return Err(HookError::Late);
+        }
+        let what = method.run.word();
+        tracing::debug!(what, method = call.method, key = call.idempotency_key, call.attempt, "hook call");
+        let result = match &method.run {
+            Run::Exec { argv, dir, env } => {
+                let program = exec::Program { argv, dir: dir.as_deref(), env, key: &call.idempotency_key };
+                exec::run(&program, document, budget, method.max_output).await
+            }
+            Run::Http { url } => {
+                let request =
+                    http::Post { url, key: &call.idempotency_key, epoch: call.epoch, tls: &self.tls };
+                let answer = http::post(&request, document, method.max_output);
+                let timed = tokio::time::timeout(budget, answer).await;
+                timed.unwrap_or(Err(HookError::Deadline { after: budget }))
+            }
+        };
+        match &result {
+            Ok(verdict) => {
+                tracing::debug!(key = call.idempotency_key, verdict = verdict.word(), "hook answer")
+            }
+            Err(error) => tracing::debug!(key = call.idempotency_key, %error, "hook failure"),
+        }
+        result
+    }
+}
+
+/// The time until the moment that the call names. It is written in whole seconds, so all of the last one counts.
+fn remaining(call: &Call) -> Option<Duration> {
+    let end = u64::try_from(time::parse(&call.deadline)?).ok()?.saturating_add(1);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(Duration::from_secs(end).saturating_sub(now))
+}

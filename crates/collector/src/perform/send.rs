@@ -1,0 +1,110 @@
+//! Sends writes under the lease's epoch, in as many requests as it takes, in order.
+//!
+//! It must not know why anything is written.
+
+use std::sync::Arc;
+
+use sexton_client::{CallError, Gateway};
+use sexton_model::Revision;
+use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
+
+/// Why writes were not made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendError {
+    /// The lease is somebody else's: nothing more may be done.
+    #[error("the lease is no longer ours")]
+    Stale,
+    /// The server cannot be asked, or it is not known what became of the request.
+    #[error("the writes were not made")]
+    Call(#[from] CallError),
+    /// The answer does not fit the request.
+    #[error("the server answered {got} items of {sent}")]
+    Strange {
+        /// How many were sent.
+        sent: usize,
+        /// How many were answered.
+        got: usize,
+    },
+}
+
+/// The one who writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Hand {
+    gateway: Arc<dyn Gateway>,
+    epoch: Option<Epoch>,
+}
+
+/// What became of the writes.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    /// In the order of the items.
+    pub(crate) results: Vec<ItemResult>,
+    /// Up to here the feed must tell before anything is concluded.
+    pub(crate) revision: Revision,
+}
+
+impl Sent {
+    /// How many lives ended.
+    pub(crate) fn removed(&self) -> usize {
+        self.results.iter().filter(|result| result.outcome == Some(Outcome::Removed)).count()
+    }
+
+    /// The refusals that are not simply that somebody was faster.
+    pub(crate) fn refusals(&self) -> impl Iterator<Item = (usize, &ItemResult)> {
+        self.results.iter().enumerate().filter(|(_, result)| result.code >= 400 && result.code != 404)
+    }
+
+    pub(crate) fn absorb(&mut self, other: Sent) {
+        self.revision = self.revision.max(other.revision);
+        self.results.extend(other.results);
+    }
+}
+
+impl Hand {
+    /// A hand that writes under an epoch.
+    pub(crate) fn new(gateway: Arc<dyn Gateway>, epoch: Option<Epoch>) -> Hand {
+        Hand { gateway, epoch }
+    }
+
+    /// The epoch as a number, for hooks.
+    pub(crate) fn epoch(&self) -> i64 {
+        self.epoch.as_ref().map_or(0, |epoch| epoch.transitions)
+    }
+
+    /// Makes the writes, one after the other. What was made before an error stays made: the next look at the world
+    /// sees it.
+    pub(crate) async fn send(&self, items: Vec<Item>) -> Result<Sent, SendError> {
+        let mut sent = Sent::default();
+        let mut rest = items;
+        while !rest.is_empty() {
+            let later = rest.split_off(rest.len().min(bulk::MAX_ITEMS));
+            let bulk = Bulk { epoch: self.epoch.clone(), items: std::mem::replace(&mut rest, later) };
+            let answer = self.gateway.bulk(&bulk).await.map_err(stale)?;
+            sent.absorb(check(&bulk, answer)?);
+        }
+        Ok(sent)
+    }
+}
+
+fn stale(error: CallError) -> SendError {
+    match error.status() {
+        Some(status) if &*status.reason == bulk::reason::STALE_EPOCH => SendError::Stale,
+        _ => SendError::Call(error),
+    }
+}
+
+fn check(bulk: &Bulk, answer: BulkResult) -> Result<Sent, SendError> {
+    let (sent, got) = (bulk.items.len(), answer.items.len());
+    if sent != got {
+        return Err(SendError::Strange { sent, got });
+    }
+    let stale = |result: &ItemResult| {
+        result.status.as_ref().is_some_and(|status| &*status.reason == bulk::reason::STALE_EPOCH)
+    };
+    if answer.items.iter().any(stale) {
+        return Err(SendError::Stale);
+    }
+    let revisions = answer.items.iter().filter_map(|result| result.resource_version.as_ref()?.parse().ok());
+    let revision = revisions.max().unwrap_or(Revision::NONE);
+    Ok(Sent { results: answer.items, revision })
+}

@@ -1,0 +1,51 @@
+//! What can be set: limits and durations, each with its reason.
+
+use std::time::Duration;
+
+use crate::lease::LeaseSettings;
+
+/// How a collector works.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Whose turn it is is decided here.
+    pub lease: LeaseSettings,
+    /// How long a life without owners is left alone, if nobody saw its owners go.
+    pub orphan_grace: Duration,
+    /// How often everything is looked at even if nothing was heard: events are only hints.
+    pub full_pass: Duration,
+    /// After a failed request or a broken feed it is tried again after this, doubled each time.
+    pub backoff: Duration,
+    /// The longest such wait.
+    pub max_backoff: Duration,
+    /// Kinds that the collector never destroys, as `kind.group`.
+    pub protected_kinds: Vec<String>,
+    /// Of what the collector itself accuses, more than so many lives are held …
+    pub fuse_count: usize,
+    /// … if they are more than this share of the scope, in percent.
+    pub fuse_percent: u8,
+    /// Hooks that run at once: each may be a process.
+    pub hooks_at_once: usize,
+    /// Lives of one collection that leave a tombstone each. Beyond that only those with hooks do.
+    pub tombstones: usize,
+    /// Whether orphans are taken at all; elsewhere than on our own server that is the business of rules.
+    pub takes_orphans: bool,
+}
+
+impl Settings {
+    /// The usual settings for a collector of this name.
+    pub fn new(holder: impl Into<String>) -> Settings {
+        Settings {
+            lease: LeaseSettings::new(holder),
+            orphan_grace: Duration::from_secs(5),
+            full_pass: Duration::from_secs(600),
+            backoff: Duration::from_millis(50),
+            max_backoff: Duration::from_secs(10),
+            protected_kinds: Vec::new(),
+            fuse_count: 10,
+            fuse_percent: 50,
+            hooks_at_once: 64,
+            tombstones: 1_000,
+            takes_orphans: true,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What the collector sees: a snapshot kept by the feed, and the classes that give code to kinds.
+//!
+//! It must not decide anything; it only says whether something happened that may matter.
+
+mod classes;
+
+pub(crate) use classes::Classes;
+
+use std::collections::BTreeSet;
+
+use sexton_lifecycle::{LifeId, Observation, Ownership, Snapshot};
+use sexton_model::feed::{FeedKind, FeedObject, Line};
+use sexton_model::{GroupResource, Revision, Uid};
+
+/// What is seen now.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) classes: Classes,
+    /// Every kind in every version, as it was told last.
+    pub(crate) kinds: Vec<FeedKind>,
+    /// While everything is told from the beginning: who was told of.
+    listing: Option<BTreeSet<Uid>>,
+    synced: bool,
+}
+
+/// What hearing a line meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// Somebody may have become garbage, may go on, or is saved.
+    pub(crate) matters: bool,
+    /// The classes are to be read again.
+    pub(crate) classes: bool,
+}
+
+impl View {
+    /// Whether everything that exists has been told once. Before that nothing is concluded.
+    pub(crate) fn synced(&self) -> bool {
+        self.synced
+    }
+
+    /// From here on everything is told anew.
+    pub(crate) fn begin(&mut self) {
+        self.listing = Some(BTreeSet::new());
+        self.synced = false;
+        self.snapshot.set_synced(false);
+    }
+
+    /// Takes in a line.
+    pub(crate) fn hear(&mut self, line: Line) -> Effect {
+        match line {
+            Line::Kinds { kinds } => {
+                self.snapshot.set_kinds(&kinds);
+                for kind in &kinds {
+                    let resource = GroupResource::new(kind.group.as_str(), kind.resource.as_str());
+                    self.snapshot.set_incomplete(resource, kind.broken.clone());
+                }
+                self.kinds = kinds;
+                Effect { matters: true, classes: true }
+            }
+            Line::Added(seen) | Line::Modified(seen) => self.see(&seen),
+            Line::Deleted(seen) => self.miss(&seen),
+            Line::Synced { resource_version } => {
+                let at = revision(&resource_version);
+                if let Some(listed) = self.listing.take() {
+                    self.snapshot.keep_listed(None, &listed, at);
+                }
+                self.snapshot.advance(at);
+                self.snapshot.set_synced(true);
+                self.synced = true;
+                Effect { matters: true, classes: true }
+            }
+            Line::Bookmark { resource_version } => {
+                self.snapshot.advance(revision(&resource_version));
+                Effect::default()
+            }
+            Line::Error { .. } => Effect::default(),
+        }
+    }
+
+    fn see(&mut self, seen: &FeedObject) -> Effect {
+        let classes = is_class(seen);
+        let observation = match Observation::from_partial(seen) {
+            Ok(observation) => observation,
+            Err(error) => {
+                tracing::warn!(%error, "an object cannot be understood and is left alone");
+                return Effect::default();
+            }
+        };
+        let uid = observation.uid.clone();
+        let touched = self.snapshot.put(observation);
+        let life = self.snapshot.get(&uid);
+        if let Some(listing) = &mut self.listing {
+            listing.insert(uid);
+        }
+        let others = touched.iter().any(|one| Some(*one) != life);
+        Effect { matters: others || life.is_some_and(|life| self.may_be_garbage(life)), classes }
+    }
+
+    fn miss(&mut self, gone: &FeedObject) -> Effect {
+        let metadata = &gone.object.metadata;
+        let uid = Uid(metadata.uid.clone());
+        if let Some(listing) = &mut self.listing {
+            listing.remove(&uid);
+        }
+        let at = revision(&metadata.resource_version);
+        let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
+        let followed = self.snapshot.dependents_of(&uid).next().is_some();
+        Effect { matters: followed || !touched.is_empty(), classes: is_class(gone) }
+    }
+
+    /// Whether a life that was just seen is worth a look.
+    fn may_be_garbage(&self, life: LifeId) -> bool {
+        let snapshot = &self.snapshot;
+        let marked = |other: Option<LifeId>| other.is_some_and(|other| snapshot.is_marked(other));
+        snapshot.is_marked(life)
+            || snapshot.journal(life).is_some()
+            || snapshot.owners(life).iter().any(|(_, leads)| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(*owner)))
+            || marked(snapshot.namespace_life(life))
+            || marked(snapshot.definition_life(life))
+    }
+}
+
+fn is_class(seen: &FeedObject) -> bool {
+    seen.resource == "classes" && seen.object.api_version.starts_with("sexton.dev/")
+}
+
+fn revision(text: &str) -> Revision {
+    text.parse().unwrap_or(Revision::NONE)
+}
