@@ -2,7 +2,7 @@
 //!
 //! - [`connect`]: three ways to a `kube::Client`.
 //! - [`kinds`]: what a server serves, and which of it a word means.
-//! - [`resources`]: get, list, put, delete, watch.
+//! - [`resources`]: get, list, put, delete, watch; the feed over all kinds, and many writes at once.
 //! - [`call`]: one request and its answer.
 //!
 //! It must not know how a server is built, print anything, or read the environment.
@@ -11,6 +11,7 @@ pub mod call;
 pub mod connect;
 pub mod gateway;
 pub mod kinds;
+mod lines;
 pub mod resources;
 
 pub use call::CallError;
