@@ -222,6 +222,9 @@ pub(crate) struct CascadeArgs {
     /// Objects that have nothing to do with it, with owners of their own, in other namespaces
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=50_000_000))]
     pub(crate) world: u64,
+    /// How long creating the world may take, and removing it
+    #[arg(long, default_value_t = 1800)]
+    pub(crate) world_seconds: u64,
     /// Leave the objects of --world for another run
     #[arg(long, requires = "world")]
     pub(crate) keep_world: bool,

@@ -65,6 +65,18 @@ pub(crate) enum Error {
     /// A bound in time was reached where no partial result makes sense.
     #[error("{0} took longer than --max-seconds")]
     TooSlow(String),
+    /// A bound in time was reached while things were being created.
+    #[error("creating {what}: {made} of {count} were made when {flag} were over")]
+    Unfinished {
+        /// What was created.
+        what: &'static str,
+        /// How many there are.
+        made: u64,
+        /// How many there should be.
+        count: u64,
+        /// The flag that sets the bound.
+        flag: &'static str,
+    },
     /// A file operation of the program itself failed.
     #[error("{what}: {source}")]
     Io {

@@ -14,6 +14,8 @@ pub const DELETED_BY: &str = "sexton.dev/deleted-by";
 pub const COLLECTION: &str = "sexton.dev/collection";
 /// The digest of the plan that was approved: what was not in it does not follow.
 pub const APPROVED: &str = "sexton.dev/approved";
+/// What somebody wants of the collector about a blocked life: to try again, or to give something up.
+pub const REQUEST: &str = "sexton.dev/request";
 /// Which deployment put an object last.
 pub const DEPLOYMENT_ID: &str = "sexton.dev/deployment-id";
 /// Where an object stands in its module; higher ones go first.

@@ -7,9 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
-use serde_json::Value;
-use sexton_model::stored;
 use serde_json::{Value, json};
+use sexton_model::stored;
 use sexton_model::{Document, GroupResource, Key, Stored};
 use sexton_server::api::{Api, OwnerChecks};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};

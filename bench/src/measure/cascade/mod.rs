@@ -33,7 +33,8 @@ pub(crate) async fn run(bench: &Bench, flags: &CascadeArgs) -> Result<bool> {
     let mut made = Vec::new();
     let outcome = in_world(bench, flags, shape, &mut made).await;
     // Also after an error: nobody else knows the names of what this run has made.
-    let removed = namespaces::remove(bench, &made).await;
+    let time = if flags.world == 0 { bench.max_time() } else { Duration::from_secs(flags.world_seconds) };
+    let removed = namespaces::remove(bench, &made, time).await;
     Ok(outcome? && removed)
 }
 
@@ -90,7 +91,7 @@ async fn enter(
         }
         return Ok(None);
     }
-    let took = world.create(bench, flags.clients, made).await?;
+    let took = world.create(bench, flags, made).await?;
     if flags.keep_world {
         made.clear();
     }

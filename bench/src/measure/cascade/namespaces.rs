@@ -37,8 +37,8 @@ pub(crate) async fn make(bench: &Bench, name: &str, hint: &str) -> Result<()> {
     }
 }
 
-/// Empties and deletes namespaces; true if the server took all of it.
-pub(crate) async fn remove(bench: &Bench, names: &[String]) -> bool {
+/// Empties and deletes namespaces, in about this time; true if the server took all of it.
+pub(crate) async fn remove(bench: &Bench, names: &[String], time: Duration) -> bool {
     let clients = u32::try_from(names.len()).unwrap_or(CLIENTS).min(CLIENTS);
     let mut conns = match bench.within("connecting", drive::open_all(&bench.target, clients)).await {
         Ok(conns) => conns,
@@ -49,7 +49,7 @@ pub(crate) async fn remove(bench: &Bench, names: &[String]) -> bool {
     };
     let (next, clean) = (Cell::new(0), Cell::new(true));
     let all = join_all(conns.iter_mut().map(|conn| client(bench, conn, names, &next, &clean)));
-    if tokio::time::timeout(bench.max_time().max(AT_LEAST), all).await.is_err() {
+    if tokio::time::timeout(time.max(AT_LEAST), all).await.is_err() {
         output::talk("cleaning up took too long; what is left has to be deleted by hand");
         return false;
     }

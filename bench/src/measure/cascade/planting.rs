@@ -47,6 +47,18 @@ struct CreatedMeta<'a> {
     uid: Cow<'a, str>,
 }
 
+/// How the creating is done, and for how long.
+pub(crate) struct Order {
+    /// What is created, for messages.
+    pub(crate) what: &'static str,
+    /// Connections.
+    pub(crate) clients: u32,
+    /// The bound in time.
+    pub(crate) time: Duration,
+    /// The flag that sets it.
+    pub(crate) flag: &'static str,
+}
+
 /// What the clients share.
 struct Work<'a, P> {
     bench: &'a Bench,
@@ -58,13 +70,8 @@ struct Work<'a, P> {
 }
 
 /// Creates all objects; how long it took.
-pub(crate) async fn plant<P: Planting>(
-    bench: &Bench,
-    clients: u32,
-    what: &str,
-    planting: &P,
-) -> Result<Duration> {
-    let mut conns = bench.within("connecting", drive::open_all(&bench.target, clients)).await?;
+pub(crate) async fn plant<P: Planting>(bench: &Bench, order: &Order, planting: &P) -> Result<Duration> {
+    let mut conns = bench.within("connecting", drive::open_all(&bench.target, order.clients)).await?;
     let work = Work {
         bench,
         planting,
@@ -84,9 +91,12 @@ pub(crate) async fn plant<P: Planting>(
         }
         Ok(())
     };
-    match tokio::time::timeout(bench.max_time(), all).await {
+    match tokio::time::timeout(order.time, all).await {
         Ok(result) => result.map(|()| start.elapsed()),
-        Err(_) => Err(Error::TooSlow(format!("creating {what} ({} of {count} were made)", work.made.get()))),
+        Err(_) => {
+            let (what, made, flag) = (order.what, work.made.get(), order.flag);
+            Err(Error::Unfinished { what, made, count, flag })
+        }
     }
 }
 

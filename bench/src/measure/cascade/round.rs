@@ -9,7 +9,7 @@ use http::Method;
 use super::course::{Course, Fate};
 use super::metadata::Object;
 use super::observe::Watch;
-use super::planting::{self, Planting};
+use super::planting::{self, Order, Planting};
 use super::plot::Plot;
 use super::verify::{self, Remains};
 use crate::bench::Bench;
@@ -58,7 +58,9 @@ struct Answer {
 
 /// Makes one cascade. Errors are those that leave nothing to report: the server is gone, or refuses to delete.
 pub(crate) async fn run(bench: &Bench, flags: &CascadeArgs, plot: &Plot, policy: Policy) -> Result<Round> {
-    let create = planting::plant(bench, flags.clients, "the objects", plot).await?;
+    let order =
+        Order { what: "the objects", clients: flags.clients, time: bench.max_time(), flag: "--max-seconds" };
+    let create = planting::plant(bench, &order, plot).await?;
     let fate = if policy == Policy::Orphan { Fate::Orphaned } else { Fate::Gone };
     let mut course = Course::new(plot.shape, fate);
     let mut watch = bench.within("starting the watch", Watch::open(bench)).await?;

@@ -8,8 +8,9 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 
 use super::namespaces;
-use super::planting::{self, Planting};
+use super::planting::{self, Order, Planting};
 use crate::bench::Bench;
+use crate::cli::CascadeArgs;
 use crate::conn::Conn;
 use crate::error::{Error, Result, excerpt};
 use crate::output;
@@ -45,7 +46,7 @@ impl World {
     pub(crate) async fn create(
         &self,
         bench: &Bench,
-        clients: u32,
+        flags: &CascadeArgs,
         made: &mut Vec<String>,
     ) -> Result<Duration> {
         output::talk(format_args!("creating a world of {} objects", self.objects));
@@ -54,7 +55,13 @@ impl World {
             namespaces::make(bench, name, hint).await?;
             made.push(name.clone());
         }
-        let took = planting::plant(bench, clients, "the world", self).await?;
+        let order = Order {
+            what: "the world",
+            clients: flags.clients,
+            time: Duration::from_secs(flags.world_seconds),
+            flag: "--world-seconds",
+        };
+        let took = planting::plant(bench, &order, self).await?;
         self.mark(bench).await?;
         Ok(took)
     }

@@ -52,8 +52,8 @@ impl Graph {
     fn tidied(mut starts: Vec<u32>, mut targets: Vec<Node>) -> Graph {
         let mut kept = 0;
         let mut begin = 0;
-        for at in 1..starts.len() {
-            let end = starts[at] as usize;
+        for start in starts.iter_mut().skip(1) {
+            let end = *start as usize;
             targets[begin..end].sort_unstable();
             let first = kept;
             for place in begin..end {
@@ -64,7 +64,7 @@ impl Graph {
             }
             begin = end;
             // No more edges are kept than there were, so this fits as well.
-            starts[at] = u32::try_from(kept).unwrap_or(u32::MAX);
+            *start = u32::try_from(kept).unwrap_or(u32::MAX);
         }
         targets.truncate(kept);
         Graph { starts, targets }

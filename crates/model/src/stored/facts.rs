@@ -83,7 +83,7 @@ impl Facts<'_> {
         self.labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
     }
 
-    pub(super) fn metadata(&self) -> Range<usize> {
+    pub(crate) fn metadata(&self) -> Range<usize> {
         self.metadata.0 as usize..self.metadata.1 as usize
     }
 }

@@ -28,36 +28,6 @@ pub use facts::{Facts, Subscribed};
 const VERSION: u8 = 2;
 /// Without subscriptions.
 const FIRST_VERSION: u8 = 1;
-/// What is known of a stored resource without parsing its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts<'a> {
-    /// Where the metadata object stands in the text, braces included.
-    metadata: (u32, u32),
-    /// The life.
-    pub uid: &'a str,
-    /// Creation, in seconds since 1970.
-    pub created: i64,
-    /// When it was marked as deleted.
-    pub deleted: Option<i64>,
-    /// Labels, sorted by key.
-    #[serde(borrow)]
-    pub labels: Vec<(&'a str, &'a str)>,
-    /// Finalizers.
-    pub finalizers: Vec<&'a str>,
-    /// The uids of the owners.
-    pub owners: Vec<&'a str>,
-}
-
-impl Facts<'_> {
-    /// The value of a label.
-    pub fn label(&self, key: &str) -> Option<&str> {
-        self.labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
-    }
-
-    pub(crate) fn metadata(&self) -> Range<usize> {
-        self.metadata.0 as usize..self.metadata.1 as usize
-    }
-}
 
 /// Bytes that are not what this module writes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -174,6 +174,7 @@ pub(super) fn stores(document: &Document) -> Vec<FeedKind> {
         kind: text(&spec, "/names/kind").into(),
         namespaced: text(&spec, "/scope") == "Namespaced",
         served: version["served"] != false,
+        broken: None,
     };
     versions.into_iter().flatten().map(version).collect()
 }

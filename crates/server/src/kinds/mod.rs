@@ -130,6 +130,7 @@ impl Kind {
             kind: self.kind.clone(),
             namespaced: self.namespaced,
             served: true,
+            broken: None,
         }
     }
 

@@ -1,0 +1,181 @@
+//! What is written about one life, and on which evidence: strips, marks, removals, journals.
+//!
+//! Each function makes one item of a bulk. The conditions in it are the proof that travels with the write; nothing
+//! here asks anybody.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot, Strip};
+use sexton_model::bulk::{Action, Annotations, Item};
+use sexton_model::{Policy, marks};
+
+/// The finalizers that are ours to take off once a life may go.
+const OURS: [&str; 6] = [
+    sexton_model::delete_options::CASCADE_FINALIZER,
+    sexton_model::delete_options::FOREGROUND_FINALIZER,
+    sexton_model::delete_options::ORPHAN_FINALIZER,
+    marks::DESTROY_FINALIZER,
+    marks::IN_USE_FINALIZER,
+    marks::DEFINITION_HOLD,
+];
+
+/// Whether a finalizer is one that the collector takes off.
+pub(crate) fn is_ours(finalizer: &str) -> bool {
+    OURS.contains(&finalizer)
+}
+
+/// The finalizers of others: what the life waits for, whatever we do.
+pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
+    snapshot.finalizers(life).filter(|finalizer| !is_ours(finalizer)).map(str::to_owned).collect()
+}
+
+/// What goes with every mark: in which collection, and on whose wish.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signature {
+    pub(crate) collection: Option<String>,
+    pub(crate) initiator: Option<String>,
+}
+
+impl Signature {
+    fn annotations(&self) -> Annotations {
+        let named = [(marks::COLLECTION, &self.collection), (marks::DELETED_BY, &self.initiator)];
+        named
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), Some(value.clone()?))))
+            .collect()
+    }
+}
+
+fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
+    let key = snapshot.key(life);
+    Item {
+        group: key.kind.group,
+        resource: key.kind.resource,
+        namespace: key.namespace,
+        name: key.name,
+        uid: snapshot.uid(life).0,
+        resource_version: None,
+        absent: Vec::new(),
+        unreferenced: false,
+        except: Vec::new(),
+        owners: None,
+        action,
+        tombstone: None,
+    }
+}
+
+fn owner_uids(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
+    snapshot.owners(life).into_iter().map(|(reference, _)| reference.uid.0).collect()
+}
+
+/// A life lives on and loses references.
+pub(crate) fn strip(snapshot: &Snapshot, strip: &Strip) -> Item {
+    let remove_owners = strip.owners.iter().map(|uid| uid.0.clone()).collect();
+    let action = Action::Patch {
+        remove_finalizers: Vec::new(),
+        add_finalizers: Vec::new(),
+        remove_owners,
+        annotations: BTreeMap::new(),
+    };
+    about(snapshot, strip.life, action)
+}
+
+/// The DELETE of a life: marks it, or removes what nothing holds.
+pub(crate) fn delete(snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
+    let policy = match finding.policy {
+        Policy::Cascade => "Cascade",
+        Policy::Foreground => "Foreground",
+        Policy::Background => "Background",
+        Policy::Orphan => "Orphan",
+    };
+    let action =
+        Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
+    let item = about(snapshot, finding.life, action);
+    match finding.cause {
+        // What lies in something that is marked goes, whoever owns it.
+        Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
+        Cause::OwnersGone { .. } => {
+            let owners = owner_uids(snapshot, finding.life);
+            Item { absent: owners.clone(), owners: Some(owners), ..item }
+        }
+        Cause::OwnerDoomed { .. } if finding.policy == Policy::Background && goes_after_owners(snapshot, finding) => {
+            let owners = owner_uids(snapshot, finding.life);
+            Item { absent: owners.clone(), owners: Some(owners), ..item }
+        }
+        Cause::OwnerDoomed { .. } => Item { owners: Some(owner_uids(snapshot, finding.life)), ..item },
+    }
+}
+
+/// Whether a life follows owners that go before it, rather than being waited for by them.
+pub(crate) fn goes_after_owners(snapshot: &Snapshot, finding: &Finding) -> bool {
+    match finding.cause {
+        Cause::OwnersGone { .. } => true,
+        Cause::OwnerDoomed { owner } => {
+            !snapshot.contains(owner)
+                || !matches!(snapshot.policy(owner), Some(Policy::Cascade | Policy::Foreground))
+        }
+        _ => false,
+    }
+}
+
+/// Takes off what is ours of a marked life. It goes, unless somebody else holds it.
+pub(crate) fn release(snapshot: &Snapshot, life: LifeId, together: &[LifeId]) -> Item {
+    let mut remove_finalizers: Vec<String> =
+        snapshot.finalizers(life).filter(|finalizer| is_ours(finalizer)).map(str::to_owned).collect();
+    if snapshot.is_namespace(life) {
+        remove_finalizers.push(marks::NAMESPACE_HOLD.to_owned());
+    }
+    let action = Action::Patch {
+        remove_finalizers,
+        add_finalizers: Vec::new(),
+        remove_owners: Vec::new(),
+        annotations: BTreeMap::new(),
+    };
+    let except = together.iter().filter(|other| **other != life).map(|other| snapshot.uid(*other).0).collect();
+    Item { unreferenced: waits_for_dependents(snapshot, life), except, ..about(snapshot, life, action) }
+}
+
+/// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do
+/// not block, and are marked themselves, are not waited for.
+fn waits_for_dependents(snapshot: &Snapshot, life: LifeId) -> bool {
+    match snapshot.policy(life) {
+        Some(Policy::Foreground) => {
+            let mut left = snapshot.dependents(life).peekable();
+            left.peek().is_none()
+                || left.any(|(dependent, reference)| reference.blocks || !snapshot.is_marked(dependent))
+        }
+        Some(Policy::Cascade | Policy::Orphan) => true,
+        Some(Policy::Background) | None => {
+            snapshot.is_namespace(life)
+                || snapshot.is_definition(life)
+                || snapshot.finalizers(life).any(|finalizer| finalizer == marks::IN_USE_FINALIZER)
+        }
+    }
+}
+
+/// Whether taking off what is ours would change anything.
+pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.is_namespace(life) || snapshot.finalizers(life).any(is_ours)
+}
+
+/// Writes the journal of a life, or removes it.
+pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, destroyed: bool) -> Item {
+    let mut annotations = BTreeMap::from([(marks::JOURNAL.to_owned(), text)]);
+    if destroyed {
+        annotations.insert(marks::DESTROYED.to_owned(), Some("true".to_owned()));
+    }
+    annotations.insert(marks::REQUEST.to_owned(), None);
+    let action = Action::Patch {
+        remove_finalizers: Vec::new(),
+        add_finalizers: Vec::new(),
+        remove_owners: Vec::new(),
+        annotations,
+    };
+    about(snapshot, life, action)
+}
+
+/// Leaves a tombstone if the life ends with this item.
+pub(crate) fn with_tombstone(item: Item, tombstone: Option<Value>) -> Item {
+    Item { tombstone, ..item }
+}

@@ -1,0 +1,64 @@
+//! Idempotency keys: the same call has the same key, before and after any crash, because nothing of chance is in it.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::state::{Callee, Phase};
+
+/// How many bytes of the hash are the key.
+const KEY_BYTES: usize = 16;
+
+/// The key under which a method of one callee is called in one phase of one life's destruction.
+pub fn idempotency_key(doomed: &str, phase: Phase, method: &str, callee: &str) -> String {
+    let mut hash = Sha256::new();
+    for word in [doomed, phase.as_str(), method, callee] {
+        // The length goes along, so that no two lists of words are the same bytes.
+        hash.update((word.len() as u64).to_be_bytes());
+        hash.update(word.as_bytes());
+    }
+    hash.finalize().iter().take(KEY_BYTES).fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Callee {
+    /// The method that is called, as the key names it.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Callee::Destroy => "destroy",
+            Callee::Subscriber(_) => "handler",
+        }
+    }
+
+    /// The key of a call to this callee.
+    pub fn key(&self, doomed: &str, phase: Phase) -> String {
+        let uid = match self {
+            Callee::Destroy => doomed,
+            Callee::Subscriber(uid) => uid,
+        };
+        idempotency_key(doomed, phase, self.method(), uid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_where_any_word_differs_and_never_change() {
+        let key = idempotency_key("u-1", Phase::Warning, "handler", "u-2");
+        assert_eq!(key, "b786a41967bff0dedf34a75d4fccfaad");
+        for (doomed, phase, method, callee) in [
+            ("u-12", Phase::Warning, "handler", "u-2"),
+            ("u-1", Phase::Notifying, "handler", "u-2"),
+            ("u-1", Phase::Warning, "destroy", "u-2"),
+            ("u-1", Phase::Warning, "handler", "u-"),
+            ("u-1", Phase::Warning, "handle", "ru-2"),
+        ] {
+            assert_ne!(idempotency_key(doomed, phase, method, callee), key);
+        }
+    }
+}
