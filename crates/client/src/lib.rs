@@ -3,16 +3,21 @@
 //! - [`connect`]: three ways to a `kube::Client`.
 //! - [`kinds`]: what a server serves, and which of it a word means.
 //! - [`resources`]: get, list, put, delete, watch.
+//! - [`gateway`]: what the collector needs of a server: one feed, and writes in bulk.
+//! - [`foreign`]: both on any Kubernetes.
 //! - [`call`]: one request and its answer.
 //!
 //! It must not know how a server is built, print anything, or read the environment.
 
 pub mod call;
 pub mod connect;
+pub mod foreign;
+pub mod gateway;
 pub mod kinds;
 pub mod resources;
 
 pub use call::CallError;
 pub use connect::ConnectError;
+pub use gateway::{BulkError, FeedError, ForeignGateway, Gateway};
 pub use kinds::{Kinds, ServedKind};
 pub use resources::{Place, Resources};

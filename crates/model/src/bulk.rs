@@ -125,6 +125,9 @@ pub struct ItemResult {
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Box<Status>>,
+    /// Which of the promises a server without this verb could only keep in a weaker form, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weaker: Option<String>,
 }
 
 /// What happened.

@@ -55,6 +55,9 @@ pub struct FeedKind {
     /// Whether requests for it are answered.
     #[serde(default = "yes")]
     pub served: bool,
+    /// Why its objects are not all known at the moment. Nothing may be concluded from one that was not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
 }
 
 fn yes() -> bool {
