@@ -102,6 +102,8 @@ fn bulk() -> Bulk {
         resource_version: None,
         absent: Vec::new(),
         unreferenced: false,
+        except: Vec::new(),
+        owners: None,
         action: Action::Delete { policy: Some("Background".into()), annotations: [].into() },
         tombstone: None,
     };
