@@ -218,6 +218,8 @@ mod tests {
             resource_version: None,
             absent: Vec::new(),
             unreferenced,
+            except: Vec::new(),
+            owners: None,
             action: Action::Delete { policy: None, annotations: Annotations::new() },
             tombstone: None,
         }
