@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, marks};
@@ -120,9 +119,13 @@ pub(crate) fn follows_owners(judgement: &Judgement, finding: &Finding) -> bool {
 }
 
 /// Takes off what is ours of a marked life. It goes, unless somebody else holds it.
-pub(crate) fn release(snapshot: &Snapshot, life: LifeId, together: &[LifeId]) -> Item {
+pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId]) -> Item {
+    let life = finding.life;
     let mut remove_finalizers: Vec<String> =
         snapshot.finalizers(life).filter(|finalizer| is_ours(finalizer)).map(str::to_owned).collect();
+    // What was marked just now is not seen with its mark yet.
+    let policy = finding.policy.finalizer().map(str::to_owned);
+    remove_finalizers.extend(policy.filter(|policy| !remove_finalizers.contains(policy)));
     if snapshot.is_namespace(life) {
         remove_finalizers.push(marks::NAMESPACE_HOLD.to_owned());
     }
@@ -132,21 +135,23 @@ pub(crate) fn release(snapshot: &Snapshot, life: LifeId, together: &[LifeId]) ->
         remove_owners: Vec::new(),
         annotations: BTreeMap::new(),
     };
-    let except = together.iter().filter(|other| **other != life).map(|other| snapshot.uid(*other).0).collect();
-    Item { unreferenced: waits_for_dependents(snapshot, life), except, ..about(snapshot, life, action) }
+    let others = together.iter().filter(|other| **other != life);
+    let except = others.map(|other| snapshot.uid(*other).0).collect();
+    Item { unreferenced: waits_for_dependents(snapshot, finding), except, ..about(snapshot, life, action) }
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do
 /// not block, and are marked themselves, are not waited for.
-fn waits_for_dependents(snapshot: &Snapshot, life: LifeId) -> bool {
-    match snapshot.policy(life) {
-        Some(Policy::Foreground) => {
+fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
+    let life = finding.life;
+    match finding.policy {
+        Policy::Foreground => {
             let mut left = snapshot.dependents(life).peekable();
             left.peek().is_none()
                 || left.any(|(dependent, reference)| reference.blocks || !snapshot.is_marked(dependent))
         }
-        Some(Policy::Cascade | Policy::Orphan) => true,
-        Some(Policy::Background) | None => {
+        Policy::Cascade | Policy::Orphan => true,
+        Policy::Background => {
             snapshot.is_namespace(life)
                 || snapshot.is_definition(life)
                 || snapshot.finalizers(life).any(|finalizer| finalizer == marks::IN_USE_FINALIZER)
@@ -157,6 +162,17 @@ fn waits_for_dependents(snapshot: &Snapshot, life: LifeId) -> bool {
 /// Whether taking off what is ours would change anything.
 pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.is_namespace(life) || snapshot.finalizers(life).any(is_ours)
+}
+
+/// Takes a finalizer of somebody else off, because somebody said so.
+pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Item {
+    let action = Action::Patch {
+        remove_finalizers: vec![finalizer.to_owned()],
+        add_finalizers: Vec::new(),
+        remove_owners: Vec::new(),
+        annotations: BTreeMap::from([(marks::REQUEST.to_owned(), None)]),
+    };
+    about(snapshot, life, action)
 }
 
 /// Writes the journal of a life, or removes it.
@@ -174,7 +190,3 @@ pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, d
     about(snapshot, life, action)
 }
 
-/// Leaves a tombstone if the life ends with this item.
-pub(crate) fn with_tombstone(item: Item, tombstone: Option<Value>) -> Item {
-    Item { tombstone, ..item }
-}

@@ -1,0 +1,116 @@
+//! From a plan to writes: first what marks and strips, then what removes, in the plan's order.
+//!
+//! It has no choice: whose turn it is is the plan's, and each write carries the evidence on which it rests.
+
+pub(crate) mod items;
+mod send;
+
+pub(crate) use send::{Hand, SendError, Sent};
+
+use std::collections::{BTreeSet, VecDeque};
+
+use sexton_lifecycle::plan::{Group, Progress, Step};
+use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
+use sexton_model::Policy;
+use sexton_model::bulk::Item;
+
+use crate::decide::Decision;
+use crate::hooked::has_steps;
+use items::Signature;
+
+/// A write and whom it is about.
+pub(crate) type Write = (LifeId, Item);
+
+/// What goes with the writes about one life.
+pub(crate) trait Sign {
+    /// In which collection it dies, and on whose wish.
+    fn signature(&self, finding: &Finding) -> Signature;
+
+    /// What is left behind of it.
+    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value>;
+}
+
+/// Strips, and the marks of everybody whose policy leaves one: owners before those they own, so that whoever follows
+/// can rely on a mark that cannot be taken back.
+pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
+    let judgement = &decision.judgement;
+    let ready = judgement.strips.iter().filter(|strip| strip.ready);
+    let mut writes: Vec<Write> =
+        ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
+    let steps: Vec<&Step> = decision.plan.steps().collect();
+    for step in steps.iter().rev().filter(|step| needs_mark(&step.finding)) {
+        let signature = sign.signature(&step.finding);
+        writes.push((step.life, items::delete(snapshot, judgement, &step.finding, &signature)));
+    }
+    writes
+}
+
+/// Whether a life is marked before anything below it is touched.
+fn needs_mark(finding: &Finding) -> bool {
+    !finding.marked && finding.policy != Policy::Background && finding.detector != Detector::Orphaned
+}
+
+/// Whose turn it is.
+#[derive(Debug, Default)]
+pub(crate) struct Turns<'a> {
+    /// Simple lives: removed by these writes, in this order.
+    pub(crate) writes: Vec<Write>,
+    /// Groups with lives that go through steps, and it is their turn.
+    pub(crate) stepping: Vec<&'a Group>,
+    /// Lives that only others can let go.
+    pub(crate) stuck: Vec<LifeId>,
+}
+
+/// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
+pub(crate) fn turns<'a>(
+    snapshot: &Snapshot,
+    decision: &'a Decision,
+    marked_now: &BTreeSet<LifeId>,
+    sign: &mut dyn Sign,
+) -> Turns<'a> {
+    let mut turns = Turns::default();
+    let mut progress = Progress::new(&decision.plan);
+    let mut queue: VecDeque<&Group> = progress.ready().collect();
+    while let Some(group) = queue.pop_front() {
+        if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
+            let unmarked = |step: &&Step| {
+                !step.finding.marked
+                    && !marked_now.contains(&step.life)
+                    && step.finding.detector != Detector::Orphaned
+            };
+            for step in group.members.iter().filter(unmarked) {
+                let signature = sign.signature(&step.finding);
+                let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
+                turns.writes.push((step.life, item));
+            }
+            turns.stepping.push(group);
+            continue;
+        }
+        let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();
+        let mut all_go = true;
+        for step in &group.members {
+            let marked = step.finding.marked || marked_now.contains(&step.life);
+            let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
+            all_go &= !foreign;
+            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+                turns.stuck.push(step.life);
+                all_go = false;
+                continue;
+            }
+            let mut item = if marked {
+                items::release(snapshot, &step.finding, &together)
+            } else {
+                let signature = sign.signature(&step.finding);
+                items::delete(snapshot, &decision.judgement, &step.finding, &signature)
+            };
+            if !foreign {
+                item.tombstone = sign.tombstone(snapshot, &step.finding);
+            }
+            turns.writes.push((step.life, item));
+        }
+        if all_go {
+            queue.extend(together.into_iter().flat_map(|life| progress.gone(life)));
+        }
+    }
+    turns
+}
