@@ -1,6 +1,7 @@
 //! Who is garbage, in which order it dies, and why. Pure: no clock, no IO, no randomness, no threads.
 
 pub mod detect;
+pub mod protect;
 pub mod snapshot;
 
 pub use detect::{Cause, Detector, Finding, Hold, Hypothetical, Invalid, Judgement, Strip, Unknown, WhyHeld};
