@@ -5,7 +5,9 @@
 mod delete;
 mod get;
 mod list;
+mod metadata;
 mod put;
+mod status;
 mod table;
 mod watch;
 mod write;
@@ -14,6 +16,7 @@ pub use delete::{DeleteAsk, DeleteError, Deleted, Ending};
 pub use get::GetError;
 pub use list::{ListAsk, ListError, Listed};
 pub use put::{Put, PutAsk, PutError, PutOutcome};
+pub use status::StatusError;
 pub use table::{Column, Row, Table};
 pub use watch::{Change, Event, WatchAsk, WatchError};
 
