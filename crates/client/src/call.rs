@@ -12,6 +12,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use sexton_model::Status;
 
+use crate::lines::Lines;
+
 /// Why a request has no useful answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -156,7 +158,7 @@ impl Call {
             let bytes = read.map_err(|error| CallError::Broken(Box::new(error)))?;
             return Err(CallError::Refused(Box::new(status(code, &bytes))));
         }
-        let reading = Reading { body: answer.into_body(), held: Vec::new(), ended: false };
+        let reading = Reading { body: answer.into_body(), lines: Lines::default(), ended: false };
         Ok(stream::unfold(reading, Reading::next).boxed())
     }
 }
@@ -164,37 +166,32 @@ impl Call {
 /// A body that is read in lines.
 struct Reading {
     body: Body,
-    held: Vec<u8>,
+    lines: Lines,
     ended: bool,
 }
 
 impl Reading {
     async fn next(mut self) -> Option<(Result<Vec<u8>, CallError>, Reading)> {
         loop {
-            if let Some(end) = self.held.iter().position(|byte| *byte == b'\n') {
-                let rest = self.held.split_off(end + 1);
-                let mut line = std::mem::replace(&mut self.held, rest);
-                line.pop();
-                if !line.is_empty() {
-                    return Some((Ok(line), self));
-                }
-            } else if self.ended {
+            if let Some(line) = self.lines.next() {
+                return Some((Ok(line.to_vec()), self));
+            }
+            if self.ended {
                 // Half a line at the end is what a broken connection leaves; it cannot be used.
                 return None;
-            } else {
-                match self.body.frame().await {
-                    Some(Ok(frame)) => {
-                        if let Some(data) = frame.data_ref() {
-                            self.held.extend_from_slice(data);
-                        }
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Some(data) = frame.data_ref() {
+                        self.lines.push(data);
                     }
-                    Some(Err(error)) => {
-                        self.ended = true;
-                        self.held.clear();
-                        return Some((Err(CallError::Broken(Box::new(error))), self));
-                    }
-                    None => self.ended = true,
                 }
+                Some(Err(error)) => {
+                    self.ended = true;
+                    self.lines.clear();
+                    return Some((Err(CallError::Broken(Box::new(error))), self));
+                }
+                None => self.ended = true,
             }
         }
     }

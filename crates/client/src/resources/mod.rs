@@ -2,7 +2,9 @@
 //!
 //! It must not know what garbage is, and decides nothing: a delete is one request for one object.
 
+mod bulk;
 mod delete;
+mod feed;
 mod get;
 mod list;
 mod metadata;
@@ -12,7 +14,9 @@ mod table;
 mod watch;
 mod write;
 
+pub use bulk::BulkError;
 pub use delete::{DeleteAsk, DeleteError, Deleted, Ending};
+pub use feed::FeedError;
 pub use get::GetError;
 pub use list::{ListAsk, ListError, Listed};
 pub use put::{Put, PutAsk, PutError, PutOutcome};
