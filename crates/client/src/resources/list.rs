@@ -54,7 +54,7 @@ pub struct Listed<T> {
 }
 
 /// Pages are put together the same way, whatever is on them.
-trait Pages: Default {
+pub(super) trait Pages: Default {
     fn add(&mut self, page: Value) -> Result<(), serde_json::Error>;
     fn count(&self) -> usize;
 }
@@ -112,7 +112,7 @@ impl Resources {
         self.pages(place, ask, table::ACCEPT).await
     }
 
-    async fn pages<T: Pages>(
+    pub(super) async fn pages<T: Pages>(
         &self,
         place: &Place,
         ask: &ListAsk,

@@ -7,7 +7,9 @@ mod delete;
 mod feed;
 mod get;
 mod list;
+mod metadata;
 mod put;
+mod status;
 mod table;
 mod watch;
 mod write;
@@ -18,6 +20,7 @@ pub use feed::FeedError;
 pub use get::GetError;
 pub use list::{ListAsk, ListError, Listed};
 pub use put::{Put, PutAsk, PutError, PutOutcome};
+pub use status::StatusError;
 pub use table::{Column, Row, Table};
 pub use watch::{Change, Event, WatchAsk, WatchError};
 

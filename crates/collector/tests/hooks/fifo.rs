@@ -33,7 +33,7 @@ impl Fifo {
     }
 
     /// Waits until a script holds it.
-    pub(crate) async fn is_held(&mut self) {
+    pub(crate) async fn wait_until_held(&mut self) {
         let mut word = [0; 5];
         timeout(LONG, self.reading.read_exact(&mut word)).await.expect("somebody comes").unwrap();
         assert_eq!(&word, b"here\n");
@@ -45,7 +45,7 @@ impl Fifo {
     }
 
     /// Waits until nobody holds it any more.
-    pub(crate) async fn is_free(mut self) {
+    pub(crate) async fn wait_until_free(mut self) {
         self.own = None;
         let mut rest = Vec::new();
         timeout(LONG, self.reading.read_to_end(&mut rest)).await.expect("everybody goes").unwrap();

@@ -16,7 +16,7 @@ async fn ends_at_the_deadline(rest: &str) {
         let error = answer(&within(sh(&(fifo.held() + rest)), after)).await.unwrap_err();
         assert!(matches!(error, HookError::Deadline { after: waited } if waited == after), "{rest}: {error}");
         let begun = fifo.was_held();
-        fifo.is_free().await;
+        fifo.wait_until_free().await;
         if begun {
             return;
         }
@@ -49,8 +49,8 @@ async fn a_child_that_holds_the_streams_goes_with_its_parent() {
     let mut fifo = Fifo::new();
     let method = sh(&(fifo.held() + r#"sleep 300 & echo '{"verdict":"gone"}'"#));
     assert_eq!(answer(&method).await.unwrap(), Verdict::Gone);
-    fifo.is_held().await;
-    fifo.is_free().await;
+    fifo.wait_until_held().await;
+    fifo.wait_until_free().await;
 }
 
 #[tokio::test]
@@ -71,10 +71,10 @@ async fn dropping_a_call_ends_it() {
     let mut fifo = Fifo::new();
     let method = sh(&(fifo.held() + "sleep 300 & sleep 300"));
     let task = tokio::spawn(async move { answer(&method).await });
-    fifo.is_held().await;
+    fifo.wait_until_held().await;
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
-    fifo.is_free().await;
+    fifo.wait_until_free().await;
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_call_that_is_dropped_at_once_leaves_nothing() {
         let mut calling = Box::pin(hooks.call(&method, &call));
         assert!(futures::poll!(&mut calling).is_pending());
         drop(calling);
-        fifo.is_free().await;
+        fifo.wait_until_free().await;
     }
 }
 
@@ -97,14 +97,14 @@ async fn calls_wait_for_their_turn_and_not_for_ever() {
     let first = sh(&(fifo.held() + "sleep 300"));
     let busy = hooks.clone();
     let task = tokio::spawn(async move { busy.call(&first, &call()).await });
-    fifo.is_held().await;
+    fifo.wait_until_held().await;
 
     let soon = Call { deadline: sexton_model::time::format(crate::nature::now()), ..call() };
     let error = hooks.call(&sh("exit 0"), &soon).await.unwrap_err();
     assert!(matches!(error, HookError::Late), "{error}");
     task.abort();
     assert_eq!(hooks.call(&within(sh("exit 0"), LONG), &call()).await.unwrap(), done());
-    fifo.is_free().await;
+    fifo.wait_until_free().await;
 }
 
 #[tokio::test]

@@ -1,0 +1,152 @@
+//! What people can read about collections afterwards and while they run: `Collection` and `Tombstone` objects.
+//!
+//! Records are for people. It must not decide anything, and nothing is decided by what stands in them: the marks on the
+//! lives themselves are what counts.
+
+mod prune;
+
+pub use prune::{Keep, PruneError, Pruned};
+
+use serde_json::Value;
+use sexton_client::resources::{PutError, StatusError};
+use sexton_client::{CallError, Place, Resources, ServedKind};
+use sexton_model::collection::{self, Collection, Phase, Progress};
+use sexton_model::{GroupResource, time, tombstone};
+
+/// A record that is removed and made again while it is written is not chased further than this.
+const ATTEMPTS: usize = 3;
+
+/// Why a record was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It could not be created.
+    #[error("the record of the collection {name} cannot be created")]
+    Create {
+        /// Which one.
+        name: String,
+        /// Why.
+        #[source]
+        source: PutError,
+    },
+    /// Its status could not be written.
+    #[error("the record of the collection {name} cannot be written")]
+    Status {
+        /// Which one.
+        name: String,
+        /// Why.
+        #[source]
+        source: StatusError,
+    },
+    /// It could not be read.
+    #[error("the record of the collection {name} cannot be read")]
+    Read {
+        /// Which one.
+        name: String,
+        /// Why.
+        #[source]
+        source: CallError,
+    },
+    /// It is not one that this version writes.
+    #[error("the record of the collection {name} cannot be understood")]
+    Strange {
+        /// Which one.
+        name: String,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// The records of a server.
+#[derive(Debug, Clone)]
+pub struct Records {
+    resources: Resources,
+    collections: Place,
+    tombstones: Place,
+    keep: Keep,
+}
+
+impl Records {
+    /// The records behind these resources. How often they are written is up to the caller.
+    pub fn new(resources: Resources, keep: Keep) -> Records {
+        let collections = place(collection::KIND, collection::RESOURCE);
+        let tombstones = place(tombstone::KIND, tombstone::RESOURCE);
+        Records { resources, collections, tombstones, keep }
+    }
+
+    /// Makes the record say this. It is created if it is not there, else only its status is replaced.
+    ///
+    /// # Errors
+    /// See [`RecordError`]. Nothing else depends on it: the next write says everything again.
+    pub async fn write(&self, collection: &Collection) -> Result<(), RecordError> {
+        let name = || collection.name.clone();
+        let strange = |source| RecordError::Strange { name: name(), source };
+        let status = collection.status.clone().bounded();
+        let value = serde_json::to_value(&status).map_err(strange)?;
+        for _ in 0..ATTEMPTS {
+            match self.resources.patch_status(&self.collections, &collection.name, None, &value).await {
+                Ok(_) => return Ok(()),
+                Err(StatusError::NotFound(_)) => {}
+                Err(source) => return Err(RecordError::Status { name: name(), source }),
+            }
+            let spec = collection.spec.clone().bounded();
+            let whole = Collection { name: name(), spec, status: status.clone() };
+            let document = whole.document().map_err(strange)?;
+            match self.resources.create(&self.collections, &document).await {
+                // A new object has no status yet, whatever it was sent with; or somebody else made it just now.
+                Ok(_) | Err(PutError::Conflict(_)) => {}
+                Err(source) => return Err(RecordError::Create { name: name(), source }),
+            }
+        }
+        let value = self.resources.patch_status(&self.collections, &collection.name, None, &value).await;
+        value.map(drop).map_err(|source| RecordError::Status { name: name(), source })
+    }
+
+    /// Writes the last state of a collection: over, since now unless it says otherwise.
+    ///
+    /// # Errors
+    /// As for [`Records::write`].
+    pub async fn finish(&self, collection: &Collection, now: i64) -> Result<(), RecordError> {
+        let mut last = collection.clone();
+        last.status = finished(last.status, now);
+        self.write(&last).await
+    }
+
+    /// The record of a name, if there is one.
+    ///
+    /// # Errors
+    /// See [`RecordError`].
+    pub async fn find(&self, name: &str) -> Result<Option<Collection>, RecordError> {
+        let found = self.resources.find(&self.collections, name).await;
+        let found = found.map_err(|source| RecordError::Read { name: name.to_owned(), source })?;
+        let read = |document: Value| {
+            Collection::read(&document)
+                .map_err(|source| RecordError::Strange { name: name.to_owned(), source })
+        };
+        found.map(read).transpose()
+    }
+}
+
+fn finished(mut status: Progress, now: i64) -> Progress {
+    if !status.phase.is_over() {
+        status.phase = Phase::Done;
+    }
+    status.finished_at.get_or_insert_with(|| time::format(now));
+    status
+}
+
+/// Our own kinds need no discovery: they are the same wherever this version runs.
+fn place(kind: &str, plural: &str) -> Place {
+    let kind = ServedKind {
+        resource: GroupResource::new("sexton.dev", plural),
+        version: "v1".into(),
+        preferred: true,
+        kind: kind.into(),
+        singular: kind.to_lowercase(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: false,
+        verbs: Vec::new(),
+    };
+    Place::new(&kind, None)
+}
