@@ -1,7 +1,7 @@
 //! Who is garbage, in which order it dies, and why. Pure: no clock, no IO, no randomness, no threads.
 
-pub mod detect;
 pub mod destruction;
+pub mod detect;
 pub mod graph;
 pub mod snapshot;
 

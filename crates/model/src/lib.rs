@@ -5,6 +5,7 @@
 
 pub mod bulk;
 pub mod class;
+pub mod collection;
 pub mod delete_options;
 pub mod document;
 pub mod feed;
@@ -21,7 +22,9 @@ pub mod status;
 pub mod stored;
 pub mod subscription;
 pub mod term;
+pub mod text;
 pub mod time;
+pub mod tombstone;
 
 pub use delete_options::{DeleteOptions, Policy, Preconditions};
 pub use document::Document;

@@ -6,6 +6,7 @@ use sexton_model::bulk::{Bulk, BulkResult, reason};
 
 use super::Resources;
 use crate::call::{Call, CallError};
+use crate::kinds::DiscoverError;
 
 /// Why a bulk has no result. Items that were refused are no such reason: they are in the result.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,9 @@ pub enum BulkError {
     /// The server has no such verb: it is of another make.
     #[error("the server has no bulk verb")]
     NotServed,
+    /// The server does not say which kinds it has.
+    #[error(transparent)]
+    Discover(#[from] DiscoverError),
     /// The answer is not what the API promises: what was done is not known.
     #[error("the answer to a bulk is not what the API promises: {0}")]
     Strange(String),

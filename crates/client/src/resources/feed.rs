@@ -10,6 +10,7 @@ use sexton_model::{Revision, Status};
 
 use super::Resources;
 use crate::call::{Call, CallError};
+use crate::kinds::DiscoverError;
 
 /// Why a feed did not begin, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,12 @@ pub enum FeedError {
     /// The server said nothing for longer than a living one does.
     #[error("the server was silent for {} seconds", SILENCE.as_secs())]
     Silent,
+    /// The server does not say which kinds it has.
+    #[error(transparent)]
+    Discover(#[from] DiscoverError),
+    /// The server does not even say that it has kinds.
+    #[error("the server does not say which kinds it has: {0}")]
+    Mute(String),
     /// A line is not what the API promises.
     #[error("a line of the feed is not what the API promises: {0}")]
     Strange(String),

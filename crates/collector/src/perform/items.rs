@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, marks};
 
@@ -82,39 +82,39 @@ pub(crate) fn strip(snapshot: &Snapshot, strip: &Strip) -> Item {
 }
 
 /// The DELETE of a life: marks it, or removes what nothing holds.
-pub(crate) fn delete(snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
+pub(crate) fn delete(
+    snapshot: &Snapshot,
+    judgement: &Judgement,
+    finding: &Finding,
+    signature: &Signature,
+) -> Item {
     let policy = match finding.policy {
         Policy::Cascade => "Cascade",
         Policy::Foreground => "Foreground",
         Policy::Background => "Background",
         Policy::Orphan => "Orphan",
     };
-    let action =
-        Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
+    let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
     let item = about(snapshot, finding.life, action);
     match finding.cause {
         // What lies in something that is marked goes, whoever owns it.
         Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
-        Cause::OwnersGone { .. } => {
+        Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
             let owners = owner_uids(snapshot, finding.life);
-            Item { absent: owners.clone(), owners: Some(owners), ..item }
+            let absent = if follows_owners(judgement, finding) { owners.clone() } else { Vec::new() };
+            Item { absent, owners: Some(owners), ..item }
         }
-        Cause::OwnerDoomed { .. } if finding.policy == Policy::Background && goes_after_owners(snapshot, finding) => {
-            let owners = owner_uids(snapshot, finding.life);
-            Item { absent: owners.clone(), owners: Some(owners), ..item }
-        }
-        Cause::OwnerDoomed { .. } => Item { owners: Some(owner_uids(snapshot, finding.life)), ..item },
     }
 }
 
 /// Whether a life follows owners that go before it, rather than being waited for by them.
-pub(crate) fn goes_after_owners(snapshot: &Snapshot, finding: &Finding) -> bool {
+pub(crate) fn follows_owners(judgement: &Judgement, finding: &Finding) -> bool {
     match finding.cause {
         Cause::OwnersGone { .. } => true,
-        Cause::OwnerDoomed { owner } => {
-            !snapshot.contains(owner)
-                || !matches!(snapshot.policy(owner), Some(Policy::Cascade | Policy::Foreground))
-        }
+        Cause::OwnerDoomed { owner } => judgement
+            .doomed
+            .get(&owner)
+            .is_none_or(|owner| !matches!(owner.policy, Policy::Cascade | Policy::Foreground)),
         _ => false,
     }
 }
@@ -165,7 +165,6 @@ pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, d
     if destroyed {
         annotations.insert(marks::DESTROYED.to_owned(), Some("true".to_owned()));
     }
-    annotations.insert(marks::REQUEST.to_owned(), None);
     let action = Action::Patch {
         remove_finalizers: Vec::new(),
         add_finalizers: Vec::new(),

@@ -33,6 +33,7 @@ fn call() -> Call {
         doomed: Vec::new(),
         doomed_count: 0,
         is_doomed: BTreeMap::new(),
+        is_destroyed: BTreeMap::new(),
     }
 }
 

@@ -113,6 +113,9 @@ pub struct Call {
     pub doomed_count: usize,
     /// Whether it ends, for every uid that the object or the subscriber names.
     pub is_doomed: BTreeMap<String, bool>,
+    /// For the same objects, whether each was destroyed: no method of it runs any more.
+    #[serde(default)]
+    pub is_destroyed: BTreeMap<String, bool>,
 }
 
 impl Call {
@@ -172,6 +175,7 @@ mod tests {
             doomed: Vec::new(),
             doomed_count: 0,
             is_doomed: BTreeMap::from([("u".into(), true)]),
+            is_destroyed: BTreeMap::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::text::{cut, tame};
 use crate::time;
 
 /// Reasons and names are for people: longer ones are cut.
@@ -179,20 +180,6 @@ fn moment(until: &str) -> Result<i64, String> {
         .ok_or_else(|| format!("until is {:?}, and no time as 2026-11-15T20:00:00Z", tame(until, 40)))
 }
 
-/// Text of others may not steer a terminal or a log, and not fill it.
-fn tame(text: &str, most: usize) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    cut(plain.trim(), most)
-}
-
-fn cut(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}…", &text[..end])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +254,7 @@ mod tests {
     fn long_words_are_cut() {
         let long = "ä".repeat(10_000);
         let Verdict::Failed { reason } = Verdict::failed(&long) else { panic!("a failure") };
-        assert_eq!((reason.len(), reason.ends_with("ä…")), (MAX_REASON + "…".len(), true));
+        assert_eq!((reason.len(), reason.ends_with("ä…")), (MAX_REASON - 1, true));
         let wait = Verdict::parse(r#"{"verdict":"inProgress","after":1e300}"#).unwrap();
         assert_eq!(wait, Verdict::InProgress { after: Some(Duration::from_secs(86_400)) });
     }

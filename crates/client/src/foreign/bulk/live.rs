@@ -1,0 +1,111 @@
+//! The object that an item is about, as it is now; and the requests that every write is made of.
+
+use http::Method;
+use serde_json::{Map, Value};
+use sexton_model::bulk::{Annotations, Item};
+use sexton_model::{GroupResource, Status};
+
+use super::super::read::{find, says_absent};
+use super::{Performer, Refusal};
+use crate::call::{Call, CallError, escape};
+use crate::kinds::ServedKind;
+use crate::resources::text;
+
+/// An object as it is now, or at least its metadata.
+pub(super) struct Live(pub(super) Value);
+
+impl Live {
+    pub(super) fn uid(&self) -> &str {
+        text(&self.0, "/metadata/uid")
+    }
+
+    pub(super) fn version(&self) -> &str {
+        text(&self.0, "/metadata/resourceVersion")
+    }
+
+    pub(super) fn is_marked(&self) -> bool {
+        !text(&self.0, "/metadata/deletionTimestamp").is_empty()
+    }
+
+    pub(super) fn finalizers(&self) -> Vec<String> {
+        let list = self.0.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// The references as they are, with fields that nobody here knows.
+    pub(super) fn owners(&self) -> Vec<Value> {
+        self.0.pointer("/metadata/ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default()
+    }
+
+    /// Those of the annotations that are not as wanted, as a merge patch says them.
+    pub(super) fn annotations_to_change(&self, wanted: &Annotations) -> Map<String, Value> {
+        let now = self.0.pointer("/metadata/annotations").and_then(Value::as_object);
+        let current = |name: &str| now.and_then(|now| now.get(name)).and_then(Value::as_str);
+        let change = wanted.iter().filter(|(name, value)| current(name) != value.as_deref());
+        change.map(|(name, value)| (name.clone(), value.clone().into())).collect()
+    }
+}
+
+pub(super) fn resource_of(item: &Item) -> GroupResource {
+    GroupResource::new(item.group.as_str(), item.resource.as_str())
+}
+
+/// 404: the life that is meant is over.
+pub(super) fn gone(item: &Item) -> Refusal {
+    Status::not_found(&resource_of(item), &item.name).into()
+}
+
+pub(super) fn path_of(item: &Item, kind: &ServedKind) -> String {
+    format!("{}/{}", kind.path(Some(&item.namespace)), escape(&item.name))
+}
+
+impl Performer<'_> {
+    /// The object, if it still is the life and the version that are meant.
+    pub(super) async fn live(&self, item: &Item, kind: &ServedKind, whole: bool) -> Result<Live, Refusal> {
+        let live = self.same_life(item, kind, whole).await?.ok_or_else(|| gone(item))?;
+        match &item.resource_version {
+            Some(wanted) if wanted != live.version() => {
+                let why = format!("it is at {} and not at {wanted} any more", live.version());
+                Err(Status::conflict(&resource_of(item), &item.name, why).into())
+            }
+            _ => Ok(live),
+        }
+    }
+
+    /// The object, if it still is the life that is meant.
+    pub(super) async fn same_life(
+        &self,
+        item: &Item,
+        kind: &ServedKind,
+        whole: bool,
+    ) -> Result<Option<Live>, CallError> {
+        let found = find(self.client, kind, Some(&item.namespace), &item.name, whole).await?;
+        Ok(found.map(Live).filter(|live| live.uid() == item.uid))
+    }
+
+    /// A merge patch of exactly the version that was looked at. Answers with the object after it.
+    pub(super) async fn merge(
+        &self,
+        item: &Item,
+        kind: &ServedKind,
+        live: &Live,
+        mut metadata: Map<String, Value>,
+    ) -> Result<Live, Refusal> {
+        metadata.insert("uid".into(), item.uid.as_str().into());
+        metadata.insert("resourceVersion".into(), live.version().into());
+        let patch = Value::Object(Map::from_iter([("metadata".to_owned(), Value::Object(metadata))]));
+        let call = Call::new(Method::PATCH, path_of(item, kind)).body("application/merge-patch+json", &patch);
+        self.write(item, call).await.map(Live)
+    }
+
+    /// A write, and what a refusal means for the item.
+    pub(super) async fn write(&self, item: &Item, call: Call) -> Result<Value, Refusal> {
+        match call.send(self.client).await {
+            Ok(answer) => Ok(answer.value),
+            Err(CallError::Refused(status)) if says_absent(&status, &item.name) => Err(gone(item)),
+            // Another version, or another life: only a look can tell.
+            Err(CallError::Refused(status)) if status.code == 409 => Err(Refusal::Raced(status)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which kinds there are to follow, again and again; and the proof that one is really gone.
+//!
+//! A wrong answer of discovery must not be able to make anything disappear: servers that start up, and aggregated
+//! ones that are down, answer with too little.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sexton_model::GroupResource;
+use sexton_model::feed::FeedKind;
+use tokio::sync::{Notify, mpsc};
+
+use super::backoff::{Backoff, Pace};
+use super::read::{ReadError, find, in_time};
+use crate::call::CallError;
+use crate::kinds::{Kinds, ServedKind};
+
+/// Where definitions of kinds are.
+pub(super) fn definitions() -> GroupResource {
+    GroupResource::new("apiextensions.k8s.io", "customresourcedefinitions")
+}
+
+/// The kinds to follow, each in the preferred version: what can be listed, watched and deleted. Events own nothing,
+/// are owned by nothing, and are more than all the rest together.
+pub(super) fn candidates(kinds: &Kinds) -> impl Iterator<Item = &ServedKind> {
+    let wanted = |kind: &&ServedKind| {
+        let event = kind.resource.resource == "events"
+            && matches!(kind.resource.group.as_str(), "" | "events.k8s.io");
+        !event && ["list", "watch", "delete"].iter().all(|verb| kind.can(verb))
+    };
+    kinds.preferred().filter(wanted)
+}
+
+/// All versions of a kind, as the feed tells them.
+pub(super) fn versions(kinds: &Kinds, of: &ServedKind) -> Vec<FeedKind> {
+    let same = kinds.all.iter().filter(|kind| kind.resource == of.resource);
+    same.map(|kind| FeedKind {
+        group: kind.resource.group.clone(),
+        version: kind.version.clone(),
+        resource: kind.resource.resource.clone(),
+        kind: kind.kind.clone(),
+        namespaced: kind.namespaced,
+        served: true,
+        broken: None,
+    })
+    .collect()
+}
+
+/// Whether some version of a group did not answer, so that nothing is known about what it serves.
+pub(super) fn is_unread(kinds: &Kinds, group: &str) -> bool {
+    kinds.unread.iter().any(|(unread, _)| unread.rsplit_once('/').is_some_and(|(name, _)| name == group))
+}
+
+/// What the task that asks for the kinds says.
+pub(super) enum Discovered {
+    /// An answer, perhaps a partial one.
+    Kinds(Box<Kinds>),
+    /// There never was an answer, however often the server was asked.
+    Never(ReadError),
+}
+
+/// How to ask for the kinds.
+#[derive(Debug, Clone)]
+pub(super) struct Asking {
+    pub(super) every: Duration,
+    pub(super) patience: Duration,
+    pub(super) pace: Pace,
+    /// So many tries until the first answer.
+    pub(super) attempts: u32,
+}
+
+/// Asks for the kinds now, whenever it is poked, and every so often; as long as somebody listens.
+pub(super) async fn ask_again_and_again(
+    client: kube::Client,
+    asking: Asking,
+    poked: Arc<Notify>,
+    tell: mpsc::Sender<Discovered>,
+) {
+    let (mut backoff, mut failures, mut answered) = (Backoff::new(asking.pace), 0, false);
+    loop {
+        match in_time(asking.patience, ask(&client)).await {
+            Ok(kinds) => {
+                (answered, failures) = (true, 0);
+                backoff = Backoff::new(asking.pace);
+                if tell.send(Discovered::Kinds(Box::new(kinds))).await.is_err() {
+                    return;
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(asking.every) => {}
+                    () = poked.notified() => {}
+                }
+            }
+            Err(error) => {
+                failures += 1;
+                tracing::warn!(%error, failures, "the kinds of the server are not known");
+                if !answered && failures >= asking.attempts {
+                    // If nobody listens any more, nobody needs to know.
+                    let _ = tell.send(Discovered::Never(error)).await;
+                    return;
+                }
+                tokio::time::sleep(backoff.pause()).await;
+            }
+        }
+    }
+}
+
+/// The kinds. An answer without any comes from a server that is starting, or from something in between: it is none.
+async fn ask(client: &kube::Client) -> Result<Kinds, CallError> {
+    let kinds = Kinds::discover(client).await.map_err(|error| error.0)?;
+    if candidates(&kinds).next().is_none() {
+        return Err(CallError::Strange("there is no kind that can be listed and watched".into()));
+    }
+    Ok(kinds)
+}
+
+/// Whether the definition of a kind is gone. Only an answer that names the definition counts.
+pub(super) async fn definition_is_gone(
+    client: &kube::Client,
+    definition: &ServedKind,
+    kind: &GroupResource,
+    patience: Duration,
+) -> bool {
+    let name = kind.to_string();
+    match in_time(patience, find(client, definition, None, &name, false)).await {
+        Ok(found) => found.is_none(),
+        Err(error) => {
+            tracing::debug!(%error, kind = name, "whether the definition is gone is not known");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sexton_model::Status;
+
+    #[test]
+    fn events_and_what_cannot_be_watched_are_not_followed() {
+        let mut kinds = crate::kinds::sample();
+        assert_eq!(candidates(&kinds).count(), 0, "the sample can only be listed");
+        for kind in &mut kinds.all {
+            kind.verbs = ["delete", "get", "list", "watch"].map(str::to_owned).to_vec();
+        }
+        let followed: Vec<String> = candidates(&kinds).map(|kind| kind.resource.to_string()).collect();
+        assert_eq!(
+            followed,
+            ["configmaps", "namespaces", "deployments.apps", "boxes.a.io", "boxes.b.io", "lids.b.io"]
+        );
+        let deployments = kinds.resolve("deploy").unwrap();
+        assert_eq!(versions(&kinds, deployments).len(), 2);
+        kinds.unread = vec![("a.io/v1".into(), Box::new(Status::unavailable("down")))];
+        assert!(is_unread(&kinds, "a.io") && !is_unread(&kinds, "b.io"));
+    }
+}

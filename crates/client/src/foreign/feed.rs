@@ -1,0 +1,351 @@
+//! The feed: all followed kinds in one stream of lines.
+//!
+//! Each kind has a follower of its own; what they say comes through one bounded channel, so a slow reader slows them
+//! all down and costs no memory. Nobody outlives the stream.
+//!
+//! A kind is told as broken from the moment it is known until all its objects were told, and whenever that stops being
+//! true. Kinds leave the feed only when their definition is proved to be gone.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream::{self, Stream};
+use sexton_model::GroupResource;
+use sexton_model::feed::{FeedKind, Line};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::backoff::Pace;
+use super::discovery::{self, Asking, Discovered};
+use super::follow::{Follower, News, Order, Shared};
+use super::read::ReadError;
+use crate::kinds::{DiscoverError, Kinds, ServedKind};
+use crate::resources::FeedError;
+
+/// How to follow.
+#[derive(Debug, Clone)]
+pub struct FeedOptions {
+    /// Objects per page of a list.
+    pub page: usize,
+    /// Lists that are read at a time.
+    pub lists: usize,
+    /// Messages of followers that wait for the reader. Each holds at most some hundred lines.
+    pub buffer: usize,
+    /// How often to ask for the kinds, if nothing else gives reason to.
+    pub rediscovery: Duration,
+    /// How long a watch is to last before it is opened anew.
+    pub watch: Duration,
+    /// How long to wait for an answer.
+    pub patience: Duration,
+    /// After this long without a line there is a bookmark, to show that the feed lives.
+    pub heartbeat: Duration,
+    /// Pauses after failures.
+    pub pace: Pace,
+    /// How often the server is asked for its kinds at first, before the feed ends with an error.
+    pub attempts: u32,
+}
+
+impl Default for FeedOptions {
+    fn default() -> Self {
+        FeedOptions {
+            page: 500,
+            lists: 8,
+            buffer: 64,
+            rediscovery: Duration::from_secs(30),
+            // Shorter than the five minutes after which servers and proxies like to end things by themselves.
+            watch: Duration::from_secs(290),
+            patience: Duration::from_secs(60),
+            heartbeat: Duration::from_secs(5),
+            pace: Pace::default(),
+            attempts: 5,
+        }
+    }
+}
+
+/// What is known of a kind's objects.
+#[derive(Debug, PartialEq)]
+enum Knowledge {
+    Unlisted,
+    Whole,
+    Broken(String),
+}
+
+struct Followed {
+    kind: ServedKind,
+    versions: Vec<FeedKind>,
+    orders: watch::Sender<Order>,
+    knowledge: Knowledge,
+    /// Discovery does not name it any more.
+    unserved: bool,
+    /// It is being told as gone, or looked at whether it is.
+    leaving: bool,
+}
+
+impl Followed {
+    fn broken(&self) -> Option<String> {
+        match &self.knowledge {
+            _ if self.unserved => Some("the server does not serve it any more".into()),
+            Knowledge::Unlisted => Some("not listed yet".into()),
+            Knowledge::Broken(why) => Some(why.clone()),
+            Knowledge::Whole => None,
+        }
+    }
+}
+
+struct Feed {
+    shared: Shared,
+    discovered: mpsc::Receiver<Discovered>,
+    news: mpsc::Receiver<(GroupResource, News)>,
+    /// Everything that runs for this feed; ends with it.
+    tasks: JoinSet<Option<GroupResource>>,
+    kinds: BTreeMap<GroupResource, Followed>,
+    /// The names of all definitions that were ever seen: only a kind that had one can be proved to be gone.
+    definitions: BTreeSet<String>,
+    told_kinds: Vec<FeedKind>,
+    ready: VecDeque<Line>,
+    synced: bool,
+    /// The highest version seen. There is no order between kinds; it only shows that things go on.
+    version: u64,
+    failure: Option<FeedError>,
+    ended: bool,
+}
+
+/// All objects of all kinds, and every change from then on, as lines of metadata.
+///
+/// The first line names the kinds, each as broken as long as its objects were not all told. After all that can be
+/// listed was, SYNCED is told, once. From then on the reader's picture is never wrong for longer than an interruption
+/// lasts, and a kind of which that may be so is told as broken meanwhile. The stream ends only if the server never
+/// says which kinds it has; that is its only error.
+pub fn changes(
+    client: &kube::Client,
+    options: FeedOptions,
+) -> impl Stream<Item = Result<Line, FeedError>> + Send + use<> {
+    // Begun by the first look, which is within a runtime.
+    stream::unfold(Stage::Asked(client.clone(), Box::new(options)), |stage| async {
+        let mut feed = match stage {
+            Stage::Asked(client, options) => Box::new(Feed::begin(client, *options)),
+            Stage::Going(feed) => feed,
+        };
+        let line = feed.next().await?;
+        Some((line, Stage::Going(feed)))
+    })
+}
+
+enum Stage {
+    Asked(kube::Client, Box<FeedOptions>),
+    Going(Box<Feed>),
+}
+
+impl Feed {
+    fn begin(client: kube::Client, options: FeedOptions) -> Feed {
+        let (tell, news) = mpsc::channel(options.buffer.max(1));
+        let (tell_kinds, discovered) = mpsc::channel(1);
+        let poke = Arc::new(Notify::new());
+        let lists = Arc::new(Semaphore::new(options.lists.max(1)));
+        let asking = Asking {
+            every: options.rediscovery,
+            patience: options.patience,
+            pace: options.pace,
+            attempts: options.attempts,
+        };
+        let mut tasks = JoinSet::new();
+        let asks = discovery::ask_again_and_again(client.clone(), asking, Arc::clone(&poke), tell_kinds);
+        tasks.spawn(async move {
+            asks.await;
+            None
+        });
+        Feed {
+            shared: Shared { client, options, tell, lists, poke },
+            discovered,
+            news,
+            tasks,
+            kinds: BTreeMap::new(),
+            definitions: BTreeSet::new(),
+            told_kinds: Vec::new(),
+            ready: VecDeque::new(),
+            synced: false,
+            version: 0,
+            failure: None,
+            ended: false,
+        }
+    }
+
+    async fn next(&mut self) -> Option<Result<Line, FeedError>> {
+        loop {
+            if let Some(line) = self.ready.pop_front() {
+                return Some(Ok(line));
+            }
+            if let Some(failure) = self.failure.take() {
+                self.tasks.abort_all();
+                self.ended = true;
+                return Some(Err(failure));
+            }
+            if self.ended {
+                return None;
+            }
+            let heartbeat = self.shared.options.heartbeat;
+            tokio::select! {
+                Some(discovered) = self.discovered.recv() => self.discovered(discovered),
+                Some((kind, news)) = self.news.recv() => self.heard(&kind, news),
+                Some(done) = self.tasks.join_next() => match done {
+                    Ok(Some(gone)) => self.looked_at(&gone),
+                    Ok(None) => {}
+                    Err(error) => tracing::error!(%error, "a part of the feed ended"),
+                },
+                () = tokio::time::sleep(heartbeat), if self.synced => {
+                    self.ready.push_back(Line::Bookmark { resource_version: self.version.to_string() });
+                }
+            }
+        }
+    }
+
+    fn discovered(&mut self, discovered: Discovered) {
+        let found = match discovered {
+            Discovered::Kinds(found) => found,
+            Discovered::Never(ReadError::Call(error)) => {
+                self.failure = Some(FeedError::Discover(DiscoverError(error)));
+                return;
+            }
+            Discovered::Never(silent @ ReadError::Silent(_)) => {
+                self.failure = Some(FeedError::Mute(silent.to_string()));
+                return;
+            }
+        };
+        let candidates: BTreeMap<GroupResource, &ServedKind> =
+            discovery::candidates(&found).map(|kind| (kind.resource.clone(), kind)).collect();
+        for (resource, kind) in &candidates {
+            let versions = discovery::versions(&found, kind);
+            match self.kinds.get_mut(resource) {
+                None => self.follow((*kind).clone(), versions),
+                // The preferred version may merely not have answered.
+                Some(_) if discovery::is_unread(&found, &resource.group) => {}
+                Some(known) => known.serve_again(kind, versions),
+            }
+        }
+        let missing: Vec<GroupResource> =
+            self.kinds.keys().filter(|kind| !candidates.contains_key(kind)).cloned().collect();
+        for kind in missing {
+            self.missing(&kind, &found);
+        }
+        self.tell_kinds();
+    }
+
+    fn follow(&mut self, kind: ServedKind, versions: Vec<FeedKind>) {
+        let (orders, receiver) = watch::channel(Order::Follow(Box::new(kind.clone())));
+        let follower = Follower::new(self.shared.clone(), kind.clone());
+        self.tasks.spawn(async move {
+            follower.run(receiver).await;
+            None
+        });
+        let knowledge = Knowledge::Unlisted;
+        let followed = Followed { versions, orders, knowledge, unserved: false, leaving: false, kind };
+        self.kinds.insert(followed.kind.resource.clone(), followed);
+    }
+
+    /// A kind that discovery does not name. If it had a definition and that is gone, so is the kind.
+    fn missing(&mut self, kind: &GroupResource, found: &Kinds) {
+        let definition = self.kinds.get(&discovery::definitions()).map(|followed| followed.kind.clone());
+        let defined = self.definitions.contains(&kind.to_string());
+        let Some(followed) = self.kinds.get_mut(kind) else { return };
+        if followed.leaving || discovery::is_unread(found, &kind.group) {
+            return;
+        }
+        followed.unserved = true;
+        if let (true, Some(definition)) = (defined, definition) {
+            let (client, patience) = (self.shared.client.clone(), self.shared.options.patience);
+            let kind = kind.clone();
+            self.tasks.spawn(async move {
+                let gone = discovery::definition_is_gone(&client, &definition, &kind, patience).await;
+                gone.then_some(kind)
+            });
+        }
+    }
+
+    /// The definition of a kind is gone.
+    fn looked_at(&mut self, gone: &GroupResource) {
+        match self.kinds.get_mut(gone) {
+            // It may have come back in between.
+            Some(followed) if followed.unserved && !followed.leaving => {
+                followed.leaving = true;
+                followed.orders.send_replace(Order::Retire);
+            }
+            _ => {}
+        }
+    }
+
+    fn heard(&mut self, kind: &GroupResource, news: News) {
+        let Some(followed) = self.kinds.get_mut(kind) else { return };
+        match news {
+            News::Lines(lines) => {
+                if *kind == discovery::definitions() {
+                    self.definitions_changed(&lines);
+                }
+                for line in &lines {
+                    if let Line::Added(told) | Line::Modified(told) | Line::Deleted(told) = line {
+                        let version = told.object.metadata.resource_version.parse().unwrap_or(0);
+                        self.version = self.version.max(version);
+                    }
+                }
+                self.ready.extend(lines);
+                return;
+            }
+            News::Whole { version } => {
+                self.version = self.version.max(version.parse().unwrap_or(0));
+                followed.knowledge = Knowledge::Whole;
+            }
+            News::Broken(why) => followed.knowledge = Knowledge::Broken(why),
+            News::Retired => {
+                self.kinds.remove(kind);
+                self.definitions.remove(&kind.to_string());
+                // It may have come back while it was told as gone.
+                self.shared.poke.notify_one();
+            }
+        }
+        let waiting = self.kinds.values().any(|followed| followed.knowledge == Knowledge::Unlisted);
+        if self.synced {
+            self.tell_kinds();
+        } else if !waiting {
+            self.tell_kinds();
+            self.synced = true;
+            self.ready.push_back(Line::Synced { resource_version: self.version.to_string() });
+        }
+    }
+
+    /// With definitions kinds come and go.
+    fn definitions_changed(&mut self, lines: &[Line]) {
+        for line in lines {
+            if let Line::Added(told) | Line::Modified(told) = line {
+                self.definitions.insert(told.object.metadata.name.clone());
+            }
+        }
+        self.shared.poke.notify_one();
+    }
+
+    fn tell_kinds(&mut self) {
+        let mut kinds = Vec::new();
+        for followed in self.kinds.values() {
+            let (served, broken) = (!followed.unserved, followed.broken());
+            let versions = followed.versions.iter().cloned();
+            kinds.extend(versions.map(|kind| FeedKind { served, broken: broken.clone(), ..kind }));
+        }
+        if kinds != self.told_kinds {
+            self.told_kinds.clone_from(&kinds);
+            self.ready.push_back(Line::Kinds { kinds });
+        }
+    }
+}
+
+impl Followed {
+    fn serve_again(&mut self, kind: &ServedKind, versions: Vec<FeedKind>) {
+        if self.leaving {
+            return;
+        }
+        self.unserved = false;
+        self.versions = versions;
+        if self.kind.version != kind.version || self.kind.namespaced != kind.namespaced {
+            self.orders.send_replace(Order::Follow(Box::new(kind.clone())));
+        }
+        self.kind = kind.clone();
+    }
+}

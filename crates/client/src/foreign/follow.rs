@@ -1,0 +1,275 @@
+//! One kind, followed for as long as it exists: list, watch, and after any interruption what was missed.
+//!
+//! It must not know other kinds, and never concludes from an error that something is gone.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use sexton_model::GroupResource;
+use sexton_model::feed::Line;
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::time::Instant;
+
+use super::backoff::Backoff;
+use super::feed::FeedOptions;
+use super::known::{Known, Said};
+use super::read::{self, Lines, ReadError, WatchLine};
+use crate::call::CallError;
+use crate::kinds::ServedKind;
+use crate::resources::text;
+
+/// Lines per message: more would only be held in memory twice.
+const BATCH: usize = 500;
+
+/// What a follower says.
+#[derive(Debug)]
+pub(super) enum News {
+    /// Objects came, changed or went.
+    Lines(Vec<Line>),
+    /// Everything that is there has been told, and what happens from now on will be.
+    Whole {
+        /// The version of the list.
+        version: String,
+    },
+    /// Not everything is known, for this reason.
+    Broken(String),
+    /// The last word: everything was told as gone.
+    Retired,
+}
+
+/// What a follower is to do.
+#[derive(Debug, Clone)]
+pub(super) enum Order {
+    /// Follow the kind in this version.
+    Follow(Box<ServedKind>),
+    /// The kind is gone: tell the end of all its objects.
+    Retire,
+}
+
+/// What all followers share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) client: kube::Client,
+    pub(super) options: FeedOptions,
+    pub(super) tell: mpsc::Sender<(GroupResource, News)>,
+    /// How many lists may be read at a time.
+    pub(super) lists: Arc<Semaphore>,
+    /// Asks for a look at the kinds.
+    pub(super) poke: Arc<Notify>,
+}
+
+/// A kind that is followed.
+pub(super) struct Follower {
+    shared: Shared,
+    kind: ServedKind,
+    known: Known,
+    /// From where a watch goes on; `None` means to list first.
+    version: Option<String>,
+    lines: Option<(Lines, Instant)>,
+    /// Not before this moment is anything asked again.
+    rest: Option<Instant>,
+    backoff: Backoff,
+    is_broken: bool,
+    pending: VecDeque<News>,
+}
+
+impl Follower {
+    pub(super) fn new(shared: Shared, kind: ServedKind) -> Follower {
+        let known = Known::new(&kind.resource.resource);
+        let backoff = Backoff::new(shared.options.pace);
+        let (version, lines, rest, pending) = (None, None, None, VecDeque::new());
+        Follower { shared, kind, known, version, lines, rest, backoff, is_broken: false, pending }
+    }
+
+    /// Follows until the kind is gone or nobody listens.
+    pub(super) async fn run(mut self, mut orders: watch::Receiver<Order>) {
+        while self.flush().await {
+            // Every step can be cut off where it waits: what it learnt is either taken in whole or not at all.
+            let ordered = tokio::select! {
+                biased;
+                changed = orders.changed() => changed.map(|()| true),
+                () = self.step() => Ok(false),
+            };
+            match ordered {
+                Ok(false) => {}
+                Ok(true) => {
+                    let order = orders.borrow_and_update().clone();
+                    if self.obey(order) {
+                        self.flush().await;
+                        return;
+                    }
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Takes an order; true if it was the last.
+    fn obey(&mut self, order: Order) -> bool {
+        match order {
+            Order::Follow(kind) => {
+                self.kind = *kind;
+                (self.version, self.lines, self.rest) = (None, None, None);
+                false
+            }
+            Order::Retire => {
+                let lines = self.known.all_gone();
+                self.tell_lines(lines);
+                self.pending.push_back(News::Retired);
+                true
+            }
+        }
+    }
+
+    /// Says what there is to say; false if nobody listens any more.
+    async fn flush(&mut self) -> bool {
+        while !self.pending.is_empty() {
+            let Ok(place) = self.shared.tell.reserve().await else { return false };
+            if let Some(news) = self.pending.pop_front() {
+                place.send((self.kind.resource.clone(), news));
+            }
+        }
+        !self.shared.tell.is_closed()
+    }
+
+    fn tell_lines(&mut self, mut lines: Vec<Line>) {
+        while lines.len() > BATCH {
+            let rest = lines.split_off(BATCH);
+            self.pending.push_back(News::Lines(std::mem::replace(&mut lines, rest)));
+        }
+        if !lines.is_empty() {
+            self.pending.push_back(News::Lines(lines));
+        }
+    }
+
+    async fn step(&mut self) {
+        if let Some(until) = self.rest {
+            tokio::time::sleep_until(until).await;
+            self.rest = None;
+        }
+        match (&self.version, &mut self.lines) {
+            (None, _) => self.list().await,
+            (Some(_), None) => self.open().await,
+            (Some(_), Some((lines, since))) => {
+                // A connection that is dead without having ended must not be believed in for ever.
+                let options = &self.shared.options;
+                let end = *since + options.watch + options.patience;
+                match tokio::time::timeout_at(end, lines.next()).await {
+                    Ok(Some(Ok(line))) => self.heard(&line),
+                    Ok(Some(Err(_)) | None) | Err(_) => self.ended(),
+                }
+            }
+        }
+    }
+
+    async fn list(&mut self) {
+        let (shared, kind) = (&self.shared, &self.kind);
+        let read = async {
+            // Never closed while followers exist; without the permit there would only be more at a time.
+            let _permit = shared.lists.acquire().await.ok();
+            read::list(&shared.client, kind, shared.options.page, shared.options.patience).await
+        };
+        match read.await {
+            Ok((found, version)) => {
+                let lines = self.known.listed(found);
+                self.tell_lines(lines);
+                self.version = Some(version);
+                self.whole();
+            }
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    async fn open(&mut self) {
+        let version = self.version.clone().unwrap_or_default();
+        let Shared { client, options, .. } = &self.shared;
+        match read::watch(client, &self.kind, &version, options.watch, options.patience).await {
+            Ok(lines) => {
+                self.lines = Some((lines, Instant::now()));
+                if self.is_broken {
+                    self.whole();
+                }
+            }
+            // The list that follows says what was missed.
+            Err(error) if error.code() == 410 => self.forget(),
+            Err(error) => {
+                if !error.is_passing() {
+                    self.version = None;
+                }
+                self.failed(&error);
+            }
+        }
+    }
+
+    /// Everything is known up to the version.
+    fn whole(&mut self) {
+        self.is_broken = false;
+        let version = self.version.clone().unwrap_or_default();
+        self.pending.push_back(News::Whole { version });
+    }
+
+    fn failed(&mut self, error: &ReadError) {
+        tracing::debug!(%error, kind = %self.kind.resource, "not everything is known");
+        if error.code() == 404 {
+            self.shared.poke.notify_one();
+        }
+        self.is_broken = true;
+        self.pending.push_back(News::Broken(error.to_string()));
+        self.pause();
+    }
+
+    /// The past is gone: what is there has to be listed.
+    fn forget(&mut self) {
+        self.version = None;
+        self.ended();
+    }
+
+    /// The watch is over; the next goes on from where it was.
+    fn ended(&mut self) {
+        if let Some((_, since)) = self.lines.take() {
+            self.backoff.worked(since.elapsed());
+        }
+        self.pause();
+    }
+
+    fn pause(&mut self) {
+        self.rest = Some(Instant::now() + self.backoff.pause());
+    }
+
+    fn heard(&mut self, line: &[u8]) {
+        if let Err(error) = self.take(line) {
+            tracing::debug!(%error, kind = %self.kind.resource, "a watch cannot go on");
+            self.forget();
+        }
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), CallError> {
+        let strange = |why: String| CallError::Strange(why);
+        let WatchLine { word, object } =
+            serde_json::from_slice(line).map_err(|error| strange(error.to_string()))?;
+        let said = match word.as_str() {
+            "ADDED" | "MODIFIED" => Said::There,
+            "DELETED" => Said::Gone,
+            "BOOKMARK" => {
+                self.advance(text(&object, "/metadata/resourceVersion"));
+                return Ok(());
+            }
+            // 410 above all; whatever it is, a list is the way to go on.
+            "ERROR" => return Err(strange(text(&object, "/message").to_owned())),
+            other => return Err(strange(format!("an event of type {other:?}"))),
+        };
+        let object = read::partial(&self.kind, object)?;
+        self.advance(&object.metadata.resource_version);
+        if let Some(line) = self.known.event(said, object) {
+            self.tell_lines(vec![line]);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, version: &str) {
+        if !version.is_empty() {
+            self.version = Some(version.to_owned());
+        }
+    }
+}

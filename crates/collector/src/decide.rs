@@ -1,0 +1,111 @@
+//! From what is seen to what is to be done: detect, protect, order, prove. Nothing is written here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sexton_lifecycle::detect::{self, Grace, Roots};
+use sexton_lifecycle::plan::{self, Flaw, Plan};
+use sexton_lifecycle::protect::{self, Held};
+use sexton_lifecycle::{Judgement, LifeId};
+use sexton_model::Uid;
+
+use crate::settings::Settings;
+use crate::view::View;
+
+/// Since when lives are seen without owners.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    since: BTreeMap<Uid, i64>,
+    /// Lives that were accused and let go again, and until when they are left alone.
+    spared: BTreeMap<Uid, i64>,
+}
+
+impl Waiting {
+    /// Leaves a life alone for a time: somebody vetoed.
+    pub(crate) fn spare(&mut self, uid: Uid, until: i64) {
+        self.spared.insert(uid, until);
+    }
+
+    /// When somebody's time comes.
+    pub(crate) fn due(&self, grace: i64) -> Option<i64> {
+        let orphans = self.since.values().map(|since| since + grace);
+        orphans.chain(self.spared.values().copied()).min()
+    }
+}
+
+/// A judgement, its plan, and what was not planned.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    pub(crate) judgement: Judgement,
+    pub(crate) plan: Plan,
+    /// What the collector itself accused and does not touch, because it is too much.
+    pub(crate) fuse: Option<Held>,
+}
+
+/// Why nothing is decided: the proof of the plan failed. A mistake of ours, so nothing at all is done.
+#[derive(Debug, thiserror::Error)]
+#[error("the plan did not pass its check: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+pub(crate) struct Unproved(pub(crate) Vec<Flaw>);
+
+/// Looks at the world and decides.
+pub(crate) fn decide(
+    view: &View,
+    settings: &Settings,
+    waiting: &mut Waiting,
+    now: i64,
+) -> Result<Decision, Unproved> {
+    let snapshot = &view.snapshot;
+    let rules = settings.rules();
+    let mut judgement = detect::judge(snapshot, Roots::All, &[], &rules);
+    let mut fuse = None;
+    if settings.takes_orphans {
+        let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
+        let grace = Grace { now, period, since: &waiting.since };
+        let orphans = detect::orphaned(snapshot, grace, &rules);
+        let seen: BTreeSet<Uid> = orphans.waiting.iter().map(|life| snapshot.uid(*life)).collect();
+        let accused = spared_out(snapshot, waiting, orphans.judgement, now);
+        waiting.since.retain(|uid, _| seen.contains(uid) || still_accused(snapshot, &accused, uid));
+        for uid in seen {
+            waiting.since.entry(uid).or_insert(now);
+        }
+        match protect::fuse(snapshot, &accused, &settings.fuse()) {
+            Ok(()) => add(&mut judgement, accused),
+            Err(held) => fuse = Some(held),
+        }
+    }
+    let plan = plan::make(snapshot, &judgement);
+    plan::check(snapshot, &judgement, &plan).map_err(Unproved)?;
+    Ok(Decision { judgement, plan, fuse })
+}
+
+/// Takes out who was spared a while ago, and everything that would follow them.
+fn spared_out(
+    snapshot: &sexton_lifecycle::Snapshot,
+    waiting: &mut Waiting,
+    mut accused: Judgement,
+    now: i64,
+) -> Judgement {
+    waiting.spared.retain(|_, until| *until > now);
+    if waiting.spared.is_empty() {
+        return accused;
+    }
+    let spared = |uid: &Uid| waiting.spared.contains_key(uid);
+    accused.doomed.retain(|life, finding| !spared(&snapshot.uid(*life)) && !spared(&finding.root));
+    accused
+}
+
+fn still_accused(snapshot: &sexton_lifecycle::Snapshot, accused: &Judgement, uid: &Uid) -> bool {
+    snapshot.get(uid).is_some_and(|life| accused.doomed.contains_key(&life))
+}
+
+/// What follows from deletions comes first: what is accused besides only adds to it.
+fn add(judgement: &mut Judgement, accused: Judgement) {
+    for (life, finding) in accused.doomed {
+        judgement.doomed.entry(life).or_insert(finding);
+    }
+    let doomed: BTreeSet<LifeId> = judgement.doomed.keys().copied().collect();
+    judgement.strips.extend(accused.strips);
+    judgement.strips.retain(|strip| !doomed.contains(&strip.life));
+    judgement.unknown.extend(accused.unknown);
+    judgement.invalid.extend(accused.invalid);
+    judgement.holds.extend(accused.holds);
+}

@@ -1,0 +1,193 @@
+//! Making the calls: the document, the program or service, and what its answer means for the table.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use sexton_client::resources::text;
+use sexton_client::{CallError, Place, Resources, ServedKind};
+use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
+use sexton_model::class::{self, Method};
+use sexton_model::hook::{self, Call, ObjectRef, Verdict};
+use sexton_model::time;
+
+use crate::hooks::{HookError, Hooks};
+
+/// Runs methods: programs and services, or what a test puts in their place.
+#[async_trait]
+pub trait Runner: Debug + Send + Sync {
+    /// Makes one call and waits for its verdict.
+    ///
+    /// # Errors
+    /// There is no verdict; nothing is known of the effect.
+    async fn call(&self, method: &Method, call: &Call) -> Result<Verdict, HookError>;
+}
+
+#[async_trait]
+impl Runner for Hooks {
+    async fn call(&self, method: &Method, call: &Call) -> Result<Verdict, HookError> {
+        Hooks::call(self, method, call).await
+    }
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) uid: String,
+    pub(crate) phase: Phase,
+    pub(crate) callee: Callee,
+    retry: Retry,
+    now: i64,
+    /// Nothing: the callee is gone and can hear nothing.
+    outcome: Option<Outcome>,
+}
+
+impl Answer {
+    pub(crate) fn event(&self) -> Event {
+        match (&self.outcome, &self.callee) {
+            (None, Callee::Subscriber(uid)) => Event::Left { uid: uid.clone() },
+            (outcome, callee) => Event::Answered {
+                phase: self.phase,
+                callee: callee.clone(),
+                outcome: outcome.clone().unwrap_or(Outcome::Gone),
+                retry: self.retry,
+                now: self.now,
+            },
+        }
+    }
+}
+
+/// One call to be made.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) resources: Resources,
+    pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) uid: String,
+    pub(crate) object: (ServedKind, String, String),
+    pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
+    pub(crate) callee: Callee,
+    pub(crate) phase: Phase,
+    pub(crate) attempt: u32,
+    pub(crate) session: String,
+    pub(crate) epoch: i64,
+    pub(crate) doomed: Vec<ObjectRef>,
+    pub(crate) doomed_count: usize,
+    pub(crate) is_doomed: BTreeMap<String, bool>,
+    pub(crate) is_destroyed: BTreeMap<String, bool>,
+    /// The method and how its failures are repeated, or what is missing.
+    pub(crate) method: Result<(String, Method, class::Retry), String>,
+    pub(crate) clock: Arc<dyn crate::clock::Clock>,
+}
+
+impl Caller {
+    /// Makes the call. Whatever goes wrong is an answer, too.
+    pub(crate) async fn make(self) -> Answer {
+        let retry = match &self.method {
+            Ok((_, _, retry)) => table_retry(retry),
+            Err(_) => Retry::default(),
+        };
+        let outcome = match self.ask().await {
+            Ok(outcome) => outcome,
+            Err(error) => Some(Outcome::HookError { reason: error.to_string() }),
+        };
+        Answer { uid: self.uid, phase: self.phase, callee: self.callee, retry, now: self.clock.now(), outcome }
+    }
+
+    async fn ask(&self) -> Result<Option<Outcome>, CallError> {
+        let (name, method, _) = match &self.method {
+            Ok(method) => method,
+            Err(what) => return Ok(Some(Outcome::Missing { what: what.clone() })),
+        };
+        let (kind, namespace, own) = &self.object;
+        let Some(object) = self.read(kind, namespace, own, &self.uid).await? else {
+            return Ok(Some(Outcome::Gone));
+        };
+        let subscriber = match &self.subscriber {
+            None => None,
+            Some((kind, namespace, name, uid)) => match self.read(kind, namespace, name, uid).await? {
+                Some(document) => Some(document),
+                None => return Ok(None),
+            },
+        };
+        let phase = wire_phase(self.phase);
+        let callee = match &self.callee {
+            Callee::Destroy => self.uid.as_str(),
+            Callee::Subscriber(uid) => uid,
+        };
+        let call = Call {
+            method: name.clone(),
+            phase,
+            session: self.session.clone(),
+            epoch: self.epoch,
+            idempotency_key: hook::idempotency_key(&self.uid, phase, name, callee),
+            attempt: self.attempt,
+            deadline: time::format(self.clock.now() + seconds(method.deadline)),
+            object,
+            subscriber,
+            doomed: self.doomed.clone(),
+            doomed_count: self.doomed_count,
+            is_doomed: self.is_doomed.clone(),
+            is_destroyed: self.is_destroyed.clone(),
+        };
+        let verdict = self.runner.call(method, &call).await;
+        Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
+    }
+
+    /// The document of a life, or nothing if that life is gone.
+    async fn read(
+        &self,
+        kind: &ServedKind,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+    ) -> Result<Option<Value>, CallError> {
+        let namespace = (!namespace.is_empty()).then_some(namespace);
+        let found = self.resources.find(&Place::new(kind, namespace), name).await?;
+        Ok(found.filter(|document| text(document, "/metadata/uid") == uid))
+    }
+}
+
+fn wire_phase(phase: Phase) -> hook::Phase {
+    match phase {
+        Phase::Warning => hook::Phase::Warning,
+        Phase::Notifying => hook::Phase::Notifying,
+        Phase::Destroying => hook::Phase::Destroying,
+        Phase::Destroyed => hook::Phase::Destroyed,
+    }
+}
+
+fn table_retry(retry: &class::Retry) -> Retry {
+    Retry { limit: retry.limit, backoff: seconds(retry.backoff), max_backoff: seconds(retry.max_backoff) }
+}
+
+/// Whole seconds, at least one: what is asked again must not be asked without a pause.
+fn seconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_secs_f64().ceil() as u64).unwrap_or(i64::MAX).max(1)
+}
+
+fn outcome(verdict: Verdict) -> Outcome {
+    match verdict {
+        Verdict::Done { output } => Outcome::Done { output: output.unwrap_or_default() },
+        Verdict::Gone => Outcome::Gone,
+        Verdict::InProgress { after } => Outcome::InProgress { after: after.map_or(5, seconds) },
+        Verdict::Blocked { by, reason } => Outcome::Blocked { by: by.unwrap_or_default(), reason },
+        Verdict::Veto { reason, until } => Outcome::Veto { reason, until },
+        Verdict::Retry { after, reason } => Outcome::Retry { after: after.map_or(1, seconds), reason },
+        Verdict::Failed { reason } => Outcome::Failed { reason },
+    }
+}
+
+/// An error and what caused it, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,159 @@
+//! Lives that somebody wants to hear of, or that have a destroy method: each goes through its steps by the table of
+//! `lifecycle`, with its journal written before every effect.
+//!
+//! It must not decide whose turn it is; it is told.
+
+mod calling;
+mod subscribers;
+
+pub use calling::Runner;
+pub(crate) use calling::{Answer, Caller};
+pub(crate) use subscribers::{handler_of, subscribers};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::marks;
+
+/// One life on its way, and what is under way for it.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(crate) state: State,
+    /// Actions whose journal is not written yet.
+    pub(crate) actions: Vec<Action>,
+    under_way: BTreeSet<(Phase, Callee)>,
+    /// Which request of somebody's was heard last, so that it is heard once.
+    request: Option<String>,
+}
+
+/// All of them, by uid.
+#[derive(Debug, Default)]
+pub(crate) struct Actives {
+    by_uid: BTreeMap<String, Active>,
+}
+
+/// Whether a life goes through steps, rather than simply being removed.
+pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.finalizers(life).any(|finalizer| finalizer == marks::DESTROY_FINALIZER)
+        || snapshot.class_for(life).is_some()
+        || !snapshot.subscribers_of(life).is_empty()
+}
+
+impl Actives {
+    pub(crate) fn get(&self, uid: &str) -> Option<&Active> {
+        self.by_uid.get(uid)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Active)> {
+        self.by_uid.iter()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.by_uid.len()
+    }
+
+    /// Forgets a life: it is gone, or what is known of it is not what is written.
+    pub(crate) fn drop(&mut self, uid: &str) {
+        self.by_uid.remove(uid);
+    }
+
+    /// Forgets all: somebody else acts now.
+    pub(crate) fn clear(&mut self) {
+        self.by_uid.clear();
+    }
+
+    /// Forgets whoever is gone.
+    pub(crate) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
+        self.by_uid.retain(|uid, _| is_there(uid));
+    }
+
+    /// The state of a life: from memory, or from its journal, or fresh.
+    ///
+    /// # Errors
+    /// The journal cannot be understood: the life waits, and that is told.
+    pub(crate) fn open(
+        &mut self,
+        snapshot: &Snapshot,
+        life: LifeId,
+    ) -> Result<&mut Active, destruction::BadJournal> {
+        let uid = snapshot.uid(life).0;
+        if !self.by_uid.contains_key(&uid) {
+            let (state, resumed) = match snapshot.journal(life) {
+                Some(text) => (State::decode(text)?, true),
+                None => (State::new(uid.clone()), false),
+            };
+            let mut active =
+                Active { state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
+            if resumed {
+                active.take(&Event::Resume);
+            }
+            self.by_uid.insert(uid.clone(), active);
+        }
+        Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
+    }
+
+    /// Takes in how a call ended.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        let Some(active) = self.by_uid.get_mut(&answer.uid) else { return };
+        active.under_way.remove(&(answer.phase, answer.callee.clone()));
+        active.take(&answer.event());
+    }
+
+    /// A veto of one ends the collection for all that are only accused.
+    pub(crate) fn cancel_accused(&mut self, reason: &str) -> Vec<String> {
+        let mut cancelled = Vec::new();
+        for (uid, active) in &mut self.by_uid {
+            if active.state.origin == Origin::Accused && !active.state.marked {
+                active.take(&Event::Cancelled { reason: reason.to_owned() });
+                if active.state.stage == Stage::Cancelled {
+                    cancelled.push(uid.clone());
+                }
+            }
+        }
+        cancelled
+    }
+
+    /// When the next of them wants to go on by itself.
+    pub(crate) fn due(&self) -> Option<i64> {
+        self.by_uid.values().filter_map(|active| destruction::due(&active.state)).min()
+    }
+
+    /// The actions that wait for their journal to be written, with the life that each is about.
+    pub(crate) fn actions(&mut self) -> Vec<(String, State, Vec<Action>)> {
+        let waiting = self.by_uid.iter_mut().filter(|(_, active)| !active.actions.is_empty());
+        waiting
+            .map(|(uid, active)| (uid.clone(), active.state.clone(), std::mem::take(&mut active.actions)))
+            .collect()
+    }
+
+    /// Notes that a call is made; `false` if it is under way already.
+    pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> bool {
+        self.by_uid
+            .get_mut(uid)
+            .is_some_and(|active| active.under_way.insert((phase, callee.clone())))
+    }
+}
+
+impl Active {
+    /// Takes an event in; what cannot be is told and changes nothing.
+    pub(crate) fn take(&mut self, event: &Event) {
+        match step(&self.state, event) {
+            Ok((next, actions)) => {
+                self.state = next;
+                self.actions.extend(actions);
+            }
+            Err(illegal) => tracing::debug!(uid = self.state.uid, ?event, %illegal, "an event is ignored"),
+        }
+    }
+
+    /// What somebody asked for, if it is new.
+    pub(crate) fn hear_request(&mut self, request: Option<&str>) -> Option<String> {
+        let request = request?;
+        if self.request.as_deref() == Some(request) {
+            return None;
+        }
+        self.request = Some(request.to_owned());
+        Some(request.to_owned())
+    }
+}

@@ -1,0 +1,45 @@
+//! Who hears of a life, and by which method.
+
+use std::sync::Arc;
+
+use sexton_lifecycle::destruction::Subscriber;
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::class::{Class, Method};
+
+use crate::view::Classes;
+
+/// Everybody who subscribes to a life and can still hear: what is destroyed runs no method any more.
+pub(crate) fn subscribers(snapshot: &Snapshot, life: LifeId) -> Vec<Subscriber> {
+    snapshot
+        .subscribers_of(life)
+        .into_iter()
+        .filter(|(subscriber, _)| !snapshot.is_destroyed(*subscriber))
+        .map(|(subscriber, subscription)| Subscriber {
+            uid: snapshot.uid(subscriber).0,
+            has_handler: subscription.handler.is_some(),
+        })
+        .collect()
+}
+
+/// The handler by which a subscriber hears of a life: its name, and the class that has it.
+///
+/// # Errors
+/// What is missing, in words.
+pub(crate) fn handler_of(
+    snapshot: &Snapshot,
+    classes: &Classes,
+    life: LifeId,
+    subscriber: LifeId,
+) -> Result<(String, Method, Arc<Class>), String> {
+    let all = snapshot.subscribers_of(life);
+    let found = all.into_iter().find(|(other, _)| *other == subscriber);
+    let handler = found.and_then(|(_, subscription)| subscription.handler).ok_or("the subscription is gone")?;
+    let kind = snapshot.kind(subscriber);
+    let Some(class) = classes.of(snapshot.group(subscriber), kind) else {
+        return Err(format!("there is no class for {kind}, which would have the handler {handler}"));
+    };
+    match class.handlers.get(&handler) {
+        Some(method) => Ok((handler, method.clone(), class.clone())),
+        None => Err(format!("the class of {kind} has no handler {handler}")),
+    }
+}
