@@ -13,7 +13,7 @@ use sexton_client::Resources;
 use sexton_client::connect::in_process;
 use sexton_client::resources::{BulkError, FeedError};
 use sexton_model::Revision;
-use sexton_model::bulk::{Action, Bulk, Item, Outcome};
+use sexton_model::bulk::{Bulk, Outcome};
 use sexton_model::feed::Line;
 
 /// A server that answers one request, which must contain these words.
@@ -93,21 +93,10 @@ async fn silence_is_an_error() {
 }
 
 fn bulk() -> Bulk {
-    let item = Item {
-        group: String::new(),
-        resource: "configmaps".into(),
-        namespace: "default".into(),
-        name: "a".into(),
-        uid: "u".into(),
-        resource_version: None,
-        absent: Vec::new(),
-        unreferenced: false,
-        except: Vec::new(),
-        owners: None,
-        action: Action::Delete { policy: Some("Background".into()), annotations: [].into() },
-        tombstone: None,
-    };
-    Bulk { epoch: None, items: vec![item] }
+    let action = json!({"delete": {"policy": "Background"}});
+    let item =
+        json!({"resource": "configmaps", "namespace": "default", "name": "a", "uid": "u", "action": action});
+    serde_json::from_value(json!({"items": [item]})).unwrap()
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::get::parse_version;
 use super::watch::{EventKind, LONGEST};
 use super::{Api, Failure, Result};
-use crate::kinds::{Registry, definitions};
+use crate::kinds::{builtin_listed, defined_by, definitions};
 
 /// What a follower of everything is told.
 #[derive(Debug, Clone)]
@@ -66,8 +66,8 @@ pub struct FeedStream {
     api: Api,
     beginning: Option<Beginning>,
     changes: Box<dyn ChangeFeed>,
-    /// The definitions at the revision that has been told, and the kinds that follow from them.
-    definitions: BTreeMap<RawKey, Object>,
+    /// What each definition defined at the revision that has been told, and the kinds that were told last.
+    defined: BTreeMap<RawKey, Vec<FeedKind>>,
     kinds: Vec<FeedKind>,
     ready: VecDeque<FeedEvent>,
     deadline: Instant,
@@ -88,19 +88,22 @@ impl Api {
             None => parse_version(&options.resource_version)?,
         };
         let changes = engine.changes(KeyRange::all(), after).await?;
-        let defined = self.store().list(&definitions(), At::Exactly(after), None, None).await?;
+        let mut defined = BTreeMap::new();
+        for object in self.store().list(&definitions(), At::Exactly(after), None, None).await?.objects {
+            defined.insert(object.key.clone(), defined_by(&object.document()?));
+        }
         let mut stream = FeedStream {
             api: self.clone(),
             beginning: None,
             changes,
-            definitions: defined.objects.into_iter().map(|object| (object.key.clone(), object)).collect(),
+            defined,
             kinds: Vec::new(),
             ready: VecDeque::new(),
             deadline: Instant::now() + options.timeout.unwrap_or(LONGEST).min(LONGEST),
             closing: self.closing.subscribe(),
             ended: false,
         };
-        stream.tell_kinds()?;
+        stream.tell_kinds();
         if let Some(page) = first {
             stream.take_page(page);
         }
@@ -176,25 +179,34 @@ impl FeedStream {
     }
 
     async fn take(&mut self, batch: Batch) -> Result<()> {
-        for change in &batch.changes {
-            if ids::resource(&change.key).is_none() {
+        let definition_keys = definitions().range();
+        for raw in &batch.changes {
+            if ids::resource(&raw.key).is_none() {
                 continue;
             }
-            let change = ObjectChange::from(change);
-            let defines = change.after.as_ref().or(change.before.as_ref()).map(|object| object.key.clone());
-            let defines = defines.filter(|key| definitions().range().contains(key));
-            let after = change.after.clone();
+            let change = ObjectChange::from(raw);
+            let (key, after) = (raw.key.clone(), change.after.clone());
             self.ready.extend(self.event(change)?);
-            if let Some(key) = defines {
-                match after {
-                    Some(definition) => drop(self.definitions.insert(key, definition)),
-                    None => drop(self.definitions.remove(&key)),
-                }
-                // What is told is also served: whoever hears of a kind may ask for it at once.
-                self.api.kinds().reload(self.api.store()).await?;
-                self.tell_kinds()?;
+            if definition_keys.contains(&key) {
+                self.define(key, after).await?;
             }
         }
+        Ok(())
+    }
+
+    /// A definition came, changed or went: so do kinds.
+    async fn define(&mut self, key: RawKey, definition: Option<Object>) -> Result<()> {
+        let kinds = match definition {
+            Some(definition) => defined_by(&definition.document()?),
+            None => Vec::new(),
+        };
+        // What is told is also served: whoever hears of a kind may ask for it at once.
+        let current = self.api.kinds().current();
+        if kinds.iter().any(|kind| current.listed().all(|listed| listed != kind)) {
+            self.api.kinds().reload(self.api.store()).await?;
+        }
+        self.defined.insert(key, kinds);
+        self.tell_kinds();
         Ok(())
     }
 
@@ -214,12 +226,13 @@ impl FeedStream {
 
     /// Tells the kinds if they are others than those told last. The objects of a definition are written only while it
     /// stands, so right behind its own event is before the first and after the last of them.
-    fn tell_kinds(&mut self) -> Result<()> {
-        let kinds: Vec<FeedKind> = Registry::read(self.definitions.values())?.listed().cloned().collect();
+    fn tell_kinds(&mut self) {
+        let mut kinds = builtin_listed();
+        kinds.extend(self.defined.values().flatten().cloned());
+        kinds.sort_unstable();
         if kinds != self.kinds {
             self.kinds.clone_from(&kinds);
             self.ready.push_back(FeedEvent::Kinds(kinds));
         }
-        Ok(())
     }
 }

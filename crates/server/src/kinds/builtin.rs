@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sexton_model::GroupResource;
+use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 
 use super::{Kind, NameRule, Special};
@@ -85,6 +86,20 @@ const TABLE: &[Row] = &[
 /// All kinds that are always there.
 pub(super) fn kinds() -> impl Iterator<Item = Kind> {
     TABLE.iter().map(kind)
+}
+
+/// All of them, as a feed over all kinds tells them.
+pub(crate) fn listed() -> Vec<FeedKind> {
+    let listed = |row: &Row| FeedKind {
+        group: row.group.into(),
+        version: "v1".into(),
+        resource: row.plural.into(),
+        kind: row.kind.into(),
+        namespaced: !row.traits.contains('c'),
+        served: true,
+        broken: None,
+    };
+    TABLE.iter().map(listed).collect()
 }
 
 fn kind(row: &Row) -> Kind {

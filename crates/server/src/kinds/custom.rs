@@ -164,7 +164,7 @@ fn established(now: &str) -> Value {
 }
 
 /// What a stored definition defines, in each of its versions, whether that is served or not.
-pub(super) fn stores(document: &Document) -> Vec<FeedKind> {
+pub(crate) fn stores(document: &Document) -> Vec<FeedKind> {
     let spec = document.object().get("spec").cloned().unwrap_or_default();
     let versions = spec.get("versions").and_then(Value::as_array);
     let version = |version: &Value| FeedKind {

@@ -5,6 +5,8 @@ mod builtin;
 mod custom;
 mod registry;
 
+pub(crate) use builtin::listed as builtin_listed;
+pub(crate) use custom::stores as defined_by;
 pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
 pub use registry::{Kinds, Registry};
 pub(crate) use registry::{classes, definitions};

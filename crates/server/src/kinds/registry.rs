@@ -27,7 +27,7 @@ pub struct Registry {
 
 impl Registry {
     /// The built-in kinds and those of these definitions.
-    pub(crate) fn read<'a>(definitions: impl IntoIterator<Item = &'a Object>) -> Result<Registry, NotStored> {
+    fn read(definitions: &[Object]) -> Result<Registry, NotStored> {
         let mut registry = Registry::default();
         builtin::kinds().for_each(|kind| registry.add(kind));
         for object in definitions {
