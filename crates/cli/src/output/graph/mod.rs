@@ -1,1 +1,123 @@
-//! Pictures.
+//! A picture of resources: who owns whom, who has to die before whom, who is inside of what, and who dies.
+//!
+//! - [`dot`], [`mermaid`]: for programs that draw. [`svg`]: drawn here, by [`layout`]. [`json`]: for other programs.
+//! - [`select`]: which of too many are drawn. [`escape`]: names as each form takes them.
+//!
+//! It must not know where resources come from.
+
+pub(crate) mod dot;
+mod escape;
+pub(crate) mod json;
+mod layout;
+pub(crate) mod mermaid;
+mod select;
+pub(crate) mod svg;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+/// What is drawn.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Picture {
+    /// What it shows: `Cluster/prod on .sexton (embedded)`.
+    pub(crate) title: String,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) edges: Vec<Edge>,
+    /// How many there are besides.
+    pub(crate) more: usize,
+}
+
+/// A resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Node {
+    /// What edges call it; a uid, for instance.
+    pub(crate) id: String,
+    /// `Vm/web-1`
+    pub(crate) label: String,
+    /// `Vm`
+    pub(crate) kind: String,
+    /// Empty: none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) namespace: String,
+    pub(crate) state: State,
+}
+
+/// How it is with a resource.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum State {
+    #[default]
+    Alive,
+    /// Would die, or is about to.
+    Doomed {
+        /// The wave, from 1.
+        order: usize,
+    },
+    /// Has a deletion timestamp, and is still there.
+    Marked,
+    /// Destroyed; its record may remain.
+    Destroyed,
+    /// Never destroyed by what the collector accuses.
+    Protected,
+    /// Somebody refers to it, and it is not there.
+    Absent,
+}
+
+/// A relation of two resources, by their ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Edge {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) meaning: Meaning,
+}
+
+/// What an edge says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Meaning {
+    /// `from` owns `to`.
+    Owns,
+    /// `from` dies before `to`.
+    DiesBefore {
+        /// That order was given up, because it would go round in a circle.
+        dropped: bool,
+    },
+    /// `from` is inside of `to`: a namespace, a definition.
+    Inside,
+}
+
+impl Picture {
+    /// The edges of which both ends are in the picture, by the places of the nodes.
+    fn links(&self) -> Vec<(usize, usize, Meaning)> {
+        let mut places = std::collections::HashMap::new();
+        for (place, node) in self.nodes.iter().enumerate() {
+            places.entry(node.id.as_str()).or_insert(place);
+        }
+        let place = |id: &str| places.get(id).copied();
+        let link = |edge: &Edge| Some((place(&edge.from)?, place(&edge.to)?, edge.meaning));
+        self.edges.iter().filter_map(link).collect()
+    }
+}
+
+impl Node {
+    /// The label without its kind.
+    fn name(&self) -> &str {
+        let rest = self.label.strip_prefix(self.kind.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        rest.filter(|name| !name.is_empty()).unwrap_or(&self.label)
+    }
+}
+
+impl State {
+    /// What a reader without colours is told.
+    fn word(self) -> Option<String> {
+        match self {
+            State::Alive => None,
+            State::Doomed { order } => Some(format!("dies {}", super::style::ordinal(order))),
+            State::Marked => Some("being destroyed".into()),
+            State::Destroyed => Some("destroyed".into()),
+            State::Protected => Some("protected".into()),
+            State::Absent => Some("absent".into()),
+        }
+    }
+}
