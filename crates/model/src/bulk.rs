@@ -62,6 +62,12 @@ pub struct Item {
     /// Nothing may refer to this life as its owner, be inside of it, or be of the kind that it is about.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreferenced: bool,
+    /// Lives whose references do not count for that: those that go together with this one. It itself never counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+    /// The life must name exactly these uids as its owners: on them rests the judgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owners: Option<Vec<String>>,
     /// What to do.
     pub action: Action,
     /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.
@@ -125,6 +131,9 @@ pub struct ItemResult {
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Box<Status>>,
+    /// Which guarantee could not be given, on a server that does not know this verb.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weaker: Option<String>,
 }
 
 /// What happened.
@@ -147,6 +156,8 @@ pub mod reason {
     pub const STALE_EPOCH: &str = "StaleEpoch";
     /// A life that must be absent exists.
     pub const STILL_PRESENT: &str = "StillPresent";
+    /// The owners of the life are others now.
+    pub const OWNERS_CHANGED: &str = "OwnersChanged";
     /// Something refers to the life.
     pub const STILL_REFERENCED: &str = "StillReferenced";
 }

@@ -8,6 +8,7 @@ mod commit;
 mod create;
 mod delete;
 mod delete_collection;
+mod deletion;
 mod failure;
 mod get;
 mod list;

@@ -16,6 +16,8 @@ pub struct Registry {
     by_path: BTreeMap<(String, String, String), KindRef>,
     /// Everything that may be stored, served or not, and whether it lives in namespaces.
     stored: BTreeMap<GroupResource, bool>,
+    /// Everything that may be stored, in one of its versions: objects are the same in all of them.
+    kept: BTreeMap<GroupResource, KindRef>,
 }
 
 impl Registry {
@@ -23,7 +25,13 @@ impl Registry {
         self.stored.entry(kind.resource.clone()).or_insert(kind.namespaced);
         let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
         // The first wins: a definition can never take the place of a built-in kind.
-        self.by_path.entry(path).or_insert_with(|| Arc::new(kind));
+        let kind = self.by_path.entry(path).or_insert_with(|| Arc::new(kind)).clone();
+        self.kept.entry(kind.resource.clone()).or_insert(kind);
+    }
+
+    /// A kind that nobody can ask for, although its objects are there.
+    fn add_unserved(&mut self, kind: Kind) {
+        self.kept.entry(kind.resource.clone()).or_insert_with(|| Arc::new(kind));
     }
 
     /// The kind at a path.
@@ -40,6 +48,17 @@ impl Registry {
     /// versions off does not make its objects go away.
     pub fn stored(&self) -> impl Iterator<Item = (&GroupResource, bool)> {
         self.stored.iter().map(|(resource, namespaced)| (resource, *namespaced))
+    }
+
+    /// The kind of a resource in whichever version, served or not.
+    pub fn kept(&self, resource: &GroupResource) -> Option<&KindRef> {
+        self.kept.get(resource)
+    }
+
+    /// Whether a kind brings code of its own for the end of its objects, by a class.
+    pub fn has_class(&self, _kind: &Kind) -> bool {
+        // Nothing brings code yet.
+        false
     }
 
     /// The kinds of one group and version.
@@ -125,6 +144,9 @@ impl Kinds {
             for kind in custom::kinds(&document, &object.unchanged()) {
                 registry.add(kind);
             }
+            custom::unserved(&document, &object.unchanged())
+                .into_iter()
+                .for_each(|kind| registry.add_unserved(kind));
         }
         self.current.store(Arc::new(registry));
         Ok(())
