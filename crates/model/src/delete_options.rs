@@ -38,6 +38,14 @@ impl Policy {
         }
     }
 
+    /// The policy of a name, the default one included, which has no name in Kubernetes.
+    pub fn named(name: &str) -> Option<Policy> {
+        match name {
+            "Cascade" => Some(Policy::Cascade),
+            _ => policy_named(name),
+        }
+    }
+
     /// The policy that a finalizer records.
     pub fn recorded_by(finalizer: &str) -> Option<Policy> {
         Policy::RECORDED.into_iter().find(|policy| policy.finalizer() == Some(finalizer))

@@ -74,7 +74,8 @@ impl Building {
     }
 
     fn attempt(&mut self, index: &TermIndex, transaction: Transaction) -> Result<Committed, CommitError> {
-        let holds = |guard: &Guard| self.state.holds(guard, |term| self.terms.unused(index, term));
+        let unused = |term, others: &[_]| self.terms.unused(index, &self.state, term, others);
+        let holds = |guard: &Guard| self.state.holds(guard, unused);
         if let Some(guard) = transaction.guards.iter().position(|guard| !holds(guard)) {
             return Err(CommitError::Conflict { guard });
         }

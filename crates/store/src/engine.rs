@@ -96,6 +96,13 @@ pub enum Guard {
         /// The term that nothing may carry.
         term: Term,
     },
+    /// No value carries the term, except such as carry one of the others, too.
+    OnlyWith {
+        /// The term that nothing else may carry.
+        term: Term,
+        /// What excuses a value. Each is of one value at most.
+        others: Vec<Term>,
+    },
 }
 
 /// One write.

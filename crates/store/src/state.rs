@@ -24,15 +24,17 @@ pub struct State {
 }
 
 impl State {
-    /// Whether a guard holds in this state; which terms nothing carries must be known from elsewhere.
-    pub fn holds(&self, guard: &Guard, unused: impl FnOnce(Term) -> bool) -> bool {
+    /// Whether a guard holds in this state. Whether nothing carries a term, but for values with one of the others, must
+    /// be known from elsewhere.
+    pub fn holds(&self, guard: &Guard, unused: impl FnOnce(Term, &[Term]) -> bool) -> bool {
         match guard {
             Guard::At { key, revision } => {
                 self.map.get(key.as_ref() as &[u8]).map_or(Revision::NONE, |entry| entry.revision)
                     == *revision
             }
             Guard::Empty { range } => self.map.range::<_, [u8]>(range.bounds()).next().is_none(),
-            Guard::Unused { term } => unused(*term),
+            Guard::Unused { term } => unused(*term, &[]),
+            Guard::OnlyWith { term, others } => unused(*term, others),
         }
     }
 

@@ -140,10 +140,24 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Whether no value carries the term, as of what the draft says.
-    pub(crate) fn unused(&self, index: &TermIndex, term: Term) -> bool {
+    /// Whether no value carries the term but those with one of the others, as of what the draft says. Costs as much as
+    /// there are others, however many carry the term.
+    pub(crate) fn unused(&self, index: &TermIndex, state: &State, term: Term, others: &[Term]) -> bool {
         let more = self.counts.get(&term).copied().unwrap_or(0);
-        index.count(term).checked_add_signed(more) == Some(0)
+        let count = index.count(term).saturating_add_signed(more);
+        if count == 0 || count > others.len() {
+            return count == 0;
+        }
+        // Who got one of the others only in this batch is not found and not excused: that is the safe side.
+        let both = |key: &RawKey, other: Term| {
+            let terms =
+                state.map.get(&key[..]).map(|entry| (index.indexer)(&entry.value)).unwrap_or_default();
+            terms.contains(&term) && terms.contains(&other)
+        };
+        let excused = others
+            .iter()
+            .flat_map(|&other| index.keys(other, 1).into_iter().filter(move |key| both(key, other)));
+        excused.collect::<BTreeSet<RawKey>>().len() == count
     }
 
     /// Takes a change into account. What it leaves as it was costs no more than reading the terms.

@@ -4,15 +4,13 @@
 //! Without a policy this is the whole cascade: the object is marked with the `cascade_deletion` finalizer and goes
 //! last, after everything that depends on it.
 
-use sexton_model::{DeleteOptions, Document, Policy, Status, time};
+use sexton_model::bulk::Annotations;
+use sexton_model::{DeleteOptions, Document, Status};
 use sexton_store::{CommitError, Guard, Object};
 
-use super::commit::is_held;
-use super::namespace::PERMANENT;
+use super::deletion::{Deletion, Effect};
 use super::update::uid_mismatch;
 use super::{Api, Outcome, RACES, Result, Target, Written};
-use crate::admission;
-use crate::kinds::Special;
 
 impl Api {
     /// Deletes an object.
@@ -21,10 +19,6 @@ impl Api {
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
             check_preconditions(target, name, options, &current)?;
-            if target.kind.special == Special::Namespace && PERMANENT.contains(&name) {
-                let why = "this namespace may not be deleted";
-                return Err(Status::forbidden(&target.kind.resource, name, why).into());
-            }
             if let Some(written) = self.delete_version(target, &current, options).await? {
                 return Ok(written);
             }
@@ -39,28 +33,27 @@ impl Api {
         current: &Object,
         options: &DeleteOptions,
     ) -> Result<Option<Written>> {
-        let finalizers = finalizers_after(target, &current.facts()?.finalizers, options.policy());
-        if finalizers.is_empty() && !target.kind.holds_others() {
-            // Nothing holds it, and that is known without reading its text.
-            return self.remove_now(target, current, vec![current.unchanged()], options).await;
+        let Deletion { guards, effect } =
+            self.decide_deletion(target, current, options.policy(), &Annotations::new()).await?;
+        match effect {
+            Effect::Remove { marked } => {
+                let removed = self.remove_now(target, current, guards, options).await?;
+                Ok(removed.map(|removed| shown_marked(removed, marked)))
+            }
+            Effect::Nothing => {
+                self.wrote(target).await?;
+                Ok(Some(Written::stored(current.clone())))
+            }
+            Effect::Mark { document, .. } if options.is_dry_run() => Ok(Some(Written::document(*document))),
+            Effect::Mark { stored, .. } => match self.store.put(current.key.clone(), stored, guards).await {
+                Ok(object) => {
+                    self.wrote(target).await?;
+                    Ok(Some(Written::stored(object)))
+                }
+                Err(CommitError::Conflict { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            },
         }
-        let old = current.document()?;
-        let mut marked = old.clone();
-        marked.set_finalizers(finalizers);
-        let contents = self.contents(target, &old);
-        let mut guards = vec![current.unchanged()];
-        if self.any_in(&contents).await? {
-            admission::hold_contents(target, &mut marked, &time::format(self.now()));
-        } else {
-            admission::release_contents(target, &mut marked);
-            guards.extend(contents.iter().map(sexton_store::Scope::empty));
-        }
-        if is_held(target, &marked) {
-            // The guards go along: the mark may rest on there being no contents.
-            return self.mark(target, current, &old, marked, guards, options).await;
-        }
-        let removed = self.remove_now(target, current, guards, options).await?;
-        Ok(removed.map(|removed| self.shown_marked(removed, marked)))
     }
 
     async fn remove_now(
@@ -83,6 +76,7 @@ impl Api {
         };
         Ok(outcome.map(|outcome| Written { outcome, created: false, warnings: Vec::new() }))
     }
+}
 
     /// The mark is irreversible; a second delete may change the policy but never the time.
     async fn mark(
@@ -132,7 +126,13 @@ impl Api {
             **last = marked;
         }
         removed
+/// What held others and is gone at once is shown as it was in between: marked, and about to go.
+fn shown_marked(mut removed: Written, marked: Option<Box<Document>>) -> Written {
+    if let (Outcome::Document(last), Some(mut marked)) = (&mut removed.outcome, marked) {
+        marked.set_or_remove("resourceVersion", last.metadata().get("resourceVersion").cloned());
+        *last = marked;
     }
+    removed
 }
 
 /// Whether the options make sense by themselves, whatever they are used on.

@@ -9,6 +9,7 @@ mod commit;
 mod create;
 mod delete;
 mod delete_collection;
+mod deletion;
 mod failure;
 mod feed;
 mod get;

@@ -187,6 +187,13 @@ pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
     served.map(|version| kind(&spec, version, document.is_terminating(), definition)).collect()
 }
 
+/// The kind in which a definition's objects are kept, if that version is not served.
+pub(super) fn unserved(document: &Document, definition: &Guard) -> Option<Kind> {
+    let spec = document.object().get("spec")?;
+    let kept = spec.get("versions")?.as_array()?.iter().find(|version| version["storage"] == true)?;
+    (kept["served"] == false).then(|| kind(spec, kept, document.is_terminating(), definition))
+}
+
 fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) -> Kind {
     let strings = |path: &str| -> Vec<String> {
         let list = spec.pointer(path).and_then(Value::as_array);

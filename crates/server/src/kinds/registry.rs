@@ -23,6 +23,8 @@ pub struct Registry {
     listed: BTreeMap<(String, String, String), FeedKind>,
     /// The code that kinds bring, by group and kind.
     classes: BTreeMap<(String, String), Arc<Class>>,
+    /// Everything that may be stored, in one of its versions: objects are the same in all of them.
+    kept: BTreeMap<GroupResource, KindRef>,
 }
 
 impl Registry {
@@ -68,7 +70,13 @@ impl Registry {
         self.list(kind.listed());
         let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
         // The first wins: a definition can never take the place of a built-in kind.
-        self.by_path.entry(path).or_insert_with(|| Arc::new(kind));
+        let kind = self.by_path.entry(path).or_insert_with(|| Arc::new(kind)).clone();
+        self.kept.entry(kind.resource.clone()).or_insert(kind);
+    }
+
+    /// A kind that nobody can ask for, although its objects are there.
+    fn add_unserved(&mut self, kind: Kind) {
+        self.kept.entry(kind.resource.clone()).or_insert_with(|| Arc::new(kind));
     }
 
     /// The kind at a path.
@@ -104,6 +112,15 @@ impl Registry {
             return None;
         }
         self.classes.get(&(group.to_owned(), kind.to_owned())).cloned()
+    /// The kind of a resource in whichever version, served or not.
+    pub fn kept(&self, resource: &GroupResource) -> Option<&KindRef> {
+        self.kept.get(resource)
+    }
+
+    /// Whether a kind brings code of its own for the end of its objects, by a class.
+    pub fn has_class(&self, _kind: &Kind) -> bool {
+        // Nothing brings code yet.
+        false
     }
 
     /// The kinds of one group and version.
@@ -194,6 +211,17 @@ impl Kinds {
         let page = store.list(&definitions(), At::Latest, None, None).await?;
         let mut registry = Registry::read(&page.objects)?;
         registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
+        for object in page.objects {
+            let document = object.document()?;
+            let (resource, namespaced) = custom::stores(&document);
+            registry.stored.entry(resource).or_insert(namespaced);
+            for kind in custom::kinds(&document, &object.unchanged()) {
+                registry.add(kind);
+            }
+            custom::unserved(&document, &object.unchanged())
+                .into_iter()
+                .for_each(|kind| registry.add_unserved(kind));
+        }
         self.current.store(Arc::new(registry));
         Ok(())
     }

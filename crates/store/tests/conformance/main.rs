@@ -63,6 +63,7 @@ scenarios![
     terms::a_term_is_used_while_a_value_carries_it,
     terms::replacing_and_removing_drop_terms,
     terms::keys_of_a_term_come_in_order,
+    terms::some_users_of_a_term_are_excused,
     terms::guards_see_the_terms_of_earlier_transactions,
     terms::a_refused_commit_adds_no_terms,
     together::each_stands_or_falls_alone,

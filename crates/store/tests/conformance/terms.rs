@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sexton_store::{CommitError, Engine, Op};
 
-use crate::world::{absent, commit, delete, put, tag, tagged, try_commit, unused};
+use crate::world::{absent, commit, delete, only_with, put, tag, tagged, try_commit, unused};
 
 type Any = Arc<dyn Engine>;
 
@@ -43,6 +43,31 @@ pub async fn keys_of_a_term_come_in_order(engine: Any) {
     assert!(engine.with_term(tag("#x"), 0).await.unwrap().is_empty());
     commit(&engine, [delete("k01")]).await;
     assert_eq!(tagged(&engine, "#x").await[..2], ["k00", "k02"]);
+}
+
+pub async fn some_users_of_a_term_are_excused(engine: Any) {
+    let tries = async |guard| try_commit(&engine, [guard], []).await.is_ok();
+    assert!(tries(only_with("#x", &[])).await && tries(only_with("#x", &["#a"])).await);
+    commit(&engine, [put("a", "#a #x"), put("b", "#b #x")]).await;
+    assert!(!tries(only_with("#x", &["#a"])).await);
+    assert!(tries(only_with("#x", &["#a", "#b"])).await);
+    assert!(tries(only_with("#x", &["#b", "#c", "#a"])).await);
+    // Twice the same excuse is one.
+    assert!(!tries(only_with("#x", &["#a", "#a"])).await);
+    // Another value in the same place has no excuse.
+    commit(&engine, [put("b", "#other #x")]).await;
+    assert!(!tries(only_with("#x", &["#a", "#b"])).await);
+    // What is already different in the same batch counts as it is by then.
+    let transaction = |guards, ops| sexton_store::Transaction { guards, ops };
+    let outcomes = engine
+        .commit_all(vec![
+            transaction(vec![], vec![put("b", "#b")]),
+            transaction(vec![only_with("#x", &["#a"])], vec![delete("a")]),
+            transaction(vec![only_with("#x", &["#a"])], vec![put("c", "#x")]),
+            transaction(vec![only_with("#x", &["#a", "#b"])], vec![]),
+        ])
+        .await;
+    assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false]);
 }
 
 pub async fn guards_see_the_terms_of_earlier_transactions(engine: Any) {

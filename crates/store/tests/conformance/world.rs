@@ -66,6 +66,10 @@ pub fn unused(word: &str) -> Guard {
     Guard::Unused { term: tag(word) }
 }
 
+pub fn only_with(word: &str, others: &[&str]) -> Guard {
+    Guard::OnlyWith { term: tag(word), others: others.iter().map(tag).collect() }
+}
+
 /// The keys whose values carry a word, as text.
 pub async fn tagged(engine: &Arc<dyn Engine>, word: &str) -> Vec<String> {
     let keys = engine.with_term(tag(word), usize::MAX).await.unwrap();

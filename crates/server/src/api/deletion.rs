@@ -1,0 +1,201 @@
+//! What a deletion comes to: the mark, the removal, or nothing that would be new. Decided here for every verb that
+//! deletes; committed by the verbs, with the guards on which the decision rests.
+//!
+//! It must not know who asked, nor whether anything is written in the end.
+
+use serde_json::{Map, Value};
+use sexton_model::bulk::Annotations;
+use sexton_model::marks::DESTROY_FINALIZER;
+use sexton_model::{Document, Facts, Policy, Status, Stored, Term, time};
+use sexton_store::{Guard, Object, Scope};
+
+use super::commit::is_held;
+use super::namespace::PERMANENT;
+use super::{Api, Result, Target};
+use crate::admission;
+use crate::kinds::Special;
+
+/// A deletion, decided.
+pub(super) struct Deletion {
+    /// What the decision rests on.
+    pub(super) guards: Vec<Guard>,
+    /// What is to be written.
+    pub(super) effect: Effect,
+}
+
+/// What a deletion writes.
+pub(super) enum Effect {
+    /// Nothing: it is marked already, in just this way.
+    Nothing,
+    /// The mark.
+    Mark {
+        /// As it will be kept.
+        stored: Stored,
+        /// The same to show.
+        document: Box<Document>,
+    },
+    /// The removal.
+    Remove {
+        /// How it looked in between, of what holds others.
+        marked: Option<Box<Document>>,
+    },
+}
+
+impl Api {
+    /// Decides about exactly this version. Annotations are set if this is what marks it.
+    pub(super) async fn decide_deletion(
+        &self,
+        target: &Target,
+        current: &Object,
+        policy: Option<Policy>,
+        annotations: &Annotations,
+    ) -> Result<Deletion> {
+        let (_, name) = current.place();
+        if target.kind.special == Special::Namespace && PERMANENT.contains(&name) {
+            let why = "this namespace may not be deleted";
+            return Err(Status::forbidden(&target.kind.resource, name, why).into());
+        }
+        let facts = current.facts()?;
+        let mut guards = vec![current.unchanged()];
+        let mut finalizers = finalizers_after(target, &facts.finalizers, policy);
+        if facts.deleted.is_none() {
+            self.hold_for_destruction(target, current, &facts, &mut finalizers, &mut guards).await?;
+        }
+        if target.kind.holds_others() {
+            return self.decide_holder(target, current, finalizers, guards, annotations).await;
+        }
+        if finalizers.is_empty() {
+            // Nothing holds it, and that is known without reading its text.
+            return Ok(Deletion { guards, effect: Effect::Remove { marked: None } });
+        }
+        if facts.deleted.is_some() && facts.finalizers == finalizers {
+            return Ok(Deletion { guards, effect: Effect::Nothing });
+        }
+        let mut document = current.document()?;
+        document.set_finalizers(finalizers);
+        Ok(Deletion { guards, effect: self.mark(target, current, document, annotations) })
+    }
+
+    /// What still has contents is marked and held, what has none is not held by them.
+    async fn decide_holder(
+        &self,
+        target: &Target,
+        current: &Object,
+        finalizers: Vec<String>,
+        mut guards: Vec<Guard>,
+        annotations: &Annotations,
+    ) -> Result<Deletion> {
+        let mut document = current.document()?;
+        document.set_finalizers(finalizers);
+        let contents = self.contents(target, &document);
+        if self.any_in(&contents).await? {
+            admission::hold_contents(target, &mut document, &time::format(self.now()));
+        } else {
+            admission::release_contents(target, &mut document);
+            // They go along with a mark, too: it may rest on there being no contents.
+            guards.extend(contents.iter().map(Scope::empty));
+        }
+        if is_held(target, &document) {
+            return Ok(Deletion { guards, effect: self.mark(target, current, document, annotations) });
+        }
+        if !document.is_terminating() {
+            self.set_mark(&mut document);
+        }
+        Ok(Deletion { guards, effect: Effect::Remove { marked: Some(Box::new(document)) } })
+    }
+
+    /// A life that brings code for its end, or for whose end somebody waits, is held until that is done. That nobody
+    /// waits is made a guard, so nobody can be missed. Only the mark puts this hold on: whoever took it off was through
+    /// with the life.
+    async fn hold_for_destruction(
+        &self,
+        target: &Target,
+        current: &Object,
+        facts: &Facts<'_>,
+        finalizers: &mut Vec<String>,
+        guards: &mut Vec<Guard>,
+    ) -> Result<()> {
+        let (namespace, name) = current.place();
+        let kind = &target.kind;
+        let terms = [
+            Term::subscription_uid(facts.uid),
+            Term::subscription_slot(&kind.resource.group, &kind.kind, namespace, name),
+        ];
+        let mut held = self.kinds.current().has_class(kind);
+        for term in terms {
+            held = held || !self.store.engine().with_term(term, 1).await?.is_empty();
+        }
+        if !held {
+            guards.extend(terms.map(|term| Guard::Unused { term }));
+        } else if !finalizers.iter().any(|finalizer| finalizer == DESTROY_FINALIZER) {
+            finalizers.push(DESTROY_FINALIZER.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The mark is irreversible; a second delete may change the policy but never the time.
+    fn mark(
+        &self,
+        target: &Target,
+        current: &Object,
+        mut document: Document,
+        annotations: &Annotations,
+    ) -> Effect {
+        if !document.is_terminating() {
+            annotate(&mut document, annotations);
+            self.set_mark(&mut document);
+            let generation = document.generation();
+            if generation > 0 {
+                document.set_or_remove("generation", Some((generation + 1).into()));
+            }
+        }
+        let stored = target.encode(&document);
+        if stored == current.stored {
+            return Effect::Nothing;
+        }
+        Effect::Mark { stored, document: Box::new(document) }
+    }
+
+    fn set_mark(&self, document: &mut Document) {
+        document.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
+        document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+    }
+}
+
+/// Sets and removes annotations.
+pub(super) fn annotate(document: &mut Document, annotations: &Annotations) {
+    if annotations.is_empty() {
+        return;
+    }
+    let metadata = document.metadata_mut();
+    let all = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+    let Some(all) = all.as_object_mut() else { return };
+    for (name, value) in annotations {
+        match value {
+            Some(value) => drop(all.insert(name.clone(), value.as_str().into())),
+            None => drop(all.remove(name)),
+        }
+    }
+    if all.is_empty() {
+        metadata.remove("annotations");
+    }
+}
+
+/// The finalizers that the deletion leaves: other people's stay, of the policies' own exactly the effective one.
+fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
+    let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
+    let effective = match target.kind.special {
+        // Events own nothing; a namespace's and a definition's contents have holds of their own.
+        Special::Event => Policy::Background,
+        Special::Namespace | Special::Definition => asked.or(recorded).unwrap_or(Policy::Background),
+        _ => asked.or(recorded).unwrap_or(Policy::Cascade),
+    };
+    let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);
+    let mut after: Vec<String> = finalizers
+        .iter()
+        .filter(|finalizer| Policy::recorded_by(finalizer).is_none() || Some(**finalizer) == wanted)
+        .map(|finalizer| (*finalizer).to_owned())
+        .collect();
+    after.extend(wanted.filter(|wanted| !finalizers.contains(wanted)).map(str::to_owned));
+    after
+}
