@@ -78,54 +78,6 @@ impl Api {
     }
 }
 
-    /// The mark is irreversible; a second delete may change the policy but never the time.
-    async fn mark(
-        &self,
-        target: &Target,
-        current: &Object,
-        old: &Document,
-        mut marked: Document,
-        guards: Vec<Guard>,
-        options: &DeleteOptions,
-    ) -> Result<Option<Written>> {
-        if !old.is_terminating() {
-            self.set_mark(&mut marked);
-            if old.generation() > 0 {
-                marked.set_or_remove("generation", Some((old.generation() + 1).into()));
-            }
-        }
-        let stored = target.encode(&marked);
-        let written = if stored == current.stored {
-            Written::stored(current.clone())
-        } else if options.is_dry_run() {
-            Written::document(marked)
-        } else {
-            match self.store.put(current.key.clone(), stored, guards).await {
-                Ok(object) => Written::stored(object),
-                Err(CommitError::Conflict { .. }) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            }
-        };
-        self.wrote(target).await?;
-        Ok(Some(written))
-    }
-
-    fn set_mark(&self, document: &mut Document) {
-        document.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
-        document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
-        self.sign_mark(document);
-    }
-
-    /// What held others and is gone at once is shown as it was in between: marked, and about to go.
-    fn shown_marked(&self, mut removed: Written, mut marked: Document) -> Written {
-        if let Outcome::Document(last) = &mut removed.outcome {
-            if !marked.is_terminating() {
-                self.set_mark(&mut marked);
-            }
-            marked.set_or_remove("resourceVersion", last.metadata().get("resourceVersion").cloned());
-            **last = marked;
-        }
-        removed
 /// What held others and is gone at once is shown as it was in between: marked, and about to go.
 fn shown_marked(mut removed: Written, marked: Option<Box<Document>>) -> Written {
     if let (Outcome::Document(last), Some(mut marked)) = (&mut removed.outcome, marked) {
@@ -161,25 +113,4 @@ fn check_preconditions(target: &Target, name: &str, options: &DeleteOptions, cur
         }
         _ => Ok(()),
     }
-}
-
-/// The finalizers that the deletion leaves: other people's stay, of the policies' own exactly the effective one.
-fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
-    let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
-    let effective = match target.kind.special {
-        // Events own nothing; a namespace's, a definition's and a class's contents have holds of their own.
-        Special::Event => Policy::Background,
-        Special::Namespace | Special::Definition | Special::Class => {
-            asked.or(recorded).unwrap_or(Policy::Background)
-        }
-        _ => asked.or(recorded).unwrap_or(Policy::Cascade),
-    };
-    let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);
-    let mut after: Vec<String> = finalizers
-        .iter()
-        .filter(|finalizer| Policy::recorded_by(finalizer).is_none() || Some(**finalizer) == wanted)
-        .map(|finalizer| (*finalizer).to_owned())
-        .collect();
-    after.extend(wanted.filter(|wanted| !finalizers.contains(wanted)).map(str::to_owned));
-    after
 }

@@ -159,6 +159,7 @@ impl Api {
     fn set_mark(&self, document: &mut Document) {
         document.set_or_remove("deletionTimestamp", Some(time::format(self.now()).into()));
         document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
+        self.sign_mark(document);
     }
 }
 
@@ -185,9 +186,11 @@ pub(super) fn annotate(document: &mut Document, annotations: &Annotations) {
 fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
     let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
     let effective = match target.kind.special {
-        // Events own nothing; a namespace's and a definition's contents have holds of their own.
+        // Events own nothing; a namespace's, a definition's and a class's contents have holds of their own.
         Special::Event => Policy::Background,
-        Special::Namespace | Special::Definition => asked.or(recorded).unwrap_or(Policy::Background),
+        Special::Namespace | Special::Definition | Special::Class => {
+            asked.or(recorded).unwrap_or(Policy::Background)
+        }
         _ => asked.or(recorded).unwrap_or(Policy::Cascade),
     };
     let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);

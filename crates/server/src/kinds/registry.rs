@@ -112,15 +112,16 @@ impl Registry {
             return None;
         }
         self.classes.get(&(group.to_owned(), kind.to_owned())).cloned()
+    }
+
     /// The kind of a resource in whichever version, served or not.
     pub fn kept(&self, resource: &GroupResource) -> Option<&KindRef> {
         self.kept.get(resource)
     }
 
     /// Whether a kind brings code of its own for the end of its objects, by a class.
-    pub fn has_class(&self, _kind: &Kind) -> bool {
-        // Nothing brings code yet.
-        false
+    pub fn has_class(&self, kind: &Kind) -> bool {
+        self.class_of(&kind.resource.group, &kind.kind).is_some()
     }
 
     /// The kinds of one group and version.
