@@ -38,6 +38,9 @@ impl Registry {
             for kind in custom::kinds(&document, &object.unchanged()) {
                 registry.add(kind);
             }
+            custom::unserved(&document, &object.unchanged())
+                .into_iter()
+                .for_each(|kind| registry.add_unserved(kind));
         }
         Ok(registry)
     }
@@ -212,17 +215,6 @@ impl Kinds {
         let page = store.list(&definitions(), At::Latest, None, None).await?;
         let mut registry = Registry::read(&page.objects)?;
         registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
-        for object in page.objects {
-            let document = object.document()?;
-            let (resource, namespaced) = custom::stores(&document);
-            registry.stored.entry(resource).or_insert(namespaced);
-            for kind in custom::kinds(&document, &object.unchanged()) {
-                registry.add(kind);
-            }
-            custom::unserved(&document, &object.unchanged())
-                .into_iter()
-                .for_each(|kind| registry.add_unserved(kind));
-        }
         self.current.store(Arc::new(registry));
         Ok(())
     }
