@@ -1,4 +1,35 @@
 //! Carries out what `lifecycle` decides, through the public API. It cannot reach the store or the server.
+//!
+//! ```text
+//! feed ─► ear ─► view ─► decide ─► perform ─► writes with their evidence
+//!                           │          └────► hooked ─► journal, calls of methods, release
+//!                           └───────────────► ledger ─► records of collections
+//! ```
+//!
+//! [`Collector::run`] is the loop. Events only wake it: every look is at the whole of what matters, so that starting,
+//! going on after a crash and the steady state are the same code.
 
+mod blockers;
+mod clock;
+mod controller;
+mod decide;
+mod ear;
+mod hooked;
 pub mod hooks;
+mod lease;
+mod ledger;
+mod perform;
 pub mod records;
+mod request;
+mod round;
+mod settings;
+mod summary;
+mod view;
+
+pub use clock::{Clock, SystemClock};
+pub use controller::{Collector, Means, Stop};
+pub use hooked::Runner;
+pub use lease::LeaseSettings;
+pub use request::{Request, Want};
+pub use settings::Settings;
+pub use summary::Summary;

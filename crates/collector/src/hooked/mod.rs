@@ -4,6 +4,7 @@
 //! It must not decide whose turn it is; it is told.
 
 mod calling;
+mod drive;
 mod subscribers;
 
 pub use calling::Runner;

@@ -1,0 +1,111 @@
+//! What is in the way of lives that should be gone, who could clear it, and how.
+
+use sexton_lifecycle::destruction::{self, Block, Callee};
+use sexton_lifecycle::{LifeId, Snapshot, WhyHeld};
+use sexton_model::collection::Blocker;
+use sexton_model::{Uid, time};
+
+use crate::decide::Decision;
+use crate::hooked::Actives;
+use crate::ledger::object_ref;
+use crate::perform::items::foreign_finalizers;
+
+/// Everything that is in the way, each with the root of the collection that it holds up.
+pub(crate) fn blockers(
+    snapshot: &Snapshot,
+    decision: &Decision,
+    actives: &Actives,
+    stuck: &[LifeId],
+) -> Vec<(Uid, Blocker)> {
+    let mut all = Vec::new();
+    let root = |life: LifeId| decision.judgement.doomed.get(&life).map(|finding| finding.root.clone());
+    for life in stuck {
+        let Some(root) = root(*life) else { continue };
+        for finalizer in foreign_finalizers(snapshot, *life) {
+            all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
+        }
+    }
+    for hold in &decision.judgement.holds {
+        let Some(keeps) = hold.keeps else { continue };
+        let Some(root) = root(keeps) else { continue };
+        all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
+    }
+    for (uid, active) in actives.iter() {
+        let Some(life) = snapshot.get(&Uid(uid.clone())) else { continue };
+        let Some(root) = root(life) else { continue };
+        let blocked = destruction::blockers(&active.state);
+        all.extend(blocked.iter().map(|blocker| (root.clone(), of_step(snapshot, life, blocker))));
+    }
+    all
+}
+
+fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
+    let object = object_ref(snapshot, life);
+    Blocker {
+        who: Some(format!("whoever serves the finalizer {finalizer}")),
+        what: Some(format!("finalizer:{finalizer}")),
+        reason: format!("held by the finalizer {finalizer}"),
+        since: snapshot.deleted(life).map(time::format),
+        clears: Some(force(&object.to_string(), &format!("finalizer:{finalizer}"))),
+        object,
+        ..Blocker::default()
+    }
+}
+
+fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> Blocker {
+    let name = object_ref(snapshot, held).to_string();
+    let (reason, clears) = match why {
+        WhyHeld::Protected(text) if text == "true" => {
+            (format!("{name} is protected"), format!("kubectl annotate {name} sexton.dev/protect-"))
+        }
+        WhyHeld::Protected(text) => {
+            (format!("{name} is protected: {text}"), format!("kubectl annotate {name} sexton.dev/protect-"))
+        }
+        WhyHeld::NotApproved(digest) => (
+            format!("{name} was not in the plan {digest} that was approved"),
+            format!("sexton delete {name}"),
+        ),
+    };
+    Blocker {
+        object: object_ref(snapshot, keeps),
+        waits_for: Some(name),
+        reason,
+        clears: Some(clears),
+        ..Blocker::default()
+    }
+}
+
+fn of_step(snapshot: &Snapshot, life: LifeId, blocker: &destruction::Blocker) -> Blocker {
+    let object = object_ref(snapshot, life);
+    let who = match &blocker.who {
+        Callee::Destroy => "its destroy method".to_owned(),
+        Callee::Subscriber(uid) => snapshot
+            .get(&Uid(uid.clone()))
+            .map_or_else(|| uid.clone(), |subscriber| object_ref(snapshot, subscriber).to_string()),
+    };
+    let what = match &blocker.what {
+        Some(Block::Veto) => "said no",
+        Some(Block::Blocked { .. }) => "is blocked",
+        Some(Block::Failed) => "failed too often",
+        Some(Block::Missing) => "does not exist",
+        None => "failed",
+    };
+    let by = match &blocker.what {
+        Some(Block::Blocked { by }) if !by.is_empty() => format!(" by {by}"),
+        _ => String::new(),
+    };
+    Blocker {
+        reason: format!("{} {who} {what}{by}: {}", blocker.phase.as_str(), blocker.reason),
+        who: Some(who),
+        what: Some(blocker.who.to_string()),
+        since: Some(time::format(blocker.since)),
+        next: blocker.next.map(time::format),
+        clears: Some(force(&object.to_string(), &blocker.who.to_string())),
+        object,
+        waits_for: None,
+    }
+}
+
+fn force(object: &str, what: &str) -> String {
+    format!("sexton force {object} --blocker {what} --reason \"…\"")
+}

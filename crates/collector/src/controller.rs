@@ -1,0 +1,329 @@
+//! The loop: hears, takes turns, looks at the world when something may have changed, and acts.
+//!
+//! Events only wake it; every look is at the whole of what matters. Starting, going on after a crash and the steady
+//! state are the same code.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sexton_client::{Gateway, Resources};
+use sexton_lifecycle::LifeId;
+use sexton_model::Revision;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::clock::Clock;
+use crate::decide::Waiting;
+use crate::ear::{self, Backoff, Heard};
+use crate::hooked::{Actives, Answer, Runner};
+use crate::lease::{Lease, Turn};
+use crate::ledger::{Ledger, Scribe};
+use crate::perform::{Hand, SendError};
+use crate::records::{Keep, Records};
+use crate::settings::Settings;
+use crate::summary::Summary;
+use crate::view::{Classes, View};
+
+/// What the collector works with.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// The server, as far as the feed and the writes are concerned.
+    pub gateway: Arc<dyn Gateway>,
+    /// The server, for everything else.
+    pub resources: Resources,
+    /// Runs methods of classes.
+    pub runner: Arc<dyn Runner>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How a collector is told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// It goes on.
+    No,
+    /// It begins nothing new, waits for the calls under way, and ends.
+    Drain,
+    /// It ends at once. What is under way is found again by the next one.
+    Now,
+}
+
+/// Lines that are taken in before anything else is done.
+const GULP: usize = 8_192;
+/// If what was written is not heard within this, the world is looked at nevertheless.
+const ECHO: Duration = Duration::from_secs(2);
+
+/// A collector.
+#[derive(Debug)]
+pub struct Collector {
+    pub(crate) means: Means,
+    pub(crate) settings: Settings,
+    pub(crate) view: View,
+    pub(crate) waiting: Waiting,
+    pub(crate) actives: Actives,
+    pub(crate) ledger: Ledger,
+    pub(crate) scribe: Scribe,
+    pub(crate) calls: JoinSet<Answer>,
+    pub(crate) hand: Option<Hand>,
+    pub(crate) draining: bool,
+    /// Those with steps whose turn it is.
+    pub(crate) turn: Vec<LifeId>,
+    pub(crate) summary: Summary,
+    lease: Lease,
+    heard: mpsc::Receiver<Heard>,
+    tell: watch::Sender<Summary>,
+    classes_stale: bool,
+    /// Something happened that may matter.
+    dirty: bool,
+    /// Up to here has been written; nothing is concluded before it was heard, or until then.
+    echo: Option<(Revision, Instant)>,
+    /// Nothing is tried before this: the last try failed.
+    pause: Option<Instant>,
+    backoff: Backoff,
+    next_look: Instant,
+    next_turn: Instant,
+}
+
+impl Collector {
+    /// A collector that has not begun.
+    pub fn new(means: Means, settings: Settings) -> Collector {
+        let backoff = Backoff::new(settings.backoff, settings.max_backoff);
+        let records = Records::new(means.resources.clone(), Keep::default());
+        let (tell, _) = watch::channel(Summary::default());
+        let now = Instant::now();
+        Collector {
+            lease: Lease::new(settings.lease.clone(), means.resources.clone()),
+            heard: ear::listen(means.gateway.clone(), backoff),
+            scribe: Scribe::start(records, means.clock.clone()),
+            ledger: Ledger::new(settings.tombstones),
+            view: View::default(),
+            waiting: Waiting::default(),
+            actives: Actives::default(),
+            calls: JoinSet::new(),
+            hand: None,
+            draining: false,
+            turn: Vec::new(),
+            summary: Summary::default(),
+            tell,
+            classes_stale: true,
+            dirty: true,
+            echo: None,
+            pause: None,
+            backoff,
+            next_look: now,
+            next_turn: now,
+            means,
+            settings,
+        }
+    }
+
+    /// What it is doing, whenever that changes.
+    pub fn summary(&self) -> watch::Receiver<Summary> {
+        self.tell.subscribe()
+    }
+
+    /// Works until it is told to stop.
+    pub async fn run(mut self, mut stop: watch::Receiver<Stop>) {
+        loop {
+            let told = *stop.borrow_and_update();
+            self.draining = told >= Stop::Drain;
+            if told == Stop::Now || (told == Stop::Drain && self.calls.is_empty()) {
+                break;
+            }
+            if Instant::now() >= self.next_turn {
+                self.take_turn().await;
+            }
+            if self.may_look() {
+                self.look().await;
+            }
+            self.publish();
+            let wake = self.wake();
+            tokio::select! {
+                heard = self.heard.recv() => self.hear(heard),
+                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
+                () = tokio::time::sleep_until(wake) => self.dirty |= Instant::now() >= self.next_look,
+                changed = stop.changed() => if changed.is_err() { break },
+            }
+        }
+        self.calls.abort_all();
+        self.lease.release().await;
+        self.scribe.finish().await;
+    }
+
+    fn hear(&mut self, first: Option<Heard>) {
+        let Some(first) = first else { return };
+        self.take_in(first);
+        for _ in 0..GULP {
+            match self.heard.try_recv() {
+                Ok(next) => self.take_in(next),
+                Err(_) => break,
+            }
+        }
+    }
+
+    fn take_in(&mut self, heard: Heard) {
+        match heard {
+            Heard::Beginning => self.view.begin(),
+            Heard::Line(line) => {
+                self.summary.trouble = None;
+                let effect = self.view.hear(*line);
+                self.dirty |= effect.matters;
+                self.classes_stale |= effect.classes;
+            }
+            Heard::Silence(why) => {
+                tracing::warn!(why, "the feed is silent");
+                self.summary.trouble = Some(why);
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Result<Answer, tokio::task::JoinError>) {
+        match answer {
+            Ok(answer) => self.actives.answer(answer),
+            Err(error) => tracing::error!(%error, "a call of a hook broke off"),
+        }
+        self.dirty = true;
+    }
+
+    /// Takes, keeps or loses the lease.
+    async fn take_turn(&mut self) {
+        self.next_turn = Instant::now() + self.lease.renewal();
+        match self.lease.turn(self.means.clock.now()).await {
+            Ok(Turn::Ours(epoch)) => {
+                let is_new = self.hand.as_ref().is_none_or(|hand| hand.epoch() != epoch.transitions);
+                if is_new {
+                    tracing::info!(epoch = epoch.transitions, "it is our turn to collect");
+                    self.step_down();
+                    self.dirty = true;
+                }
+                self.hand = Some(Hand::new(self.means.gateway.clone(), Some(epoch)));
+            }
+            Ok(Turn::Theirs { holder }) => {
+                self.step_down();
+                self.summary.other = Some(holder);
+                self.next_turn = Instant::now() + self.lease.renewal().min(Duration::from_secs(2));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the lease cannot be asked for");
+                self.summary.trouble = Some(error.to_string());
+                self.next_turn = Instant::now() + self.backoff.pause();
+            }
+        }
+    }
+
+    /// It is somebody else's turn: whatever is under way here is theirs now.
+    fn step_down(&mut self) {
+        self.hand = None;
+        self.calls.abort_all();
+        self.calls = JoinSet::new();
+        self.actives.clear();
+        self.summary.other = None;
+    }
+
+    /// Whether the world is to be looked at now.
+    fn may_look(&self) -> bool {
+        let now = Instant::now();
+        self.dirty
+            && self.hand.is_some()
+            && self.view.synced()
+            && self.pause.is_none_or(|until| now >= until)
+            && self.echo.is_none_or(|(revision, until)| {
+                self.view.snapshot.revision() >= revision || now >= until
+            })
+    }
+
+    async fn look(&mut self) {
+        (self.dirty, self.pause, self.echo) = (false, None, None);
+        self.next_look = Instant::now() + self.settings.full_pass;
+        self.summary.rounds += 1;
+        if self.classes_stale && !self.read_classes().await {
+            return;
+        }
+        match self.round().await {
+            Ok(reached) => {
+                self.backoff.reset();
+                if reached > self.view.snapshot.revision() {
+                    self.echo = Some((reached, Instant::now() + ECHO));
+                    self.dirty = true;
+                }
+            }
+            Err(SendError::Stale) => {
+                tracing::warn!("the lease was lost");
+                self.step_down();
+                self.next_turn = Instant::now();
+                self.dirty = true;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the writes will be tried again");
+                self.summary.trouble = Some(error.to_string());
+                self.rest();
+            }
+        }
+    }
+
+    /// Tries again after a pause.
+    pub(crate) fn rest(&mut self) {
+        self.pause = Some(Instant::now() + self.backoff.pause());
+        self.dirty = true;
+    }
+
+    async fn read_classes(&mut self) -> bool {
+        match Classes::read(&self.means.resources).await {
+            Ok(classes) => {
+                self.view.snapshot.set_classes(&classes.bindings());
+                self.view.classes = classes;
+                self.classes_stale = false;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the classes cannot be read");
+                self.rest();
+                false
+            }
+        }
+    }
+
+    /// When to wake up if nothing happens.
+    fn wake(&self) -> Instant {
+        let seconds = |at: i64| {
+            let left = at.saturating_sub(self.means.clock.now()).max(0);
+            Instant::now() + Duration::from_secs(u64::try_from(left).unwrap_or(0))
+        };
+        let mut wake = self.next_turn.min(self.next_look);
+        if self.dirty {
+            let waits = [self.pause, self.echo.map(|(_, until)| until)];
+            wake = waits.into_iter().flatten().fold(wake, Instant::min);
+        }
+        match self.due() {
+            Some(due) => wake.min(seconds(due)),
+            None => wake,
+        }
+    }
+
+    /// When somebody's time comes, in seconds since 1970.
+    fn due(&self) -> Option<i64> {
+        let grace = i64::try_from(self.settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
+        [self.actives.due(), self.waiting.due(grace)].into_iter().flatten().min()
+    }
+
+    fn publish(&mut self) {
+        let snapshot = &self.view.snapshot;
+        let next = self.due();
+        let summary = &mut self.summary;
+        summary.acts = self.hand.is_some();
+        summary.synced = self.view.synced();
+        summary.revision = snapshot.revision();
+        summary.lives = snapshot.len();
+        summary.calls = self.calls.len();
+        summary.next = next;
+        summary.idle = summary.acts && summary.synced && !self.dirty && self.calls.is_empty();
+        self.tell.send_if_modified(|told| {
+            let changed = told != summary;
+            if changed {
+                told.clone_from(summary);
+            }
+            changed
+        });
+    }
+}

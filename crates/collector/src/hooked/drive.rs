@@ -1,0 +1,383 @@
+//! Takes everybody who has steps one step further: events in, journal out, then the effects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sexton_client::ServedKind;
+use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State};
+use sexton_lifecycle::plan::Group;
+use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
+use sexton_model::bulk::Outcome;
+use sexton_model::Uid;
+
+use super::{Caller, handler_of, has_steps, subscribers};
+use crate::controller::Collector;
+use crate::decide::Decision;
+use crate::ledger::object_ref;
+use crate::perform::{Hand, SendError, Sent, items};
+use crate::request::Request;
+
+/// Effects lead to events and these to effects, but never around in a circle; this is only a belt.
+const ROUNDS: usize = 16;
+/// How long a life that a veto saved is left alone.
+const SPARED: i64 = 600;
+
+impl Collector {
+    /// Goes on with everybody who has steps.
+    pub(crate) async fn steps(&mut self, decision: &Decision, now: i64) -> Result<Sent, SendError> {
+        let mut all = Sent::default();
+        let Some(hand) = self.hand.clone() else { return Ok(all) };
+        let snapshot = &self.view.snapshot;
+        self.actives.retain(|uid| snapshot.get(&Uid(uid.to_owned())).is_some());
+        if !self.draining {
+            self.begin_and_rescue(decision, now);
+        }
+        for _ in 0..ROUNDS {
+            let waiting = self.actives.actions();
+            if waiting.is_empty() {
+                break;
+            }
+            all.absorb(self.carry_out(&hand, decision, waiting).await?);
+        }
+        Ok(all)
+    }
+
+    /// Tells the table what is known: who is to begin, whose turn it is, who is saved, what somebody asked for.
+    fn begin_and_rescue(&mut self, decision: &Decision, now: i64) {
+        let snapshot = &self.view.snapshot;
+        let turn: BTreeSet<LifeId> = self.turn.iter().copied().collect();
+        for group in decision.plan.groups() {
+            if !group.members.iter().any(|step| has_steps(snapshot, step.life)) {
+                continue;
+            }
+            for step in &group.members {
+                let accused = step.finding.detector == Detector::Orphaned;
+                if !step.finding.marked && !accused {
+                    continue;
+                }
+                let active = match self.actives.open(snapshot, step.life) {
+                    Ok(active) => active,
+                    Err(error) => {
+                        tracing::error!(%error, life = %step.key, "a journal cannot be read; the life waits");
+                        continue;
+                    }
+                };
+                if active.state.stage == Stage::Fresh {
+                    let class = self.view.classes.of(snapshot.group(step.life), &step.kind);
+                    active.take(&Event::Begin {
+                        origin: if step.finding.marked { Origin::Asked } else { Origin::Accused },
+                        subscribers: subscribers(snapshot, step.life),
+                        has_destroy: class.is_some_and(|class| class.destroy.is_some()),
+                    });
+                } else if step.finding.marked && active.state.origin == Origin::Accused {
+                    active.take(&Event::Asked);
+                }
+                let heard = active.hear_request(snapshot.request(step.life));
+                if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
+                    active.take(&event);
+                }
+                for uid in left(snapshot, step.life, &active.state) {
+                    active.take(&Event::Left { uid });
+                }
+                if destruction::due(&active.state).is_some_and(|due| due <= now) {
+                    active.take(&Event::Tick { now });
+                }
+                if turn.contains(&step.life) && active.state.stage == Stage::Warned {
+                    active.take(&Event::PredecessorsGone {
+                        subscribers: subscribers(snapshot, step.life),
+                        together: group.members.len() > 1,
+                    });
+                }
+            }
+            self.close_circle(group);
+        }
+        self.rescue(decision);
+    }
+
+    /// A circle is notified as a whole before any of it is destroyed.
+    fn close_circle(&mut self, group: &Group) {
+        if group.members.len() < 2 {
+            return;
+        }
+        let snapshot = &self.view.snapshot;
+        let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
+        let all = group.members.iter().all(|step| {
+            stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over())
+        });
+        if all {
+            for step in &group.members {
+                if let Ok(active) = self.actives.open(snapshot, step.life)
+                    && active.state.stage == Stage::Notified
+                {
+                    active.take(&Event::CircleNotified);
+                }
+            }
+        }
+    }
+
+    /// Whoever was accused and is no garbage any more is let go.
+    fn rescue(&mut self, decision: &Decision) {
+        let snapshot = &self.view.snapshot;
+        let accused: Vec<LifeId> = self
+            .actives
+            .iter()
+            .filter(|(_, active)| active.state.origin == Origin::Accused && !active.state.marked)
+            .filter_map(|(uid, _)| snapshot.get(&Uid(uid.clone())))
+            .filter(|life| !decision.judgement.dooms(*life))
+            .collect();
+        for life in accused {
+            if let Ok(active) = self.actives.open(snapshot, life)
+                && active.state.stage <= Stage::Warned
+            {
+                active.take(&Event::Rescued);
+            }
+        }
+    }
+
+    /// Writes the journals, then does what they announce.
+    async fn carry_out(
+        &mut self,
+        hand: &Hand,
+        decision: &Decision,
+        waiting: Vec<(String, State, Vec<Action>)>,
+    ) -> Result<Sent, SendError> {
+        let snapshot = &self.view.snapshot;
+        let mut journals = Vec::new();
+        let mut then = Vec::new();
+        for (uid, state, actions) in waiting {
+            let Some(life) = snapshot.get(&Uid(uid.clone())) else {
+                self.actives.drop(&uid);
+                continue;
+            };
+            let forget = actions.contains(&Action::Forget);
+            if forget || actions.contains(&Action::Journal) {
+                let text = if forget { None } else { state.encode().ok() };
+                journals.push(items::journal(snapshot, life, text, state.is_destroyed()));
+                then.push((uid, life, state, actions, true));
+            } else {
+                then.push((uid, life, state, actions, false));
+            }
+        }
+        let mut sent = hand.send(journals).await?;
+        let mut results = sent.results.iter();
+        let mut effects = Vec::new();
+        for (uid, life, state, actions, journalled) in then {
+            let written = !journalled || results.next().is_some_and(|result| result.code < 400);
+            if written {
+                effects.push((uid, life, state, actions));
+            } else {
+                // What is known here is not what is written there: read it again.
+                self.actives.drop(&uid);
+            }
+        }
+        let more = self.do_effects(hand, decision, effects).await?;
+        sent.absorb(more);
+        Ok(sent)
+    }
+
+    async fn do_effects(
+        &mut self,
+        hand: &Hand,
+        decision: &Decision,
+        effects: Vec<(String, LifeId, State, Vec<Action>)>,
+    ) -> Result<Sent, SendError> {
+        let mut writes: Vec<(String, LifeId, Event, sexton_model::bulk::Item)> = Vec::new();
+        for (uid, life, state, actions) in effects {
+            for action in actions {
+                match action {
+                    Action::Journal => {}
+                    Action::Call { callee, phase, attempt, .. } => {
+                        if self.actives.calls(&uid, phase, &callee) {
+                            let caller = self.caller(hand, decision, life, callee, phase, attempt);
+                            self.calls.spawn(caller.make());
+                        }
+                    }
+                    Action::Mark => writes.extend(self.mark_item(decision, life).map(|item| {
+                        (uid.clone(), life, Event::Marked, item)
+                    })),
+                    Action::Release => writes.extend(self.release_item(decision, life, &state).map(|item| {
+                        (uid.clone(), life, Event::Released, item)
+                    })),
+                    Action::Forget => self.actives.drop(&uid),
+                    Action::CancelCollection { reason, .. } => {
+                        let now = self.means.clock.now();
+                        self.waiting.spare(Uid(uid.clone()), now + SPARED);
+                        for other in self.actives.cancel_accused(&reason) {
+                            self.waiting.spare(Uid(other), now + SPARED);
+                        }
+                    }
+                }
+            }
+        }
+        let items = writes.iter().map(|(_, _, _, item)| item.clone()).collect();
+        let sent = hand.send(items).await?;
+        for ((uid, life, event, _), result) in writes.into_iter().zip(&sent.results) {
+            match result.outcome {
+                Some(outcome) => {
+                    self.summary.removed += u64::from(outcome == Outcome::Removed);
+                    if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                        active.take(&event);
+                        if event == Event::Released {
+                            // The journal went with the life, or says so already.
+                            active.actions.clear();
+                        }
+                    }
+                }
+                None => {
+                    let why = result.status.as_ref().map(|status| status.message.clone());
+                    tracing::debug!(uid, ?why, "a step was refused and is tried again");
+                    self.actives.drop(&uid);
+                    self.rest();
+                }
+            }
+        }
+        Ok(sent)
+    }
+
+    /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes
+    /// too late.
+    fn mark_item(&self, decision: &Decision, life: LifeId) -> Option<sexton_model::bulk::Item> {
+        let finding = decision.judgement.doomed.get(&life)?;
+        let signature = crate::perform::Sign::signature(&self.ledger, finding);
+        let item = items::delete(&self.view.snapshot, &decision.judgement, finding, &signature);
+        Some(sexton_model::bulk::Item { owners: None, ..item })
+    }
+
+    fn release_item(
+        &mut self,
+        decision: &Decision,
+        life: LifeId,
+        state: &State,
+    ) -> Option<sexton_model::bulk::Item> {
+        let finding = decision.judgement.doomed.get(&life)?;
+        let snapshot = &self.view.snapshot;
+        let group = decision.plan.group_of(&snapshot.uid(life));
+        let together: Vec<LifeId> =
+            group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
+        let mut item = items::release(snapshot, finding, &together);
+        if items::foreign_finalizers(snapshot, life).is_empty() {
+            item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
+        }
+        Some(item)
+    }
+
+    fn caller(
+        &self,
+        hand: &Hand,
+        decision: &Decision,
+        life: LifeId,
+        callee: Callee,
+        phase: Phase,
+        attempt: u32,
+    ) -> Caller {
+        let snapshot = &self.view.snapshot;
+        let subscriber = match &callee {
+            Callee::Destroy => None,
+            Callee::Subscriber(uid) => snapshot.get(&Uid(uid.clone())),
+        };
+        let method = match (&callee, subscriber) {
+            (Callee::Destroy, _) => self.destroy_method(life),
+            (Callee::Subscriber(_), Some(subscriber)) => {
+                handler_of(snapshot, &self.view.classes, life, subscriber)
+                    .map(|(name, method, class)| (name, method, class.retry.clone()))
+            }
+            (Callee::Subscriber(uid), None) => Err(format!("the subscriber {uid} is gone")),
+        };
+        let finding = decision.judgement.doomed.get(&life);
+        let (is_doomed, is_destroyed) = self.fates(decision, life, subscriber, phase);
+        Caller {
+            resources: self.means.resources.clone(),
+            runner: self.means.runner.clone(),
+            uid: snapshot.uid(life).0,
+            object: self.address(life),
+            subscriber: subscriber.map(|other| {
+                let (kind, namespace, name) = self.address(other);
+                (kind, namespace, name, snapshot.uid(other).0)
+            }),
+            callee,
+            phase,
+            attempt,
+            session: finding.and_then(|one| self.ledger.collection_of(one)).unwrap_or_default().to_owned(),
+            epoch: hand.epoch(),
+            doomed: self.doomed_refs(decision, finding),
+            doomed_count: decision.judgement.doomed.len(),
+            is_doomed,
+            is_destroyed,
+            method,
+            clock: self.means.clock.clone(),
+        }
+    }
+
+    fn destroy_method(
+        &self,
+        life: LifeId,
+    ) -> Result<(String, sexton_model::class::Method, sexton_model::class::Retry), String> {
+        let snapshot = &self.view.snapshot;
+        let kind = snapshot.kind(life);
+        let class = self.view.classes.of(snapshot.group(life), kind);
+        let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
+        let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;
+        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry.clone()))
+    }
+
+    /// Where a life is found.
+    fn address(&self, life: LifeId) -> (ServedKind, String, String) {
+        let snapshot = &self.view.snapshot;
+        let key = snapshot.key(life);
+        let mut kind = ServedKind::well_known(
+            &key.kind.group,
+            &key.kind.resource,
+            snapshot.kind(life),
+            !key.namespace.is_empty(),
+        );
+        kind.version = snapshot.version(life).to_owned();
+        (kind, key.namespace, key.name)
+    }
+
+    /// Those who die in the same collection, the first of them.
+    fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> Vec<sexton_model::hook::ObjectRef> {
+        let same = decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
+        same.take(sexton_model::hook::MAX_DOOMED)
+            .map(|step| object_ref(&self.view.snapshot, step.life))
+            .collect()
+    }
+
+    /// Whether each object that the two of them know is doomed, or destroyed.
+    fn fates(
+        &self,
+        decision: &Decision,
+        life: LifeId,
+        subscriber: Option<LifeId>,
+        phase: Phase,
+    ) -> (BTreeMap<String, bool>, BTreeMap<String, bool>) {
+        let snapshot = &self.view.snapshot;
+        let mut known: BTreeSet<LifeId> = BTreeSet::new();
+        for one in [Some(life), subscriber].into_iter().flatten() {
+            known.insert(one);
+            known.extend(snapshot.targets_of(one));
+            known.extend(snapshot.owners(one).iter().filter_map(|(owner, _)| snapshot.get(&owner.uid)));
+        }
+        let uid = |one: &LifeId| snapshot.uid(*one).0;
+        let doomed = known.iter().map(|one| (uid(one), decision.judgement.dooms(*one))).collect();
+        let destroyed = known.iter().map(|one| {
+            (uid(one), snapshot.is_destroyed(*one) || (*one == life && phase == Phase::Destroyed))
+        });
+        (doomed, destroyed.collect())
+    }
+}
+
+/// Subscribers with an open call who cannot hear any more: gone, unsubscribed, or destroyed.
+fn left(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<String> {
+    let open: Vec<&String> = state
+        .open
+        .keys()
+        .filter_map(|callee| match callee {
+            Callee::Subscriber(uid) => Some(uid),
+            Callee::Destroy => None,
+        })
+        .collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let here: BTreeSet<String> = subscribers(snapshot, life).into_iter().map(|one| one.uid).collect();
+    open.into_iter().filter(|uid| !here.contains(*uid)).cloned().collect()
+}

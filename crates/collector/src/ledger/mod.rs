@@ -1,0 +1,236 @@
+//! The books: which collections are under way, who belongs to which, and how far each has come.
+//!
+//! It must not decide or delete anything. What it knows can be lost without harm: it is told again by the next look at
+//! the world.
+
+mod scribe;
+mod tombstones;
+
+pub(crate) use scribe::Scribe;
+pub(crate) use tombstones::object_ref;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use sexton_lifecycle::{Detector, Finding, Snapshot};
+use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
+use sexton_model::{Uid, time};
+
+use crate::decide::Decision;
+use crate::hooked::has_steps;
+use crate::perform::Sign;
+use crate::perform::items::Signature;
+
+/// More deletions than this that begin at the same moment are one collection: a record for each would say less.
+const RECORDS_AT_ONCE: usize = 20;
+
+/// A collection under way.
+#[derive(Debug)]
+struct Open {
+    record: Collection,
+    /// Everybody who ever belonged to it.
+    members: HashSet<Uid>,
+    /// Whether it is worth a record: more than one life, steps, or trouble.
+    worth: bool,
+    /// How many of its members left a tombstone.
+    buried: usize,
+    written: Option<Progress>,
+}
+
+/// All collections under way.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    open: BTreeMap<String, Open>,
+    by_root: HashMap<Uid, String>,
+    tombstones: usize,
+}
+
+impl Ledger {
+    /// Empty books. Of each collection so many lives leave a tombstone.
+    pub(crate) fn new(tombstones: usize) -> Ledger {
+        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), tombstones }
+    }
+
+    /// Notes who is to die, and opens collections for whom there is none.
+    pub(crate) fn note(&mut self, snapshot: &Snapshot, decision: &Decision, now: i64) {
+        let findings = &decision.judgement.doomed;
+        let mut new: Vec<&Finding> = Vec::new();
+        for finding in findings.values() {
+            if !self.by_root.contains_key(&finding.root) {
+                new.push(finding);
+            }
+        }
+        new.sort_by(|a, b| a.root.cmp(&b.root));
+        let mut roots: Vec<&Uid> = new.iter().map(|finding| &finding.root).collect();
+        roots.dedup();
+        let shared = (roots.len() > RECORDS_AT_ONCE).then(|| name_of(roots[0]));
+        for finding in new {
+            if !self.by_root.contains_key(&finding.root) {
+                let name = shared.clone().unwrap_or_else(|| name_of(&finding.root));
+                self.begin(snapshot, decision, finding, name, now);
+            }
+        }
+        for finding in findings.values() {
+            let Some(name) = self.by_root.get(&finding.root) else { continue };
+            let Some(open) = self.open.get_mut(name) else { continue };
+            if open.members.insert(snapshot.uid(finding.life)) {
+                let kind = open.record.status.kinds.entry(kind_of(snapshot, finding)).or_default();
+                kind.doomed += 1;
+                open.record.status.doomed += 1;
+                open.worth |= open.members.len() > 1 || has_steps(snapshot, finding.life);
+            }
+        }
+    }
+
+    fn begin(&mut self, snapshot: &Snapshot, decision: &Decision, finding: &Finding, name: String, now: i64) {
+        let root = snapshot.get(&finding.root);
+        let accused = root.and_then(|root| decision.judgement.doomed.get(&root));
+        let orphans = accused.is_some_and(|root| root.detector == Detector::Orphaned);
+        let open = self.open.entry(name.clone()).or_insert_with(|| Open {
+            record: Collection {
+                name: name.clone(),
+                spec: Spec {
+                    trigger: if orphans { trigger::ORPHANS } else { trigger::DELETE }.to_owned(),
+                    by: finding.initiator.clone(),
+                    roots: Vec::new(),
+                    roots_omitted: 0,
+                    digest: Some(decision.plan.digest.clone()),
+                    approved: root.is_some_and(|root| snapshot.approved(root).is_some()),
+                    started_at: time::format(now),
+                },
+                status: Progress::default(),
+            },
+            members: HashSet::new(),
+            worth: orphans,
+            buried: 0,
+            written: None,
+        });
+        let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
+        match root {
+            Some(root) => open.record.spec.roots.push(Root::new(object_ref(snapshot, root), policy)),
+            None => open.record.spec.roots.push(Root {
+                uid: finding.root.0.clone(),
+                kind: "(gone)".to_owned(),
+                ..Root::new(sexton_model::hook::ObjectRef::default(), policy)
+            }),
+        }
+        self.by_root.insert(finding.root.clone(), name);
+    }
+
+    /// Brings the books up to date: who is left, what is in the way. Gives back the records that changed; those that
+    /// are over are closed.
+    pub(crate) fn balance(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &Decision,
+        blockers: &[(Uid, Blocker)],
+        now: i64,
+    ) -> Vec<Collection> {
+        let mut left: HashMap<&str, BTreeMap<String, u64>> = HashMap::new();
+        for finding in decision.judgement.doomed.values() {
+            if let Some(name) = self.by_root.get(&finding.root)
+                && snapshot.contains(finding.life)
+            {
+                *left.entry(name).or_default().entry(kind_of(snapshot, finding)).or_default() += 1;
+            }
+        }
+        let mut in_the_way: HashMap<&str, Vec<Blocker>> = HashMap::new();
+        for (root, blocker) in blockers {
+            if let Some(name) = self.by_root.get(root) {
+                in_the_way.entry(name).or_default().push(blocker.clone());
+            }
+        }
+        let mut changed = Vec::new();
+        for (name, open) in &mut self.open {
+            let left = left.remove(name.as_str()).unwrap_or_default();
+            let blockers = in_the_way.remove(name.as_str()).unwrap_or_default();
+            open.worth |= !blockers.is_empty();
+            open.bring_up_to_date(&left, blockers, now);
+            if open.worth && open.written.as_ref() != Some(&open.record.status) {
+                open.written = Some(open.record.status.clone());
+                changed.push(open.record.clone());
+            }
+        }
+        let over: HashSet<String> = self
+            .open
+            .iter()
+            .filter(|(_, open)| open.record.status.phase.is_over())
+            .map(|(name, _)| name.clone())
+            .collect();
+        if !over.is_empty() {
+            self.open.retain(|name, _| !over.contains(name));
+            self.by_root.retain(|_, name| !over.contains(name));
+        }
+        changed
+    }
+
+    /// What is left behind of a life that went through steps: always something.
+    pub(crate) fn tombstone_of_steps(
+        &self,
+        snapshot: &Snapshot,
+        finding: &Finding,
+        state: &sexton_lifecycle::destruction::State,
+    ) -> Option<serde_json::Value> {
+        tombstones::of(snapshot, finding, self.collection_of(finding), Some(state))
+    }
+
+    /// The collection of a life that dies.
+    pub(crate) fn collection_of(&self, finding: &Finding) -> Option<&str> {
+        self.by_root.get(&finding.root).map(String::as_str)
+    }
+}
+
+impl Open {
+    fn bring_up_to_date(&mut self, left: &BTreeMap<String, u64>, blockers: Vec<Blocker>, now: i64) {
+        let status = &mut self.record.status;
+        let remaining: u64 = left.values().sum();
+        status.gone = status.doomed.saturating_sub(remaining);
+        for (kind, KindCount { doomed, gone }) in &mut status.kinds {
+            *gone = doomed.saturating_sub(left.get(kind).copied().unwrap_or(0));
+        }
+        status.blocked = blockers.len() as u64;
+        status.blockers = blockers;
+        status.phase = match (remaining, status.blocked) {
+            (0, _) => Phase::Done,
+            (_, 0) => Phase::Running,
+            _ => Phase::Blocked,
+        };
+        if status.phase == Phase::Done {
+            status.finished_at = Some(time::format(now));
+            status.outcome = Some(format!("{} gone", status.gone));
+        }
+    }
+}
+
+impl Sign for Ledger {
+    fn signature(&self, finding: &Finding) -> Signature {
+        let worth = |name: &&String| self.open.get(*name).is_some_and(|open| open.worth);
+        Signature {
+            collection: self.by_root.get(&finding.root).filter(worth).cloned(),
+            initiator: finding.initiator.clone(),
+        }
+    }
+
+    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value> {
+        let name = self.by_root.get(&finding.root)?;
+        let open = self.open.get_mut(name)?;
+        // What somebody deleted by name and nothing followed is no news to anybody.
+        if !open.worth || open.buried >= self.tombstones {
+            return None;
+        }
+        open.buried += 1;
+        tombstones::of(snapshot, finding, Some(name), None)
+    }
+}
+
+/// The same root gives the same name, also after a restart.
+fn name_of(root: &Uid) -> String {
+    let letters: String = root.0.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("c-{}", letters.to_lowercase().chars().take(16).collect::<String>())
+}
+
+fn kind_of(snapshot: &Snapshot, finding: &Finding) -> String {
+    match snapshot.group(finding.life) {
+        "" => snapshot.kind(finding.life).to_owned(),
+        group => format!("{}.{group}", snapshot.kind(finding.life)),
+    }
+}

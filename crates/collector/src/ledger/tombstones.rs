@@ -1,0 +1,75 @@
+//! What is left behind of a life that ends by the collector's hand.
+
+use serde_json::Value;
+use sexton_lifecycle::destruction::{Released, State};
+use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
+use sexton_model::hook::ObjectRef;
+use sexton_model::tombstone::{Outcome, Tombstone};
+
+/// A life as records name it.
+pub(crate) fn object_ref(snapshot: &Snapshot, life: LifeId) -> ObjectRef {
+    ObjectRef {
+        group: snapshot.group(life).to_owned(),
+        kind: snapshot.kind(life).to_owned(),
+        namespace: snapshot.namespace(life).to_owned(),
+        name: snapshot.name(life).to_owned(),
+        uid: snapshot.uid(life).0,
+    }
+}
+
+/// Why a life dies, in words for people.
+pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
+    let named = |life: LifeId| match snapshot.contains(life) {
+        true => object_ref(snapshot, life).to_string(),
+        false => "something that is gone".to_owned(),
+    };
+    match &finding.cause {
+        Cause::Asked => "asked for".to_owned(),
+        Cause::OwnerDoomed { owner } => format!("its owner {} is destroyed", named(*owner)),
+        Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
+        Cause::InNamespace { namespace } => format!("its namespace {} is destroyed", named(*namespace)),
+        Cause::OfDefinition { definition } => format!("its definition {} is destroyed", named(*definition)),
+    }
+}
+
+/// The tombstone of a life; with the state of its steps if it went through any.
+pub(super) fn of(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    collection: Option<&str>,
+    state: Option<&State>,
+) -> Option<Value> {
+    let owners = snapshot.owners(finding.life).into_iter();
+    let mut tombstone = Tombstone {
+        object: object_ref(snapshot, finding.life),
+        reason: reason(snapshot, finding),
+        by: finding.initiator.clone(),
+        collection: collection.map(str::to_owned),
+        owners: owners.map(|(owner, _)| format!("{}/{} {}", owner.kind, owner.name, owner.uid)).collect(),
+        subscriptions: snapshot
+            .subscriptions(finding.life)
+            .iter()
+            .map(|subscription| subscription.target.to_string())
+            .collect(),
+        ..Tombstone::default()
+    };
+    if let Some(state) = state {
+        tombstone.outcome = match state.outcome {
+            _ if state.is_abandoned() => Outcome::Abandoned,
+            Some(Released::Done) => Outcome::Destroyed,
+            _ => Outcome::Gone,
+        };
+        if let Some(output) = &state.output {
+            tombstone.outputs.insert("destroy".to_owned(), output.clone());
+        }
+        if let Some(abandoned) = &state.abandoned {
+            tombstone.causes.push(format!(
+                "abandoned, may still exist: {} of {} was given up: {}",
+                abandoned.phase.as_str(),
+                abandoned.callee,
+                abandoned.reason
+            ));
+        }
+    }
+    tombstone.bounded().spec().ok()
+}

@@ -1,0 +1,96 @@
+//! One look at the world and what follows from it: decide, mark, remove, go on with those who take steps.
+//!
+//! A round makes one attempt. What it could not do the next one finds, because it looks at the world again.
+
+use std::collections::BTreeSet;
+
+use sexton_lifecycle::LifeId;
+use sexton_lifecycle::plan::Group;
+use sexton_model::Revision;
+use sexton_model::bulk::Outcome;
+
+use crate::blockers::blockers;
+use crate::controller::Collector;
+use crate::decide::{Decision, decide};
+use crate::perform::{self, SendError, Sent, Write};
+
+impl Collector {
+    /// Looks and acts. Gives back up to which revision it wrote.
+    pub(crate) async fn round(&mut self) -> Result<Revision, SendError> {
+        let now = self.means.clock.now();
+        let decided = decide(&self.view, &self.settings, &mut self.waiting, now);
+        let decision = match decided {
+            Ok(decision) => decision,
+            Err(unproved) => {
+                // Never act on a plan that another pair of eyes rejects.
+                tracing::error!(%unproved, "nothing is done");
+                self.summary.trouble = Some(unproved.to_string());
+                self.rest();
+                return Ok(Revision::NONE);
+            }
+        };
+        self.summary.doomed = decision.judgement.doomed.len();
+        if let Some(held) = &decision.fuse {
+            self.summary.trouble = Some(format!("held: {held}"));
+        }
+        self.ledger.note(&self.view.snapshot, &decision, now);
+        let (mut sent, stuck) = self.simple(&decision).await?;
+        let stepped = self.steps(&decision, now).await?;
+        sent.absorb(stepped);
+        self.keep_books(&decision, &stuck, now);
+        Ok(sent.revision)
+    }
+
+    /// Marks, strips and removes everybody who takes no steps.
+    async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Vec<LifeId>), SendError> {
+        let snapshot = &self.view.snapshot;
+        let Some(hand) = self.hand.clone() else { return Ok((Sent::default(), Vec::new())) };
+        let first = perform::first(snapshot, decision, &self.ledger);
+        let (mut sent, marked) = self.send_first(&hand, first).await?;
+        if sent.refusals().next().is_some() {
+            // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
+            self.rest();
+            return Ok((sent, Vec::new()));
+        }
+        let turns = perform::turns(&self.view.snapshot, decision, &marked, &mut self.ledger);
+        let (stuck, stepping) = (turns.stuck, turns.stepping);
+        let writes = turns.writes;
+        let removed = hand.send(writes.into_iter().map(|(_, item)| item).collect()).await?;
+        self.summary.removed += removed.removed() as u64;
+        if let Some((_, refused)) = removed.refusals().next() {
+            let why = refused.status.as_ref().map(|status| status.message.clone()).unwrap_or_default();
+            tracing::debug!(why, "a write was refused; the world is looked at again");
+            self.rest();
+        }
+        sent.absorb(removed);
+        self.turn = stepping.iter().flat_map(|group| members(group)).collect();
+        Ok((sent, stuck))
+    }
+
+    async fn send_first(
+        &self,
+        hand: &perform::Hand,
+        writes: Vec<Write>,
+    ) -> Result<(Sent, BTreeSet<LifeId>), SendError> {
+        let (lives, items): (Vec<LifeId>, Vec<_>) = writes.into_iter().unzip();
+        let sent = hand.send(items).await?;
+        let marked = lives.into_iter().zip(&sent.results).filter(|(_, result)| {
+            matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged))
+        });
+        let marked = marked.map(|(life, _)| life).collect();
+        Ok((sent, marked))
+    }
+
+    fn keep_books(&mut self, decision: &Decision, stuck: &[LifeId], now: i64) {
+        let snapshot = &self.view.snapshot;
+        let in_the_way = blockers(snapshot, decision, &self.actives, stuck);
+        self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
+        for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
+            self.scribe.write(record);
+        }
+    }
+}
+
+fn members(group: &Group) -> impl Iterator<Item = LifeId> + '_ {
+    group.members.iter().map(|step| step.life)
+}
