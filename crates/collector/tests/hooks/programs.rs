@@ -16,7 +16,6 @@ async fn silence_is_done() {
     assert_eq!(answer(&exec(&["true"])).await.unwrap(), done());
 }
 
-/// REQ-MUR-28: the `destroy` method is called with the object.
 #[tokio::test]
 async fn the_call_is_on_standard_input() {
     let dir = tempfile::tempdir().unwrap();
@@ -47,7 +46,6 @@ async fn words_that_are_no_verdict_are_a_failure() {
     }
 }
 
-/// EXT-25: a failing method is never taken for a successful one.
 #[tokio::test]
 async fn a_bad_end_is_a_failure_whatever_was_said() {
     for (script, expected) in [

@@ -212,7 +212,7 @@ fn check_url(url: &str) -> Result<(), String> {
     let named = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let good = match inside {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        Some(address) => address.parse::<core::net::Ipv6Addr>().is_ok(),
         None => !host.is_empty() && host.chars().all(named),
     };
     if !good {
