@@ -205,7 +205,10 @@ impl FeedStream {
         if kinds.iter().any(|kind| current.listed().all(|listed| listed != kind)) {
             self.api.kinds().reload(self.api.store()).await?;
         }
-        self.defined.insert(key, kinds);
+        match kinds.is_empty() {
+            true => drop(self.defined.remove(&key)),
+            false => drop(self.defined.insert(key, kinds)),
+        }
         self.tell_kinds();
         Ok(())
     }

@@ -15,6 +15,7 @@ mod delete_options;
 mod dry_run;
 mod errors;
 mod feed;
+mod feed_client;
 mod feed_resume;
 mod foreign;
 mod foreign_runtime;
