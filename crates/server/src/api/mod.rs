@@ -4,6 +4,7 @@
 //! check of preconditions and finalizers and the write or removal itself are always one transaction.
 
 mod apply;
+mod bulk;
 mod commit;
 mod create;
 mod delete;
@@ -16,6 +17,7 @@ mod namespace;
 mod nature;
 mod options;
 mod patch;
+mod terminating;
 mod token;
 mod update;
 mod watch;

@@ -18,6 +18,8 @@ pub(super) enum Place {
     Resources { group: String, version: String },
     /// A kind, perhaps in a namespace, perhaps one object, perhaps a part of it.
     Kind(KindPlace),
+    /// `/apis/sexton.dev/v1/bulk`
+    Bulk,
     /// `/openapi/v3`
     OpenApiIndex,
     /// `/openapi/v3/{path of a group version}`
@@ -57,6 +59,7 @@ pub(super) fn parse(path: &str) -> Result<Place> {
         ["apis", group, version] => {
             Ok(Place::Resources { group: (*group).into(), version: (*version).into() })
         }
+        ["apis", "sexton.dev", "v1", "bulk"] => Ok(Place::Bulk),
         ["api", version, rest @ ..] => kind_place("", version, rest),
         ["apis", group, version, rest @ ..] => kind_place(group, version, rest),
         _ => Err(Status::no_such_path().into()),
@@ -141,6 +144,8 @@ mod tests {
             ("/api/v1/configmaps/a%2Fb", "404"),
             ("/api/v1/configmaps/a%00b", "404"),
             ("/api/v1/configmaps/%ff", "400"),
+            ("/apis/sexton.dev/v1/bulk", "Bulk"),
+            ("/apis/sexton.dev/v1/bulk/x", "sexton.dev|v1|bulk||x|"),
             ("/api//v1", "404"),
             ("/", "404"),
             ("/nonsense", "404"),

@@ -7,10 +7,13 @@
 mod apply;
 mod arbitrary;
 mod arbitrary_shapes;
+mod bulk;
+mod bulk_conditions;
 mod create;
 mod definitions;
 mod delete;
 mod delete_options;
+mod destruction_holds;
 mod dry_run;
 mod errors;
 mod foreign;
