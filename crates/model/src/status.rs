@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bulk::reason;
 use crate::ids::GroupResource;
 use crate::invalid::FieldError;
 
@@ -185,6 +186,32 @@ impl Status {
     pub fn conflict(kind: &GroupResource, name: &str, why: impl fmt::Display) -> Status {
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {why}");
         Status::new(409, "Conflict", message).about(kind, name)
+    }
+
+    /// 409: something refers to the life. Who does follows with [`Status::because`].
+    pub fn still_referenced(kind: &GroupResource, name: &str, by: &str) -> Status {
+        let by =
+            if by.is_empty() { "something refers to it".into() } else { format!("still referenced by {by}") };
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {by}");
+        Status::new(409, reason::STILL_REFERENCED, message).about(kind, name)
+    }
+
+    /// 409: lives exist that must be gone. Which ones follows with [`Status::because`].
+    pub fn still_present(kind: &GroupResource, name: &str, uids: &str) -> Status {
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": still there: {uids}");
+        Status::new(409, reason::STILL_PRESENT, message).about(kind, name)
+    }
+
+    /// 409: the owners are others than those on which the caller's judgement rests.
+    pub fn owners_changed(kind: &GroupResource, name: &str, owners: &str) -> Status {
+        let message =
+            format!("Operation cannot be fulfilled on {kind} \"{name}\": its owners are now: {owners}");
+        Status::new(409, reason::OWNERS_CHANGED, message).about(kind, name)
+    }
+
+    /// 409: the caller's turn is over.
+    pub fn stale_epoch(message: impl Into<String>) -> Status {
+        Status::new(409, reason::STALE_EPOCH, message)
     }
 
     /// 409: another manager owns fields that were applied. The causes follow with [`Status::because`].

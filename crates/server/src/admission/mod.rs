@@ -48,11 +48,23 @@ const CHECKS: &[Check] = &[
     update::immutable_fields,
     // A marked object can only lose what holds it.
     update::no_new_finalizers,
+    // Nor can it get other owners, which would change who may keep it or take it along.
+    update::no_new_owners,
     // A definition that cannot be served is refused, not stored and ignored.
     definition,
     // Code that cannot be run is refused now, not found out when an object has to end.
     classes::class,
 ];
+
+/// What is wrong with the marks that a verb put on an object, which is otherwise as it was.
+pub fn errors_of_marks(target: &Target, document: &mut Document) -> Vec<FieldError> {
+    let change = Change { old: None, new: document };
+    let mut errors = Vec::new();
+    let checks: [Check; 3] = [limits::counts, metadata::labels_and_annotations, metadata::finalizers];
+    checks.iter().for_each(|check| check(target, &change, &mut errors));
+    errors.truncate(MOST_ERRORS);
+    errors
+}
 
 fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     if target.kind.special == Special::Definition {

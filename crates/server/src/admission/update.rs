@@ -17,6 +17,19 @@ pub(super) fn immutable_fields(_: &Target, change: &Change<'_>, errors: &mut Vec
     }
 }
 
+/// On whom it depends is part of the judgement that ends it.
+pub(super) fn no_new_owners(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
+    let Some(old) = change.old.filter(|old| old.is_terminating()) else { return };
+    let had = old.owner_references();
+    for (at, reference) in change.new.owner_references().iter().enumerate() {
+        if !had.contains(reference) {
+            let field = format!("metadata.ownerReferences[{at}]");
+            let detail = "owner references can only be removed while the object is being deleted";
+            errors.push(FieldError::forbidden(field, detail));
+        }
+    }
+}
+
 pub(super) fn no_new_finalizers(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     let Some(old) = change.old.filter(|old| old.is_terminating()) else { return };
     let had = old.finalizers();

@@ -4,7 +4,7 @@ use sexton_model::fields::{self, Writer};
 use sexton_model::{Document, time};
 use sexton_store::{CommitError, Guard, Object};
 
-use super::{Api, Outcome, Part, Result, Target, WriteOptions, Written};
+use super::{Api, Outcome, Part, Result, Target, WriteOptions, Written, terminating};
 use crate::admission::{self, Change};
 use crate::kinds::Special;
 
@@ -68,12 +68,17 @@ impl Api {
             self.track(target, part, Some(old), &mut new, options);
         }
         let warnings = self.admit(target, Change { old: Some(old), new: &mut new }).await?;
+        let mut guards = vec![current.unchanged()];
+        guards.extend(terminating::check_holds(target, old, &new)?);
+        if options.dry_run && guards.len() > 1 && self.is_owner(old.uid()).await? {
+            return Err(self.still_referenced(target, old.name(), old.uid()).await?.into());
+        }
         let done = |mut written: Written| {
             written.warnings = warnings;
             Ok(Attempt::Done(Box::new(written)))
         };
         if new.is_terminating() && !is_held(target, &new) {
-            return match self.remove_last(target, current, &new, options.dry_run).await? {
+            return match self.remove_last(target, current, new, guards, options.dry_run).await? {
                 Some(written) => done(written),
                 None => Ok(Attempt::Lost),
             };
@@ -86,12 +91,15 @@ impl Api {
         if options.dry_run {
             return done(Written::document(new));
         }
-        match self.store.put(current.key.clone(), stored, vec![current.unchanged()]).await {
+        match self.store.put(current.key.clone(), stored, guards).await {
             Ok(object) => {
                 self.wrote(target).await?;
                 done(Written::stored(object))
             }
-            Err(CommitError::Conflict { .. }) => Ok(Attempt::Lost),
+            Err(CommitError::Conflict { guard: 0 }) => Ok(Attempt::Lost),
+            Err(CommitError::Conflict { .. }) => {
+                Err(self.still_referenced(target, old.name(), old.uid()).await?.into())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -101,20 +109,23 @@ impl Api {
         &self,
         target: &Target,
         current: &Object,
-        new: &Document,
+        mut last_word: Document,
+        guards: Vec<Guard>,
         dry_run: bool,
     ) -> Result<Option<Written>> {
         if dry_run {
-            return Ok(Some(Written::document(new.clone())));
+            return Ok(Some(Written::document(last_word)));
         }
-        let mut last_word = new.clone();
-        match self.store.remove(current.key.clone(), vec![current.unchanged()]).await {
+        match self.store.remove(current.key.clone(), guards).await {
             Ok(committed) => {
                 self.wrote(target).await?;
                 last_word.set_resource_version(committed.revision);
                 Ok(Some(Written::document(last_word)))
             }
-            Err(CommitError::Conflict { .. }) => Ok(None),
+            Err(CommitError::Conflict { guard: 0 }) => Ok(None),
+            Err(CommitError::Conflict { .. }) => {
+                Err(self.still_referenced(target, last_word.name(), last_word.uid()).await?.into())
+            }
             Err(error) => Err(error.into()),
         }
     }

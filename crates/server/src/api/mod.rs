@@ -5,6 +5,7 @@
 
 mod apply;
 mod asker;
+mod bulk;
 mod commit;
 mod create;
 mod delete;
@@ -18,6 +19,7 @@ mod namespace;
 mod nature;
 mod options;
 mod patch;
+mod terminating;
 mod token;
 mod update;
 mod watch;

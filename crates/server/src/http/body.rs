@@ -7,24 +7,28 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
 
 use crate::api::{PatchBody, Result};
 
 /// What Kubernetes allows, too.
 pub(super) const MOST_BYTES: usize = 3 << 20;
+/// Thousands of items, some with a record of what they remove.
+pub(super) const MOST_BULK_BYTES: usize = 16 << 20;
 /// Deeper documents are nobody's configuration.
 const MOST_DEPTH: usize = 64;
 /// A client that needs longer for its body is not going to finish.
 const SLOWEST: Duration = Duration::from_secs(30);
 
 /// The whole body, or a refusal.
-pub(super) async fn read(body: Body) -> Result<Bytes> {
-    let collected = tokio::time::timeout(SLOWEST, Limited::new(body, MOST_BYTES).collect()).await;
+pub(super) async fn read(body: Body, most: usize) -> Result<Bytes> {
+    let collected = tokio::time::timeout(SLOWEST, Limited::new(body, most).collect()).await;
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Status::too_large(MOST_BYTES).into()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Status::too_large(most).into()),
         Ok(Err(_)) => Err(Status::bad_request("the body ended early").into()),
         Err(_) => Err(Status::timeout("the body did not arrive in time").into()),
     }
@@ -82,22 +86,33 @@ pub(super) fn delete_options(headers: &HeaderMap, bytes: &Bytes) -> Result<Optio
         .map_err(|error| Status::bad_request(format!("error decoding DeleteOptions: {error}")).into())
 }
 
-fn json(bytes: &[u8]) -> Result<Value> {
+/// The body of a bulk request.
+pub(super) fn bulk(headers: &HeaderMap, bytes: &Bytes) -> Result<Bulk> {
+    match media(headers).as_str() {
+        "application/json" | "" | "*/*" => {}
+        other => return Err(Status::unsupported_media_type(other, "application/json").into()),
+    }
+    json(bytes)
+}
+
+fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if bytes.is_empty() {
         return Err(Status::bad_request("the body is empty").into());
     }
     if nests_deeper(bytes) {
         return Err(Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into());
     }
-    serde_json::from_slice(bytes)
-        .map_err(|error| Status::bad_request(format!("the body is not JSON: {error}")).into())
+    serde_json::from_slice(bytes).map_err(|error| {
+        let what = if error.is_data() { "cannot be understood" } else { "is not JSON" };
+        Status::bad_request(format!("the body {what}: {error}")).into()
+    })
 }
 
 /// YAML, of which JSON is a part. JSON is read as JSON: faster, and with the better error message.
 fn yaml(bytes: &[u8]) -> Result<Value> {
     let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     if start == Some(&b'{')
-        && let Ok(value) = json(bytes)
+        && let Ok(value) = json::<Value>(bytes)
     {
         return Ok(value);
     }
@@ -157,9 +172,9 @@ mod tests {
     fn depth_counts_brackets_outside_strings() {
         assert_eq!(depth(br#"{"a":[{"b":"{[\"{"}]}"#), 3);
         let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert!(json(deep(64).as_bytes()).is_ok());
-        assert_eq!(json(deep(65).as_bytes()).unwrap_err().0.code, 400);
-        assert_eq!(json(deep(1_000_000).as_bytes()).unwrap_err().0.code, 400);
+        assert!(json::<Value>(deep(64).as_bytes()).is_ok());
+        assert_eq!(json::<Value>(deep(65).as_bytes()).unwrap_err().0.code, 400);
+        assert_eq!(json::<Value>(deep(1_000_000).as_bytes()).unwrap_err().0.code, 400);
     }
 
     #[test]
@@ -177,7 +192,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = (json(&bytes), yaml(&bytes));
+            let _ = (json::<Value>(&bytes), json::<Bulk>(&bytes), yaml(&bytes));
         }
     }
 }

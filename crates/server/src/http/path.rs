@@ -20,6 +20,8 @@ pub(super) enum Place {
     Kind(KindPlace),
     /// `/apis/sexton.dev/v1/changes`
     Changes,
+    /// `/apis/sexton.dev/v1/bulk`
+    Bulk,
     /// `/openapi/v3`
     OpenApiIndex,
     /// `/openapi/v3/{path of a group version}`
@@ -60,6 +62,7 @@ pub(super) fn parse(path: &str) -> Result<Place> {
             Ok(Place::Resources { group: (*group).into(), version: (*version).into() })
         }
         ["apis", "sexton.dev", "v1", "changes"] => Ok(Place::Changes),
+        ["apis", "sexton.dev", "v1", "bulk"] => Ok(Place::Bulk),
         ["api", version, rest @ ..] => kind_place("", version, rest),
         ["apis", group, version, rest @ ..] => kind_place(group, version, rest),
         _ => Err(Status::no_such_path().into()),
@@ -146,6 +149,8 @@ mod tests {
             ("/api/v1/configmaps/%ff", "400"),
             ("/apis/sexton.dev/v1/changes", "Changes"),
             ("/apis/sexton.dev/v1/changes/x", "sexton.dev|v1|changes||x|"),
+            ("/apis/sexton.dev/v1/bulk", "Bulk"),
+            ("/apis/sexton.dev/v1/bulk/x", "sexton.dev|v1|bulk||x|"),
             ("/api//v1", "404"),
             ("/", "404"),
             ("/nonsense", "404"),

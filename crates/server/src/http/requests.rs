@@ -41,7 +41,12 @@ pub(super) struct Permits {
     /// Bodies being read: apart, so that slow senders keep nobody from reading.
     bodies: Arc<Semaphore>,
     watches: Arc<Semaphore>,
+    /// Bulk requests: large, and each keeps the writer busy for a while.
+    bulks: Arc<Semaphore>,
 }
+
+/// More bulk requests at once would only wait for each other, with their bodies in memory.
+const BULKS: usize = 8;
 
 impl Permits {
     pub(super) fn new(limits: RequestLimits) -> Permits {
@@ -49,6 +54,7 @@ impl Permits {
             requests: Arc::new(Semaphore::new(limits.requests)),
             bodies: Arc::new(Semaphore::new(limits.requests)),
             watches: Arc::new(Semaphore::new(limits.watches)),
+            bulks: Arc::new(Semaphore::new(BULKS)),
         }
     }
 
@@ -58,7 +64,7 @@ impl Permits {
             return Ok(Bytes::new());
         }
         let _permit = Permits::take(&self.bodies)?;
-        body::read(body).await
+        body::read(body, body::MOST_BYTES).await
     }
 
     fn take(of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
@@ -83,6 +89,10 @@ pub(super) async fn dispatch(
         Place::Changes => {
             (seen.verb, seen.resource) = ("watch", "changes.sexton.dev".into());
             return feed(app, &parts, &query).await;
+        }
+        Place::Bulk => {
+            (seen.verb, seen.resource) = ("bulk", "bulk.sexton.dev".into());
+            return bulk(app, &parts, &query, body).await;
         }
         other => {
             seen.verb = "discover";
@@ -116,6 +126,22 @@ async fn feed(app: &App, parts: &Parts, query: &Query) -> Result<Response<Body>>
     Ok(feed_body::respond(stream, (permit, app.metrics.watcher())))
 }
 
+/// Many writes in one commit.
+async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body) -> Result<Response<Body>> {
+    if parts.method != Method::POST {
+        return Err(Status::method_not_allowed().into());
+    }
+    negotiate::form(&parts.headers)?;
+    if !query.text("dryRun").is_empty() {
+        return Err(Status::bad_request("bulk requests cannot be tried without writing").into());
+    }
+    let _permit = Permits::take(&app.permits.bulks)?;
+    let bytes = body::read(body, body::MOST_BULK_BYTES).await?;
+    let bulk = body::bulk(&parts.headers, &bytes)?;
+    drop(bytes);
+    Ok(respond::value(200, &app.api.bulk(&bulk).await?))
+}
+
 fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
     if parts.method != Method::GET && parts.method != Method::HEAD {
         return Err(Status::method_not_allowed().into());
@@ -129,7 +155,7 @@ fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
         Place::Resources { group, version } => discovery::resources(&registry, group, version)?,
         Place::OpenApiIndex => openapi::index(&registry),
         Place::OpenApi { group, version } => openapi::document(&registry, group, version)?,
-        Place::Kind(_) | Place::Changes => return Err(Status::no_such_path().into()),
+        Place::Kind(_) | Place::Changes | Place::Bulk => return Err(Status::no_such_path().into()),
     };
     Ok(respond::value(200, &value))
 }

@@ -1,0 +1,202 @@
+//! One item: what it comes to on what is stored now, and what that rests on.
+
+use sexton_model::bulk::{Action, Item, Outcome};
+use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term};
+use sexton_store::{Guard, Object, Op, Scope};
+
+use super::epoch::Turn;
+use super::patch::{Patch, check_marks};
+use crate::admission;
+use crate::api::deletion::{Deletion, Effect};
+use crate::api::{Api, Result, Target, terminating};
+
+/// An item, decided but not committed.
+pub(super) struct Decided {
+    pub(super) target: Target,
+    /// First what the moment was like, then the conditions.
+    pub(super) guards: Vec<Guard>,
+    pub(super) ops: Vec<Op>,
+    pub(super) outcome: Outcome,
+    /// Of what was there.
+    pub(super) revision: Revision,
+    /// Whether anything is written.
+    pub(super) writes: bool,
+    /// Whether what is written says something about kinds.
+    pub(super) about_kinds: bool,
+    /// How many guards are about the moment.
+    moment: usize,
+    conditions: Vec<Condition>,
+}
+
+/// What the caller asked for to be true.
+#[derive(Clone, Copy)]
+pub(super) enum Condition {
+    /// A life does not exist.
+    Absent,
+    /// Nothing names the life as its owner.
+    Unowned,
+    /// Nothing is inside of it, or of its kind.
+    NoContents,
+    /// The name of the tombstone is free.
+    TombstoneFree,
+}
+
+/// What a guard stands for.
+pub(super) enum Rests {
+    /// The world was so when it was decided; it can be decided again.
+    OnTheMoment,
+    /// The caller said so, and it is not.
+    OnCondition(Condition),
+}
+
+impl Decided {
+    /// What the guard of this number stands for.
+    pub(super) fn rests_on(&self, guard: usize) -> Rests {
+        let condition = guard.checked_sub(self.moment).and_then(|at| self.conditions.get(at));
+        condition.map_or(Rests::OnTheMoment, |condition| Rests::OnCondition(*condition))
+    }
+
+    fn add(&mut self, condition: Condition, guard: Guard) {
+        self.guards.push(guard);
+        self.conditions.push(condition);
+    }
+}
+
+/// What is to be done to the object.
+pub(super) enum Write {
+    /// Nothing: it is as asked for.
+    Nothing,
+    /// This is stored in its place.
+    Put(sexton_model::Stored),
+    /// It goes.
+    Remove,
+}
+
+impl Api {
+    /// Decides an item on what is stored now.
+    pub(super) async fn decide_item(&self, item: &Item, turn: &Turn) -> Result<Decided> {
+        let target = self.target_of(item)?;
+        let current = self.find(&target, &item.name).await?;
+        check_life(&target, item, &current)?;
+        let (guards, write, outcome) = match &item.action {
+            Action::Delete { policy, annotations } => {
+                let policy = policy.as_deref().map(|name| policy_named(&target, item, name)).transpose()?;
+                let mut deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
+                if let (Effect::Mark { document, stored }, false) =
+                    (&mut deletion.effect, annotations.is_empty())
+                {
+                    check_marks(&target, document)?;
+                    admission::check_size(Some(&current.stored), stored)?;
+                }
+                deletion_of(deletion)
+            }
+            Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
+                let patch = Patch { remove_finalizers, add_finalizers, remove_owners, annotations };
+                let (write, outcome) = patch.decide(&target, &current)?;
+                (vec![current.unchanged()], write, outcome)
+            }
+        };
+        self.completed(item, turn, target, &current, guards, (write, outcome)).await
+    }
+
+    /// Adds whose turn it is, the conditions, and what is left behind.
+    async fn completed(
+        &self,
+        item: &Item,
+        turn: &Turn,
+        target: Target,
+        current: &Object,
+        mut guards: Vec<Guard>,
+        (write, outcome): (Write, Outcome),
+    ) -> Result<Decided> {
+        guards.extend(turn.guard());
+        let mut decided = Decided {
+            moment: guards.len(),
+            guards,
+            ops: Vec::with_capacity(1),
+            outcome,
+            revision: current.revision,
+            writes: !matches!(write, Write::Nothing),
+            about_kinds: target.kind.special == crate::kinds::Special::Definition,
+            conditions: Vec::new(),
+            target,
+        };
+        for uid in &item.absent {
+            decided.add(Condition::Absent, Guard::Unused { term: Term::uid(uid) });
+        }
+        if item.unreferenced {
+            decided.add(Condition::Unowned, terminating::unowned(&item.uid, &item.except));
+            if decided.target.kind.holds_others() {
+                let contents = self.contents(&decided.target, &current.document()?);
+                contents.iter().for_each(|scope| decided.add(Condition::NoContents, Scope::empty(scope)));
+            }
+        }
+        match write {
+            Write::Nothing => {}
+            Write::Put(stored) => {
+                decided.ops.push(Op::Put { key: current.key.clone(), value: stored.bytes().clone() });
+            }
+            Write::Remove => {
+                if let Some(spec) = &item.tombstone {
+                    let (key, stored) = self.tombstone(item, spec, current)?;
+                    let free = Guard::At { key: key.clone(), revision: Revision::NONE };
+                    decided.add(Condition::TombstoneFree, free);
+                    // Before the removal, so that the revision of the whole is that of the removal.
+                    decided.ops.push(Op::Put { key, value: stored.bytes().clone() });
+                }
+                decided.ops.push(Op::Delete { key: current.key.clone() });
+            }
+        }
+        Ok(decided)
+    }
+
+    /// Where an item points: a kind in whichever version, served or not.
+    fn target_of(&self, item: &Item) -> Result<Target> {
+        let resource = GroupResource::new(item.group.as_str(), item.resource.as_str());
+        let registry = self.kinds.current();
+        let kind = registry.kept(&resource).ok_or_else(|| Status::not_found(&resource, &item.name))?;
+        if kind.namespaced == item.namespace.is_empty() {
+            return Err(Status::not_found(&resource, &item.name).into());
+        }
+        Ok(Target { kind: kind.clone(), namespace: item.namespace.clone() })
+    }
+}
+
+/// Whether this is what the caller means.
+fn check_life(target: &Target, item: &Item, current: &Object) -> Result<()> {
+    let facts = current.facts()?;
+    if facts.uid != item.uid {
+        // That life is gone; whoever has its name now is none of the caller's business.
+        return Err(Status::not_found(&target.kind.resource, &item.name).into());
+    }
+    if let Some(version) = &item.resource_version
+        && *version != current.revision.to_string()
+    {
+        return Err(crate::api::update::modified(target, &item.name).into());
+    }
+    if let Some(owners) = &item.owners {
+        let named = |owner: &&str| owners.iter().any(|uid| uid == owner);
+        if !facts.owners.iter().all(named) || !owners.iter().all(|uid| facts.owners.contains(&uid.as_str())) {
+            let owners = facts.owners.join(", ");
+            return Err(Status::owners_changed(&target.kind.resource, &item.name, &owners).into());
+        }
+    }
+    Ok(())
+}
+
+fn policy_named(target: &Target, item: &Item, name: &str) -> Result<Policy> {
+    Policy::named(name).ok_or_else(|| {
+        let known = &["Cascade", "Foreground", "Background", "Orphan"];
+        let error = FieldError::not_supported("action.delete.policy", name, known);
+        Status::invalid(&target.kind.resource.group, &target.kind.kind, &item.name, &[error]).into()
+    })
+}
+
+fn deletion_of(deletion: Deletion) -> (Vec<Guard>, Write, Outcome) {
+    let Deletion { guards, effect } = deletion;
+    match effect {
+        Effect::Nothing => (guards, Write::Nothing, Outcome::Unchanged),
+        Effect::Mark { stored, .. } => (guards, Write::Put(stored), Outcome::Marked),
+        Effect::Remove { .. } => (guards, Write::Remove, Outcome::Removed),
+    }
+}

@@ -1,0 +1,174 @@
+//! Many deletions and patches in one durable commit, each with the evidence on which it rests.
+//!
+//! Items are decided one by one on what is stored now, and committed together, in order: the conditions of each are
+//! checked in the committing transaction, after what those before it wrote. Whoever lost a race decides again. It must
+//! not know why anything is deleted, nor follow a reference to do so.
+
+mod epoch;
+mod item;
+mod patch;
+mod refusal;
+mod tombstone;
+
+use std::collections::HashSet;
+
+use sexton_model::Status;
+use sexton_model::bulk::{Bulk, BulkResult, Item, ItemResult, MAX_ITEMS};
+use sexton_store::{CommitError, Committed, Transaction};
+
+use self::epoch::Turn;
+use self::item::{Decided, Rests};
+use super::{Api, Failure, RACES, Result};
+
+/// After so many decisions others get the processor.
+const AT_ONCE: usize = 128;
+
+/// What became of the items so far.
+struct Progress<'a> {
+    items: &'a [Item],
+    results: Vec<Option<ItemResult>>,
+    /// Not decided for good yet, in order.
+    pending: Vec<usize>,
+    /// Whether a kind may be another now.
+    kinds_changed: bool,
+}
+
+impl Api {
+    /// Does what the items say, as far as their conditions hold.
+    pub async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult> {
+        check_form(&bulk.items)?;
+        let mut progress = Progress {
+            items: &bulk.items,
+            results: vec![None; bulk.items.len()],
+            pending: (0..bulk.items.len()).collect(),
+            kinds_changed: false,
+        };
+        for _ in 0..RACES {
+            let turn = match &bulk.epoch {
+                None => Turn::Anybody,
+                Some(epoch) => match self.turn(epoch).await {
+                    // As long as nothing is done the request as a whole is refused; after that it must be told what is.
+                    Err(failure) if progress.untouched() => return Err(failure),
+                    Err(failure) => {
+                        progress.refuse_rest(&failure);
+                        break;
+                    }
+                    Ok(turn) => turn,
+                },
+            };
+            self.round(&mut progress, &turn).await?;
+            if progress.pending.is_empty() {
+                break;
+            }
+        }
+        progress.refuse_rest(&CommitError::Conflict { guard: 0 }.into());
+        if progress.kinds_changed {
+            self.kinds.reload(&self.store).await?;
+        }
+        Ok(BulkResult { items: progress.results.into_iter().flatten().collect() })
+    }
+
+    /// Decides all pending items and commits what they come to.
+    async fn round(&self, progress: &mut Progress<'_>, turn: &Turn) -> Result<()> {
+        let mut decisions = Vec::with_capacity(progress.pending.len());
+        let mut transactions = Vec::with_capacity(progress.pending.len());
+        for (count, index) in std::mem::take(&mut progress.pending).into_iter().enumerate() {
+            if count % AT_ONCE == AT_ONCE - 1 {
+                tokio::task::yield_now().await;
+            }
+            match self.decide_item(&progress.items[index], turn).await {
+                Ok(mut decided) => {
+                    let guards = std::mem::take(&mut decided.guards);
+                    transactions.push(Transaction { guards, ops: std::mem::take(&mut decided.ops) });
+                    decisions.push((index, decided));
+                }
+                Err(failure) => progress.settle(index, refused(&failure)),
+            }
+        }
+        let outcomes = self.store.engine().commit_all(transactions).await;
+        for ((index, decided), outcome) in decisions.into_iter().zip(outcomes) {
+            let result = match outcome {
+                Ok(committed) => {
+                    progress.kinds_changed |= decided.about_kinds;
+                    done(&decided, committed)
+                }
+                Err(CommitError::Conflict { guard }) => match decided.rests_on(guard) {
+                    Rests::OnTheMoment => {
+                        progress.pending.push(index);
+                        continue;
+                    }
+                    // What was in the way may be gone once those before it had their turn.
+                    Rests::OnCondition(_) if !progress.pending.is_empty() => {
+                        progress.pending.push(index);
+                        continue;
+                    }
+                    Rests::OnCondition(condition) => {
+                        match self.condition_failed(&progress.items[index], &decided, condition).await {
+                            Ok(status) | Err(Failure(status)) => refused(&Failure(status)),
+                        }
+                    }
+                },
+                Err(error) => refused(&error.into()),
+            };
+            progress.settle(index, result);
+        }
+        Ok(())
+    }
+}
+
+impl Progress<'_> {
+    fn settle(&mut self, index: usize, result: ItemResult) {
+        self.results[index] = Some(result);
+    }
+
+    fn untouched(&self) -> bool {
+        !self.results.iter().flatten().any(|result| result.outcome.is_some())
+    }
+
+    fn refuse_rest(&mut self, failure: &Failure) {
+        for index in std::mem::take(&mut self.pending) {
+            self.settle(index, refused(failure));
+        }
+    }
+}
+
+fn done(decided: &Decided, committed: Committed) -> ItemResult {
+    let revision = if decided.writes { committed.revision } else { decided.revision };
+    ItemResult {
+        code: 200,
+        outcome: Some(decided.outcome),
+        resource_version: Some(revision.to_string()),
+        status: None,
+        weaker: None,
+    }
+}
+
+fn refused(failure: &Failure) -> ItemResult {
+    let status = failure.0.clone();
+    ItemResult {
+        code: status.code,
+        outcome: None,
+        resource_version: None,
+        status: Some(status),
+        weaker: None,
+    }
+}
+
+/// What makes no sense whatever is stored.
+fn check_form(items: &[Item]) -> Result<()> {
+    if items.len() > MAX_ITEMS {
+        let message = format!("{} items are too many for one request: at most {MAX_ITEMS}", items.len());
+        return Err(Status::bad_request(message).into());
+    }
+    let mut slots = HashSet::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        if item.resource.is_empty() || item.name.is_empty() || item.uid.is_empty() {
+            return Err(Status::bad_request(format!("items[{at}] needs resource, name and uid")).into());
+        }
+        if !slots.insert((&item.group, &item.resource, &item.namespace, &item.name)) {
+            let message = format!("items[{at}]: {} {:?} occurs twice", item.resource, item.name);
+            return Err(Status::bad_request(message).into());
+        }
+    }
+    Ok(())
+}

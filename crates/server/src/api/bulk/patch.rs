@@ -1,0 +1,94 @@
+//! The patch of an item: holds, owners and annotations, and nothing else of an object. Who manages which fields is
+//! not touched by it.
+
+use serde_json::Value;
+use sexton_model::bulk::{Annotations, Outcome};
+use sexton_model::marks::NAMESPACE_HOLD;
+use sexton_model::{Document, Status};
+use sexton_store::Object;
+
+use super::item::Write;
+use crate::admission;
+use crate::api::commit::is_held;
+use crate::api::deletion::annotate;
+use crate::api::{Result, Target};
+use crate::kinds::Special;
+
+/// What an item changes.
+pub(super) struct Patch<'a> {
+    pub(super) remove_finalizers: &'a [String],
+    pub(super) add_finalizers: &'a [String],
+    pub(super) remove_owners: &'a [String],
+    pub(super) annotations: &'a Annotations,
+}
+
+impl Patch<'_> {
+    /// What it comes to on this version.
+    pub(super) fn decide(&self, target: &Target, current: &Object) -> Result<(Write, Outcome)> {
+        let facts = current.facts()?;
+        let marked = facts.deleted.is_some();
+        let namespace = target.kind.special == Special::Namespace;
+        if marked
+            && !namespace
+            && self.add_finalizers.is_empty()
+            && facts.finalizers.iter().all(|name| self.removes(name))
+        {
+            // The last holds go, and the object with them: known without reading its text.
+            return Ok((Write::Remove, Outcome::Removed));
+        }
+        let mut document = current.document()?;
+        self.apply(&mut document);
+        if namespace && marked && self.removes(NAMESPACE_HOLD) {
+            admission::release_contents(target, &mut document);
+        }
+        if marked && !is_held(target, &document) {
+            return Ok((Write::Remove, Outcome::Removed));
+        }
+        self.check(target, &mut document)?;
+        let stored = target.encode(&document);
+        if stored == current.stored {
+            return Ok((Write::Nothing, Outcome::Unchanged));
+        }
+        admission::check_size(Some(&current.stored), &stored)?;
+        Ok((Write::Put(stored), Outcome::Patched))
+    }
+
+    fn removes(&self, finalizer: &str) -> bool {
+        self.remove_finalizers.iter().any(|name| name == finalizer)
+    }
+
+    fn apply(&self, document: &mut Document) {
+        let kept = document.finalizers().into_iter().filter(|name| !self.removes(name));
+        let mut finalizers: Vec<String> = kept.map(str::to_owned).collect();
+        for finalizer in self.add_finalizers {
+            if !finalizers.contains(finalizer) {
+                finalizers.push(finalizer.clone());
+            }
+        }
+        document.set_finalizers(finalizers);
+        if !self.remove_owners.is_empty() {
+            let goes = |owner: &Value| self.remove_owners.iter().any(|uid| owner["uid"] == uid.as_str());
+            let kept: Vec<Value> =
+                document.owner_references().iter().filter(|owner| !goes(owner)).cloned().collect();
+            document.set_or_remove("ownerReferences", (!kept.is_empty()).then(|| kept.into()));
+        }
+        annotate(document, self.annotations);
+    }
+
+    /// What is put on has the same grammar and the same limits as anybody's.
+    fn check(&self, target: &Target, document: &mut Document) -> Result<()> {
+        if self.add_finalizers.is_empty() && self.annotations.values().all(Option::is_none) {
+            return Ok(());
+        }
+        check_marks(target, document)
+    }
+}
+
+/// What this verb puts on an object must be such as anybody may put on.
+pub(super) fn check_marks(target: &Target, document: &mut Document) -> Result<()> {
+    let name = document.name().to_owned();
+    match admission::errors_of_marks(target, document).as_slice() {
+        [] => Ok(()),
+        errors => Err(Status::invalid(&target.kind.resource.group, &target.kind.kind, &name, errors).into()),
+    }
+}

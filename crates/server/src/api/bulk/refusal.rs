@@ -1,0 +1,50 @@
+//! Why an item was not done, in words.
+
+use sexton_model::bulk::{Item, reason};
+use sexton_model::{Status, Term};
+
+use super::item::{Condition, Decided};
+use crate::api::{Api, Result};
+
+/// As many lives are named.
+const NAMED: usize = 3;
+
+impl Api {
+    /// The refusal of an item whose condition was found untrue. What it names is what is there now, which may have
+    /// changed since.
+    pub(super) async fn condition_failed(
+        &self,
+        item: &Item,
+        decided: &Decided,
+        condition: Condition,
+    ) -> Result<Box<Status>> {
+        let kind = &decided.target.kind.resource;
+        let status = match condition {
+            Condition::Absent => self.still_present(item, decided).await?,
+            Condition::Unowned => self.still_referenced(&decided.target, &item.name, &item.uid).await?,
+            Condition::NoContents => Status::still_referenced(
+                kind,
+                &item.name,
+                "what it contains or is about",
+            )
+            .because(reason::STILL_REFERENCED, "it is not empty", ""),
+            Condition::TombstoneFree => {
+                Status::conflict(kind, &item.name, "the name of its tombstone is taken")
+            }
+        };
+        Ok(Box::new(status))
+    }
+
+    async fn still_present(&self, item: &Item, decided: &Decided) -> Result<Status> {
+        let mut present = Vec::new();
+        for uid in &item.absent {
+            if present.len() < NAMED && !self.store.engine().with_term(Term::uid(uid), 1).await?.is_empty() {
+                present.push(uid.as_str());
+            }
+        }
+        let status = Status::still_present(&decided.target.kind.resource, &item.name, &present.join(", "));
+        Ok(present
+            .into_iter()
+            .fold(status, |status, uid| status.because(reason::STILL_PRESENT, uid, "absent")))
+    }
+}
