@@ -1,4 +1,11 @@
 //! Who is garbage, in which order it dies, and why. Pure: no clock, no IO, no randomness, no threads.
 
 pub mod destruction;
+pub mod detect;
 pub mod graph;
+pub mod snapshot;
+
+pub use detect::{Cause, Detector, Finding, Hold, Hypothetical, Invalid, Judgement, Strip, Unknown, WhyHeld};
+pub use snapshot::{
+    LifeId, NotObservable, Observation, OwnerRef, Ownership, Snapshot, WhyInvalid, WhyUnknown,
+};

@@ -1,0 +1,155 @@
+//! What detectors say: who is doomed and why, who only loses references, and what is left alone.
+
+use std::collections::BTreeMap;
+
+use sexton_model::{Policy, Uid};
+
+use crate::snapshot::{LifeId, OwnerRef, Snapshot, WhyInvalid, WhyUnknown};
+
+/// What follows from the marked, removed and accused lives of a snapshot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Judgement {
+    /// Who is to die, the marked ones included.
+    pub doomed: BTreeMap<LifeId, Finding>,
+    /// Who lives on and only loses references. By key.
+    pub strips: Vec<Strip>,
+    /// References about whose owners nothing can be said. By key.
+    pub unknown: Vec<Unknown>,
+    /// References that are not what they say. By key.
+    pub invalid: Vec<Invalid>,
+    /// Who would die but must not. By key.
+    pub holds: Vec<Hold>,
+}
+
+/// Why one life dies, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The life.
+    pub life: LifeId,
+    /// Who found it.
+    pub detector: Detector,
+    /// What it is based on.
+    pub cause: Cause,
+    /// What its own dependents are to do.
+    pub policy: Policy,
+    /// Whether it is marked already.
+    pub marked: bool,
+    /// The life from whose deletion it follows; it may be gone already.
+    pub root: Uid,
+    /// Who asked for that, if it is known.
+    pub initiator: Option<String>,
+}
+
+/// Who found a life to be garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detector {
+    /// Somebody asked for its deletion.
+    Deleted,
+    /// It follows another.
+    Cascade,
+    /// Its owners do not exist.
+    Orphaned,
+}
+
+/// What a finding is based on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// Somebody asked for it.
+    Asked,
+    /// An owner dies.
+    OwnerDoomed {
+        /// The owner.
+        owner: LifeId,
+    },
+    /// No owner exists any more.
+    OwnersGone {
+        /// Those that it names.
+        uids: Vec<Uid>,
+    },
+    /// Its namespace dies.
+    InNamespace {
+        /// The namespace.
+        namespace: LifeId,
+    },
+    /// The definition of its kind dies.
+    OfDefinition {
+        /// The definition.
+        definition: LifeId,
+    },
+}
+
+/// References that a life loses; it lives on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strip {
+    /// The life.
+    pub life: LifeId,
+    /// The owners to whom it no longer refers.
+    pub owners: Vec<Uid>,
+    /// Whether each of them is gone or marked, so that there is no way back.
+    pub ready: bool,
+}
+
+/// A reference about whose owner nothing can be said. What it belongs to is left alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// Who refers.
+    pub life: LifeId,
+    /// The reference.
+    pub reference: OwnerRef,
+    /// Why nothing can be said.
+    pub why: WhyUnknown,
+}
+
+/// A reference that is not what it says. It neither keeps nor condemns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// Who refers.
+    pub life: LifeId,
+    /// The reference.
+    pub reference: OwnerRef,
+    /// What is wrong with it.
+    pub why: WhyInvalid,
+}
+
+/// A life that would die but must not. What is below it is not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hold {
+    /// The life.
+    pub life: LifeId,
+    /// The dying owner, namespace or definition that has to wait for it, if there is one.
+    pub keeps: Option<LifeId>,
+    /// Why it must not die.
+    pub why: WhyHeld,
+}
+
+/// Why a life must not die.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WhyHeld {
+    /// It is protected: "true" or the reason that is written there.
+    Protected(String),
+    /// It was not in the plan that was approved; the digest of that.
+    NotApproved(String),
+}
+
+/// A deletion that has not happened: what would follow?
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hypothetical {
+    /// The life that would be deleted.
+    pub life: LifeId,
+    /// What its dependents would do.
+    pub policy: Policy,
+}
+
+impl Judgement {
+    /// All findings, ordered by the keys of the lives.
+    pub fn findings(&self, snapshot: &Snapshot) -> Vec<&Finding> {
+        let mut findings: Vec<&Finding> = self.doomed.values().collect();
+        findings.sort_by(|a, b| snapshot.compare(a.life, b.life));
+        findings
+    }
+
+    /// Whether the life is to die.
+    pub fn dooms(&self, life: LifeId) -> bool {
+        self.doomed.contains_key(&life)
+    }
+}

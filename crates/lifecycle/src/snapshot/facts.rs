@@ -1,0 +1,226 @@
+//! What is known of one life. Everything here is a question that costs as much as its answer is long.
+//!
+//! Every function that takes a [`LifeId`] panics if that life is gone: see [`Snapshot::contains`].
+
+use std::cmp::Ordering;
+
+use sexton_model::subscription::Subscription;
+use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
+
+use super::life::{Rare, recorded};
+use super::{LifeId, Snapshot};
+
+/// The group and the plural of custom resource definitions.
+const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
+/// The plural of namespaces, in the core group.
+const NAMESPACES: (&str, &str) = ("", "namespaces");
+
+impl Snapshot {
+    /// The slot.
+    pub fn key(&self, life: LifeId) -> Key {
+        let seen = self.life(life);
+        let (row, name) = (self.kinds.get(seen.kind), self.kinds.named(seen.kind));
+        Key {
+            kind: GroupResource::new(name.group.as_str(), row.resource.as_str()),
+            namespace: self.namespace(life).to_owned(),
+            name: self.name(life).to_owned(),
+        }
+    }
+
+    /// Orders lives by their slots, as their keys would be.
+    pub fn compare(&self, a: LifeId, b: LifeId) -> Ordering {
+        let words = |life: LifeId| {
+            let seen = self.life(life);
+            let (row, name) = (self.kinds.get(seen.kind), self.kinds.named(seen.kind));
+            (name.group.as_str(), row.resource.as_str(), self.namespace(life), self.name(life))
+        };
+        words(a).cmp(&words(b))
+    }
+
+    /// The group; empty for the core group.
+    pub fn group(&self, life: LifeId) -> &str {
+        &self.kinds.named(self.life(life).kind).group
+    }
+
+    /// The kind's name.
+    pub fn kind(&self, life: LifeId) -> &str {
+        &self.kinds.named(self.life(life).kind).kind
+    }
+
+    /// The version in which it was seen.
+    pub fn version(&self, life: LifeId) -> &str {
+        &self.kinds.get(self.life(life).kind).version
+    }
+
+    /// The namespace; empty if it is in none.
+    pub fn namespace(&self, life: LifeId) -> &str {
+        self.words.text(self.life(life).namespace)
+    }
+
+    /// The name.
+    pub fn name(&self, life: LifeId) -> &str {
+        self.words.text(self.life(life).name)
+    }
+
+    /// The uid.
+    pub fn uid(&self, life: LifeId) -> Uid {
+        self.words.uid(self.life(life).uid)
+    }
+
+    /// The revision at which it was last seen to change.
+    pub fn revision_of(&self, life: LifeId) -> Revision {
+        self.life(life).revision
+    }
+
+    /// How often its desired state changed.
+    pub fn generation(&self, life: LifeId) -> i64 {
+        self.life(life).generation
+    }
+
+    /// Since when it exists, in seconds since 1970.
+    pub fn created(&self, life: LifeId) -> i64 {
+        self.life(life).created
+    }
+
+    /// What holds it once it is marked.
+    pub fn finalizers(&self, life: LifeId) -> impl Iterator<Item = &str> + '_ {
+        self.words.text(self.life(life).finalizers).split('\n').filter(|finalizer| !finalizer.is_empty())
+    }
+
+    /// The policy that its finalizers record. Of contradicting ones the least destructive counts.
+    pub fn policy(&self, life: LifeId) -> Option<Policy> {
+        recorded(self.finalizers(life))
+    }
+
+    fn rare(&self, life: LifeId) -> Option<&Rare> {
+        self.life(life).rare.as_deref()
+    }
+
+    /// Whether it is marked.
+    pub fn is_marked(&self, life: LifeId) -> bool {
+        self.life(life).marked()
+    }
+
+    /// Since when it is marked, in seconds since 1970.
+    pub fn deleted(&self, life: LifeId) -> Option<i64> {
+        self.rare(life)?.deleted
+    }
+
+    /// The journal of its destruction, as it is written.
+    pub fn journal(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.journal.as_deref()
+    }
+
+    /// "true" or the reason why it must not be destroyed.
+    pub fn protect(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.protect.as_deref()
+    }
+
+    /// The digest of the plan in which it was approved.
+    pub fn approved(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.approved.as_deref()
+    }
+
+    /// Who asked for the deletion from which its own follows.
+    pub fn deleted_by(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.deleted_by.as_deref()
+    }
+
+    /// The collection in which it ends.
+    pub fn collection(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.collection.as_deref()
+    }
+
+    /// Whether it was destroyed and is only there to be read.
+    pub fn is_destroyed(&self, life: LifeId) -> bool {
+        self.rare(life).is_some_and(|rare| rare.destroyed)
+    }
+
+    /// Where it stands in its module: higher ones go first.
+    pub fn order(&self, life: LifeId) -> Option<i64> {
+        self.rare(life)?.order
+    }
+
+    /// Whose it is.
+    pub fn manager(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.manager.as_deref()
+    }
+
+    /// What could not be understood of it.
+    pub fn note(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.note.as_deref()
+    }
+
+    /// What it wants to be told of, as it is written.
+    pub fn subscriptions(&self, life: LifeId) -> &[Subscription] {
+        self.rare(life).map_or(&[], |rare| &rare.subscriptions)
+    }
+
+    /// The namespace that it is in.
+    pub fn namespace_life(&self, life: LifeId) -> Option<LifeId> {
+        let seen = self.life(life);
+        let (none, place) = (self.words.find("")?, self.kinds.find_place(NAMESPACES.0, NAMESPACES.1)?);
+        if seen.namespace == none { None } else { self.in_slot(place, none, seen.namespace) }
+    }
+
+    /// The definition of its kind.
+    pub fn definition_life(&self, life: LifeId) -> Option<LifeId> {
+        let seen = self.life(life);
+        let (row, name) = (self.kinds.get(seen.kind), self.kinds.named(seen.kind));
+        let place = self.kinds.find_place(DEFINITIONS.0, DEFINITIONS.1)?;
+        let none = self.words.find("")?;
+        let named = self.words.find(&format!("{}.{}", row.resource, name.group))?;
+        self.in_slot(place, none, named)
+    }
+
+    /// Whether it is a namespace.
+    pub fn is_namespace(&self, life: LifeId) -> bool {
+        self.is_of(life, NAMESPACES)
+    }
+
+    /// Whether it is a definition of a kind.
+    pub fn is_definition(&self, life: LifeId) -> bool {
+        self.is_of(life, DEFINITIONS)
+    }
+
+    fn is_of(&self, life: LifeId, (group, resource): (&str, &str)) -> bool {
+        let row = self.kinds.get(self.life(life).kind);
+        row.resource == resource && self.kinds.named(self.life(life).kind).group == group
+    }
+
+    /// What a namespace contains, or the objects that a definition defines. Nothing for anything else.
+    pub fn contents(&self, life: LifeId) -> Box<dyn Iterator<Item = LifeId> + '_> {
+        let none = Box::new(std::iter::empty());
+        if self.is_namespace(life) {
+            return match self.members.get(&self.life(life).name) {
+                Some(members) => Box::new(members.iter().map(|index| self.lives.id(*index))),
+                None => none,
+            };
+        }
+        if !self.is_definition(life) {
+            return none;
+        }
+        let Some((resource, group)) = self.name(life).split_once('.') else { return none };
+        let Some(place) = self.kinds.find_place(group, resource) else { return none };
+        let of_kind = self.kinds.at_place(place).filter_map(|name| self.instances.get(&name)).flatten();
+        let here = move |life: &LifeId| self.kinds.get(self.life(*life).kind).place == place;
+        Box::new(of_kind.map(|index| self.lives.id(*index)).filter(here))
+    }
+
+    /// All objects in a namespace of that name, whether or not the namespace itself exists.
+    pub fn members(&self, namespace: &str) -> impl Iterator<Item = LifeId> + '_ {
+        let members = self.words.find(namespace).and_then(|word| self.members.get(&word));
+        members.into_iter().flatten().map(|index| self.lives.id(*index))
+    }
+
+    /// All objects of a kind.
+    pub fn instances(&self, group: &str, kind: &str) -> impl Iterator<Item = LifeId> + '_ {
+        let instances = self.kinds.find(group, kind).and_then(|name| self.instances.get(&name));
+        instances.into_iter().flatten().map(|index| self.lives.id(*index))
+    }
+
+    /// The class that gives code to a life's kind.
+    pub fn class_for(&self, life: LifeId) -> Option<LifeId> {
+        self.by_id(*self.classes.get(&self.kinds.get(self.life(life).kind).name)?)
+    }
+}

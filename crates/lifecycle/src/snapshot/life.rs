@@ -1,0 +1,130 @@
+//! One life as the snapshot keeps it: small, with what is rare in a box of its own.
+
+use sexton_model::subscription::Subscription;
+use sexton_model::{Policy, Revision};
+
+use super::words::{Id, Word};
+
+/// A life in a snapshot. Valid until that life is removed; a later life never gets the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LifeId {
+    pub(crate) index: u32,
+    pub(crate) turn: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Life {
+    pub(crate) uid: Id,
+    pub(crate) revision: Revision,
+    pub(crate) created: i64,
+    pub(crate) generation: i64,
+    pub(crate) owners: Box<[Ref]>,
+    pub(crate) rare: Option<Box<Rare>>,
+    pub(crate) kind: u32,
+    pub(crate) namespace: Word,
+    pub(crate) name: Word,
+    /// All finalizers in one text, one per line: there are few different ones.
+    pub(crate) finalizers: Word,
+}
+
+/// A reference to an owner.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ref {
+    pub(crate) uid: Id,
+    pub(crate) kind: u32,
+    pub(crate) name: Word,
+    pub(crate) controller: bool,
+    pub(crate) blocks: bool,
+}
+
+/// What few lives have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Rare {
+    pub(crate) deleted: Option<i64>,
+    pub(crate) subscriptions: Vec<Subscription>,
+    pub(crate) protect: Option<String>,
+    pub(crate) journal: Option<String>,
+    pub(crate) deleted_by: Option<String>,
+    pub(crate) approved: Option<String>,
+    pub(crate) collection: Option<String>,
+    pub(crate) destroyed: bool,
+    pub(crate) order: Option<i64>,
+    pub(crate) manager: Option<String>,
+    pub(crate) note: Option<String>,
+}
+
+impl Life {
+    pub(crate) fn marked(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.deleted.is_some())
+    }
+}
+
+/// All lives, by number. The numbers of removed lives are used again, with another turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lives {
+    places: Vec<(u32, Option<Life>)>,
+    free: Vec<u32>,
+}
+
+impl Lives {
+    pub(crate) fn insert(&mut self, life: Life) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                self.places[index as usize].1 = Some(life);
+                index
+            }
+            None => {
+                self.places.push((0, Some(life)));
+                (self.places.len() - 1) as u32
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, index: u32) -> Option<Life> {
+        let place = &mut self.places[index as usize];
+        place.0 = place.0.wrapping_add(1);
+        self.free.push(index);
+        place.1.take()
+    }
+
+    pub(crate) fn replace(&mut self, index: u32, life: Life) {
+        self.places[index as usize].1 = Some(life);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    pub(crate) fn indexes(&self) -> impl Iterator<Item = u32> + '_ {
+        let present = self.places.iter().enumerate().filter(|(_, place)| place.1.is_some());
+        present.map(|(index, _)| index as u32)
+    }
+
+    pub(crate) fn get(&self, index: u32) -> &Life {
+        match &self.places[index as usize].1 {
+            Some(life) => life,
+            None => unreachable!("the indexes name only lives that are there"),
+        }
+    }
+
+    pub(crate) fn id(&self, index: u32) -> LifeId {
+        LifeId { index, turn: self.places[index as usize].0 }
+    }
+
+    pub(crate) fn contains(&self, id: LifeId) -> bool {
+        self.places.get(id.index as usize).is_some_and(|place| place.0 == id.turn && place.1.is_some())
+    }
+}
+
+/// The policy that finalizers record. Where they contradict each other, the least destructive one counts.
+pub(crate) fn recorded<'a>(finalizers: impl Iterator<Item = &'a str>) -> Option<Policy> {
+    let mut found = None;
+    for policy in finalizers.filter_map(Policy::recorded_by) {
+        found = match (found, policy) {
+            (Some(Policy::Orphan), _) | (_, Policy::Orphan) => Some(Policy::Orphan),
+            (Some(Policy::Cascade), _) | (_, Policy::Cascade) => Some(Policy::Cascade),
+            _ => Some(policy),
+        };
+    }
+    found
+}

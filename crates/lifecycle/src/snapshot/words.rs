@@ -1,0 +1,190 @@
+//! Texts and uids, each kept once and counted. Knows nothing of lives.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use sexton_model::Uid;
+use std::hash::BuildHasher;
+
+/// The number of a kept text.
+pub(crate) type Word = u32;
+
+/// A uid in sixteen bytes: the number itself if it is a UUID in the usual spelling, else the number of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Id(u64, u64);
+
+/// Where the version of a UUID stands in its first half. Words leave it empty, so that the two cannot be mixed up.
+const VERSION_SHIFT: u32 = 12;
+
+#[derive(Debug, Clone)]
+struct Entry {
+    text: Box<str>,
+    count: u32,
+}
+
+/// Texts, each kept as long as somebody counts on it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words {
+    entries: Vec<Entry>,
+    free: Vec<Word>,
+    table: HashTable<Word>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Words {
+    /// Keeps a text, or counts it once more.
+    pub(crate) fn take(&mut self, text: &str) -> Word {
+        if let Some(word) = self.find(text) {
+            self.entries[word as usize].count += 1;
+            return word;
+        }
+        let entry = Entry { text: text.into(), count: 1 };
+        let word = match self.free.pop() {
+            Some(word) => {
+                self.entries[word as usize] = entry;
+                word
+            }
+            None => {
+                self.entries.push(entry);
+                (self.entries.len() - 1) as Word
+            }
+        };
+        let Words { entries, table, hasher, .. } = self;
+        table.insert_unique(hasher.hash_one(text), word, |known| {
+            hasher.hash_one(&*entries[*known as usize].text)
+        });
+        word
+    }
+
+    /// Counts a kept text once less and forgets it after the last time.
+    pub(crate) fn release(&mut self, word: Word) {
+        let entry = &mut self.entries[word as usize];
+        entry.count -= 1;
+        if entry.count > 0 {
+            return;
+        }
+        let text = std::mem::take(&mut entry.text);
+        if let Ok(found) = self.table.find_entry(self.hasher.hash_one(&*text), |known| *known == word) {
+            found.remove();
+        }
+        self.free.push(word);
+    }
+
+    /// The number of a text that is kept.
+    pub(crate) fn find(&self, text: &str) -> Option<Word> {
+        let same = |known: &Word| &*self.entries[*known as usize].text == text;
+        self.table.find(self.hasher.hash_one(text), same).copied()
+    }
+
+    /// The text.
+    pub(crate) fn text(&self, word: Word) -> &str {
+        &self.entries[word as usize].text
+    }
+
+    /// Keeps a uid, or counts it once more.
+    pub(crate) fn take_uid(&mut self, uid: &Uid) -> Id {
+        uuid(&uid.0).unwrap_or_else(|| Id(0, u64::from(self.take(&uid.0))))
+    }
+
+    /// Counts a uid once more.
+    pub(crate) fn take_id(&mut self, id: Id) -> Id {
+        if let Some(word) = id.word() {
+            self.again(word);
+        }
+        id
+    }
+
+    /// Counts a kept text once more.
+    pub(crate) fn again(&mut self, word: Word) {
+        self.entries[word as usize].count += 1;
+    }
+
+    /// Counts a uid once less.
+    pub(crate) fn release_id(&mut self, id: Id) {
+        if let Some(word) = id.word() {
+            self.release(word);
+        }
+    }
+
+    /// The short form of a uid, if anybody could have it.
+    pub(crate) fn find_uid(&self, uid: &str) -> Option<Id> {
+        uuid(uid).or_else(|| Some(Id(0, u64::from(self.find(uid)?))))
+    }
+
+    /// The uid in its long form.
+    pub(crate) fn uid(&self, id: Id) -> Uid {
+        match id.word() {
+            Some(word) => Uid(self.text(word).to_owned()),
+            None => Uid(format!(
+                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+                id.0 >> 32,
+                id.0 >> 16 & 0xffff,
+                id.0 & 0xffff,
+                id.1 >> 48,
+                id.1 & 0xffff_ffff_ffff
+            )),
+        }
+    }
+}
+
+impl Id {
+    fn word(self) -> Option<Word> {
+        if self.0 >> VERSION_SHIFT & 0xf == 0 { Word::try_from(self.1).ok() } else { None }
+    }
+}
+
+/// The number of a UUID in the usual spelling: lower case, with dashes, version and variant as they should be.
+fn uuid(text: &str) -> Option<Id> {
+    let bytes = text.as_bytes();
+    let dashes = [8, 13, 18, 23];
+    if bytes.len() != 36 || dashes.iter().any(|at| bytes[*at] != b'-') {
+        return None;
+    }
+    if !matches!(bytes[14], b'1'..=b'8') || !matches!(bytes[19], b'8' | b'9' | b'a' | b'b') {
+        return None;
+    }
+    let mut number: u128 = 0;
+    for (at, byte) in bytes.iter().enumerate().filter(|(at, _)| !dashes.contains(at)) {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => return None,
+        };
+        debug_assert!(at < 36);
+        number = number << 4 | u128::from(digit);
+    }
+    Some(Id((number >> 64) as u64, number as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_kept_once_and_as_long_as_needed() {
+        let mut words = Words::default();
+        let first = words.take("a");
+        assert_eq!(words.take("a"), first);
+        words.release(first);
+        assert_eq!(words.find("a"), Some(first));
+        words.release(first);
+        assert_eq!(words.find("a"), None);
+        assert_eq!(words.take("b"), first);
+        assert_eq!(words.text(first), "b");
+    }
+
+    #[test]
+    fn uids_come_back_as_they_were() {
+        let mut words = Words::default();
+        for text in [
+            "3f2b8c1e-9d4a-4c77-8e21-0123456789ab",
+            "3F2B8C1E-9d4a-4c77-8e21-0123456789ab",
+            "00000000-0000-0000-0000-000000000001",
+            "u-1",
+            "",
+        ] {
+            let id = words.take_uid(&Uid(text.into()));
+            assert_eq!(words.uid(id).0, text);
+            assert_eq!(words.find_uid(text), Some(id));
+        }
+        assert_eq!(words.find_uid("never"), None);
+    }
+}
