@@ -4,6 +4,7 @@ pub mod destruction;
 pub mod detect;
 pub mod graph;
 pub mod plan;
+pub mod protect;
 pub mod snapshot;
 
 pub use detect::{Cause, Detector, Finding, Hold, Hypothetical, Invalid, Judgement, Strip, Unknown, WhyHeld};

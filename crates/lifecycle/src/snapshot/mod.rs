@@ -202,6 +202,15 @@ impl Snapshot {
         self.gone.get(self.words.find_uid(&uid.0)?)?.by.as_deref()
     }
 
+    /// Whether a removal was seen, as long as that is remembered.
+    pub fn was_removed(&self, uid: &Uid) -> bool {
+        self.words.find_uid(&uid.0).is_some_and(|id| self.gone.get(id).is_some())
+    }
+
+    pub(crate) fn uid_of(&self, id: Id) -> Uid {
+        self.words.uid(id)
+    }
+
     pub(crate) fn by_id(&self, id: Id) -> Option<LifeId> {
         let same = |index: &u32| self.lives.get(*index).uid == id;
         self.by_uid.find(self.hash_uid(id), same).map(|index| self.lives.id(*index))

@@ -55,6 +55,20 @@ impl Snapshot {
         seen.owners.iter().map(|owner| (self.written(owner), self.ownership(seen, owner))).collect()
     }
 
+    /// The same without the references as they are written.
+    pub(crate) fn ownerships(&self, life: LifeId) -> impl Iterator<Item = (&Ref, Ownership)> + '_ {
+        let seen = self.life(life);
+        seen.owners.iter().map(move |owner| (owner, self.ownership(seen, owner)))
+    }
+
+    /// The owners of a life that are there and are rightly named.
+    pub fn owner_lives(&self, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
+        self.ownerships(life).filter_map(|(_, owner)| match owner {
+            Ownership::Valid(owner) => Some(owner),
+            _ => None,
+        })
+    }
+
     /// The lives whose references to this one are valid.
     pub fn dependents(&self, life: LifeId) -> impl Iterator<Item = (LifeId, OwnerRef)> + '_ {
         let owner = self.life(life).uid;
@@ -68,9 +82,13 @@ impl Snapshot {
     /// The same without the references themselves.
     pub(crate) fn valid_dependents(&self, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
         let owner = self.life(life).uid;
-        self.all_dependents(owner).filter(move |dependent| {
-            self.references(*dependent, owner).any(|reference| self.fits(*dependent, reference, life))
-        })
+        self.all_dependents(owner).filter(move |dependent| self.depends_on(*dependent, life))
+    }
+
+    /// Whether a life rightly names another as its owner.
+    pub fn depends_on(&self, dependent: LifeId, owner: LifeId) -> bool {
+        let mut references = self.references(dependent, self.life(owner).uid);
+        references.any(|reference| self.fits(dependent, reference, owner))
     }
 
     /// Everybody who names a uid as an owner, rightly or not, whether that lives or not.
