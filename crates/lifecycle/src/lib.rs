@@ -3,6 +3,7 @@
 pub mod destruction;
 pub mod detect;
 pub mod graph;
+pub mod plan;
 pub mod protect;
 pub mod snapshot;
 

@@ -7,12 +7,14 @@
 mod components;
 mod layers;
 mod reach;
+mod settle;
 #[cfg(test)]
 mod tests;
 
 pub use components::{Components, components, condense};
-pub use layers::{layers, order};
+pub use layers::{layers, order, weighted_layers};
 pub use reach::{Reached, reach};
+pub use settle::{Groups, Settled, settle};
 
 /// A node: its place among all.
 pub type Node = u32;

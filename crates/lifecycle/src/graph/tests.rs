@@ -105,6 +105,84 @@ proptest! {
     }
 }
 
+/// A graph of strong edges without cycles, and weak edges of any kind.
+fn contradictions() -> impl Strategy<Value = (usize, Vec<(Node, Node)>, Vec<(Node, Node)>)> {
+    (graphs(), any::<u64>()).prop_map(|((nodes, edges), choice)| {
+        let (mut strong, mut weak) = (Vec::new(), Vec::new());
+        for (at, (from, to)) in edges.into_iter().enumerate() {
+            let chosen = choice >> (at % 64) & 3 == 0 && from < to;
+            if chosen { strong.push((from, to)) } else { weak.push((from, to)) }
+        }
+        (nodes, strong, weak)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    /// EXT-24: all strong edges hold; weak ones are given up only where both kinds form a cycle, and each of them would
+    /// close one; cycles of weak edges alone are groups.
+    #[test]
+    fn weak_edges_give_way((nodes, strong, weak) in contradictions(), join in any::<bool>()) {
+        let settled = settle(&Graph::new(nodes, &strong), &Graph::new(nodes, &weak), join);
+        let (of, count) = (&settled.groups.of, settled.groups.count);
+        let group = |node: Node| of[node as usize];
+        let both: Vec<(Node, Node)> = strong.iter().chain(&weak).copied().collect();
+        let reaches = closure(nodes, &both);
+        let mutual = |a: Node, b: Node| reaches[a as usize][b as usize] && reaches[b as usize][a as usize];
+        let mapped = |edges: &[(Node, Node)]| -> Vec<(Node, Node)> {
+            let mapped = edges.iter().map(|(from, to)| (group(*from), group(*to)));
+            mapped.filter(|(from, to)| from != to).collect()
+        };
+        prop_assert_eq!(mapped(&strong).len(), strong.len(), "a strong edge inside a group");
+        let kept: Vec<(Node, Node)> =
+            mapped(&weak).into_iter().filter(|edge| !settled.dropped.contains(edge)).collect();
+        let left: Vec<(Node, Node)> = mapped(&strong).into_iter().chain(kept).collect();
+        prop_assert!(layers(&Graph::new(count, &left)).is_some(), "a cycle is left");
+        let knot_is_mixed = |a: Node| {
+            strong.iter().any(|(from, to)| (mutual(*from, a) || *from == a) && (mutual(*to, a) || *to == a))
+        };
+        for (from, to) in &weak {
+            let gone = settled.dropped.contains(&(group(*from), group(*to)));
+            prop_assert!(!gone || mutual(*from, *to), "an edge that is in no cycle was given up");
+            prop_assert!(!gone || !join || knot_is_mixed(*from), "a weak cycle is no reason");
+            if join && mutual(*from, *to) && !knot_is_mixed(*from) {
+                prop_assert_eq!(group(*from), group(*to), "a weak cycle is one group");
+            }
+        }
+        for edge in &settled.dropped {
+            let again: Vec<(Node, Node)> = left.iter().copied().chain([*edge]).collect();
+            prop_assert!(layers(&Graph::new(count, &again)).is_none(), "{:?} was given up without need", edge);
+        }
+        for (a, b) in (0..of.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            prop_assert!(of[a] != of[b] || mutual(a as Node, b as Node) && join, "a group without a cycle");
+        }
+    }
+}
+
+/// EXT-24: who asked to outlive an ancestor gives up to go before its own owner; nobody else does.
+#[test]
+fn the_one_who_waits_gives_way() {
+    let (top, middle, low) = (0, 1, 2);
+    let strong = Graph::new(3, &[(top, low)]);
+    let weak = Graph::new(3, &[(low, middle), (middle, top)]);
+    assert_eq!(settle(&strong, &weak, true).dropped.into_iter().collect::<Vec<_>>(), [(low, middle)]);
+}
+
+/// A hundred thousand contradictions, each found without looking at the others.
+#[test]
+fn contradictions_are_cheap() {
+    const NODES: u32 = 100_000;
+    let chain: Vec<(Node, Node)> = (1..NODES).map(|node| (node - 1, node)).collect();
+    let star: Vec<(Node, Node)> = (1..NODES).map(|node| (0, node)).collect();
+    let skip: Vec<(Node, Node)> = (2..NODES).map(|node| (node - 2, node)).collect();
+    let back = |edges: &[(Node, Node)]| edges.iter().map(|(from, to)| (*to, *from)).collect::<Vec<_>>();
+    for (strong, weak) in [(&chain, back(&chain)), (&star, back(&star)), (&skip, back(&chain))] {
+        let settled = settle(&Graph::new(NODES as usize, strong), &Graph::new(NODES as usize, &weak), true);
+        assert!(!settled.dropped.is_empty());
+    }
+}
+
 /// EXT-10: depth costs memory, never the stack.
 #[test]
 fn a_path_of_a_million_nodes_is_ordinary() {

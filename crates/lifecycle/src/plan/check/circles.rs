@@ -1,0 +1,84 @@
+//! Circles: who dies together has to be one, and what was dropped has to be part of one.
+
+use hashbrown::{HashMap, HashSet};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+
+use super::relations::Edge;
+use super::{Flaw, Places, name};
+use crate::plan::Plan;
+use crate::snapshot::{LifeId, Snapshot};
+
+/// Every group is a circle, and every dropped edge is soft, real, and in a circle with a hard edge.
+pub(super) fn justified(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    places: &Places,
+    edges: &[Edge],
+    flaws: &mut Vec<Flaw>,
+) {
+    groups(plan, places, edges, flaws);
+    if plan.dropped.is_empty() {
+        return;
+    }
+    let circles = circles(plan, edges.iter());
+    let same = |edge: &&Edge| circles.get(&edge.first) == circles.get(&edge.second);
+    let mixed: HashSet<Option<&usize>> = edges
+        .iter()
+        .filter(|edge| edge.relation.is_hard())
+        .filter(same)
+        .map(|edge| circles.get(&edge.first))
+        .collect();
+    let real: HashSet<&Edge> = edges.iter().collect();
+    for edge in &plan.dropped {
+        let place = |life| places.get(&life).map(|place| place.1);
+        let needed = !edge.relation.is_hard()
+            && real.contains(edge)
+            && same(&edge)
+            && mixed.contains(&circles.get(&edge.first))
+            && place(edge.first) != place(edge.second);
+        if !needed {
+            flaws.push(Flaw::Dropped {
+                first: name(snapshot, edge.first),
+                second: name(snapshot, edge.second),
+                relation: edge.relation,
+            });
+        }
+    }
+}
+
+/// The members of a group reach each other without leaving it.
+fn groups(plan: &Plan, places: &Places, edges: &[Edge], flaws: &mut Vec<Flaw>) {
+    if plan.groups().all(|group| group.members.len() < 2) {
+        return;
+    }
+    let inside = |edge: &&Edge| {
+        let place = |life| places.get(&life).map(|place| place.1);
+        place(edge.first) == place(edge.second)
+    };
+    let circles = circles(plan, edges.iter().filter(inside));
+    for group in plan.groups().filter(|group| group.members.len() > 1) {
+        let mut of = group.members.iter().map(|step| circles.get(&step.life));
+        let first = of.next();
+        if of.any(|circle| Some(circle) != first) {
+            let named = group.members.first().map(|step| step.key.to_string());
+            flaws.push(Flaw::NoCircle(named.unwrap_or_default()));
+        }
+    }
+}
+
+/// The number of the circle that each life is in.
+fn circles<'a>(plan: &Plan, edges: impl Iterator<Item = &'a Edge>) -> HashMap<LifeId, usize> {
+    let mut graph = DiGraph::<LifeId, ()>::new();
+    let nodes: HashMap<LifeId, _> = plan.steps().map(|step| (step.life, graph.add_node(step.life))).collect();
+    for edge in edges {
+        if let (Some(first), Some(second)) = (nodes.get(&edge.first), nodes.get(&edge.second)) {
+            graph.add_edge(*first, *second, ());
+        }
+    }
+    let circles = kosaraju_scc(&graph).into_iter().enumerate();
+    circles
+        .flat_map(|(number, nodes)| nodes.into_iter().map(move |node| (node, number)))
+        .map(|(node, number)| (graph[node], number))
+        .collect()
+}

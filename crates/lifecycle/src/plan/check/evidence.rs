@@ -1,0 +1,67 @@
+//! Evidence: what a finding is based on has to be true of the snapshot still.
+
+use sexton_model::Policy;
+
+use super::Flaw;
+use crate::detect::{Cause, Judgement};
+use crate::plan::Step;
+use crate::snapshot::{LifeId, Ownership, Snapshot};
+
+pub(super) fn holds(snapshot: &Snapshot, judgement: &Judgement, step: &Step, flaws: &mut Vec<Flaw>) {
+    if let Some(what) = contradiction(snapshot, judgement, step) {
+        flaws.push(Flaw::Evidence(step.key.to_string(), what));
+    }
+}
+
+fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Option<&'static str> {
+    let life = step.life;
+    if step.finding.marked && !snapshot.is_marked(life) {
+        return Some("it is not marked");
+    }
+    match &step.finding.cause {
+        // A deletion that is only supposed has no mark to show for it.
+        Cause::Asked => None,
+        Cause::OwnerDoomed { owner } => follows(snapshot, judgement, life, *owner),
+        Cause::OwnersGone { uids } => {
+            let owners = snapshot.owners(life);
+            let back = uids.iter().any(|uid| {
+                let named = owners.iter().filter(|(reference, _)| reference.uid == *uid);
+                named.clone().count() == 0
+                    || named.clone().any(|(_, leads)| matches!(leads, Ownership::Valid(_)))
+            });
+            let unsure = owners.iter().any(|(_, leads)| matches!(leads, Ownership::Unknown(_)));
+            let solid = owners.iter().any(|(_, leads)| solid(judgement, leads));
+            match () {
+                () if uids.is_empty() || back => Some("an owner that was gone is there"),
+                () if unsure => Some("it cannot be said whether an owner exists"),
+                () if solid => Some("it has an owner that lives on"),
+                () => None,
+            }
+        }
+        Cause::InNamespace { namespace } => {
+            let inside = snapshot.namespace_life(life) == Some(*namespace) && judgement.dooms(*namespace);
+            (!inside).then_some("its namespace does not die")
+        }
+        Cause::OfDefinition { definition } => {
+            let defined = snapshot.definition_life(life) == Some(*definition) && judgement.dooms(*definition);
+            (!defined).then_some("the definition of its kind does not die")
+        }
+    }
+}
+
+fn follows(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, owner: LifeId) -> Option<&'static str> {
+    let Some(cause) = judgement.doomed.get(&owner) else { return Some("its owner does not die") };
+    let owners = snapshot.owners(life);
+    if !owners.iter().any(|(_, leads)| *leads == Ownership::Valid(owner)) {
+        return Some("the one it follows does not own it");
+    }
+    let alone = matches!(cause.policy, Policy::Foreground | Policy::Background);
+    if alone && owners.iter().any(|(_, leads)| solid(judgement, leads)) {
+        return Some("it has an owner that lives on");
+    }
+    (cause.policy == Policy::Orphan).then_some("its owner goes without it")
+}
+
+fn solid(judgement: &Judgement, leads: &Ownership) -> bool {
+    matches!(leads, Ownership::Valid(owner) if !judgement.dooms(*owner))
+}

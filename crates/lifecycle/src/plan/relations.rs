@@ -1,0 +1,122 @@
+//! Who dies before whom, and why: the edges between those who die. Looks at them and their edges, at nobody else.
+
+use hashbrown::HashMap;
+use sexton_model::Policy;
+
+use super::Relation;
+use crate::detect::{Cause, Judgement};
+use crate::graph::Node;
+use crate::snapshot::{LifeId, Ownership, Snapshot};
+
+/// Those who die, numbered by their keys, and the edges between them.
+pub(super) struct Doomed<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) judgement: &'a Judgement,
+    /// By key.
+    pub(super) lives: Vec<LifeId>,
+    numbers: HashMap<LifeId, Node>,
+    /// The first dies before the second.
+    pub(super) edges: Vec<(Node, Node, Relation)>,
+}
+
+impl<'a> Doomed<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, judgement: &'a Judgement) -> Doomed<'a> {
+        let there = judgement.doomed.keys().copied().filter(|life| snapshot.contains(*life));
+        let mut lives: Vec<LifeId> = there.collect();
+        lives.sort_by(|a, b| snapshot.compare(*a, *b));
+        let numbers = (0..).zip(&lives).map(|(number, life)| (*life, number)).collect();
+        let mut doomed = Doomed { snapshot, judgement, lives, numbers, edges: Vec::new() };
+        doomed.relate();
+        doomed
+    }
+
+    fn relate(&mut self) {
+        let roots = self.background_roots();
+        let holders = self
+            .lives
+            .iter()
+            .any(|life| self.snapshot.is_namespace(*life) || self.snapshot.is_definition(*life));
+        let mut edges = Vec::new();
+        for (node, life) in (0..).zip(&self.lives) {
+            self.hard(node, *life, &mut edges);
+            self.owners(node, *life, &roots, &mut edges);
+            if holders {
+                self.contained(node, *life, &mut edges);
+            }
+        }
+        self.edges = edges;
+    }
+
+    fn number(&self, life: LifeId) -> Option<Node> {
+        self.numbers.get(&life).copied()
+    }
+
+    fn hard(&self, node: Node, life: LifeId, edges: &mut Vec<(Node, Node, Relation)>) {
+        if !self.snapshot.subscriptions(life).is_empty() {
+            let targets = self.snapshot.targets_of(life).into_iter();
+            let doomed = targets.filter(|target| *target != life).filter_map(|target| self.number(target));
+            edges.extend(doomed.map(|target| (target, node, Relation::Subscription)));
+        }
+        let class = self.snapshot.class_for(life).filter(|class| *class != life);
+        edges.extend(class.and_then(|class| self.number(class)).map(|class| (node, class, Relation::Class)));
+    }
+
+    fn owners(
+        &self,
+        node: Node,
+        life: LifeId,
+        roots: &HashMap<Node, Node>,
+        edges: &mut Vec<(Node, Node, Relation)>,
+    ) {
+        let root = roots.get(&node).copied();
+        edges.extend(root.map(|root| (root, node, Relation::Background)));
+        let seen = self.snapshot.life(life);
+        for reference in &seen.owners {
+            let Ownership::Valid(owner) = self.snapshot.ownership(seen, reference) else { continue };
+            let Some(number) = self.number(owner).filter(|number| *number != node) else { continue };
+            if root.is_some() && self.goes_first(owner) {
+                edges.push((number, node, Relation::Background));
+            } else {
+                edges.push((node, number, Relation::Owner));
+            }
+        }
+    }
+
+    fn contained(&self, node: Node, life: LifeId, edges: &mut Vec<(Node, Node, Relation)>) {
+        let namespace = self.snapshot.namespace_life(life).and_then(|holder| self.number(holder));
+        edges.extend(namespace.map(|holder| (node, holder, Relation::Namespace)));
+        let definition = self.snapshot.definition_life(life).and_then(|holder| self.number(holder));
+        let definition = definition.filter(|holder| *holder != node);
+        edges.extend(definition.map(|holder| (node, holder, Relation::Definition)));
+    }
+
+    /// Whether it was asked to go at once, its dependents after it.
+    fn goes_first(&self, life: LifeId) -> bool {
+        let finding = self.judgement.doomed.get(&life);
+        finding.is_some_and(|finding| finding.cause == Cause::Asked && finding.policy == Policy::Background)
+    }
+
+    /// Everybody who follows such a root over owners, with the root.
+    fn background_roots(&self) -> HashMap<Node, Node> {
+        let mut followers: HashMap<LifeId, Vec<Node>> = HashMap::new();
+        for (node, life) in (0..).zip(&self.lives) {
+            if let Some(Cause::OwnerDoomed { owner }) =
+                self.judgement.doomed.get(life).map(|found| &found.cause)
+            {
+                followers.entry(*owner).or_default().push(node);
+            }
+        }
+        let mut roots = HashMap::new();
+        for (root, life) in (0..).zip(&self.lives).filter(|(_, life)| self.goes_first(**life)) {
+            let mut walk = vec![*life];
+            while let Some(owner) = walk.pop() {
+                // Everybody has one cause, so nobody is found twice.
+                for follower in followers.remove(&owner).unwrap_or_default() {
+                    roots.insert(follower, root);
+                    walk.push(self.lives[follower as usize]);
+                }
+            }
+        }
+        roots
+    }
+}

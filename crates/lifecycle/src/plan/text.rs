@@ -1,0 +1,127 @@
+//! A plan as bytes: the same plan is the same text, and its digest stands for it.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use sexton_model::Policy;
+use sha2::{Digest, Sha256};
+
+use super::{Plan, Step};
+use crate::detect::{Cause, Detector};
+use crate::snapshot::Snapshot;
+
+/// How many hexadecimal digits of the hash are the digest.
+const DIGITS: usize = 16;
+/// Fewer digits than this stand for nothing.
+const FEWEST_DIGITS: usize = 6;
+
+/// Whether somebody who typed the beginning of a digest means this one.
+pub fn digest_matches(typed: &str, digest: &str) -> bool {
+    typed.len() >= FEWEST_DIGITS && digest.starts_with(&typed.to_ascii_lowercase())
+}
+
+/// The name of a policy, as requests name it.
+pub fn policy_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Cascade => "Cascade",
+        Policy::Foreground => "Foreground",
+        Policy::Background => "Background",
+        Policy::Orphan => "Orphan",
+    }
+}
+
+impl Plan {
+    /// Who dies in which order and with which policy, and who loses which references. The digest is the hash of this;
+    /// revisions, marks and reasons are not in it, so they can change without changing what was approved.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The same for programs, with reasons.
+    pub fn to_json(&self) -> Value {
+        let group = |group: &super::Group| Value::Array(group.members.iter().map(step_json).collect());
+        let wave = |wave: &super::Wave| Value::Array(wave.groups.iter().map(group).collect());
+        json!({
+            "digest": self.digest,
+            "waves": self.waves.iter().map(wave).collect::<Vec<Value>>(),
+            "strips": self.strips.len(),
+            "dropped": self.dropped.len(),
+            "holds": self.holds.len(),
+        })
+    }
+
+    /// Writes the text and takes the digest of it.
+    pub(super) fn written(mut self, snapshot: &Snapshot) -> Plan {
+        self.text = self.canonical(snapshot);
+        self.digest = digest(&self.text);
+        self
+    }
+
+    /// The text, made anew from the steps.
+    pub(super) fn canonical(&self, snapshot: &Snapshot) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        for (number, wave) in (1..).zip(&self.waves) {
+            let _ = writeln!(text, "wave {number}");
+            for group in &wave.groups {
+                let together = group.members.len() > 1;
+                if together {
+                    text.push_str("  together\n");
+                }
+                for step in &group.members {
+                    let indent = if together { "    " } else { "  " };
+                    let policy = policy_name(step.finding.policy);
+                    let _ = writeln!(text, "{indent}{} {} {policy}", step.key, step.uid);
+                }
+            }
+        }
+        for strip in self.strips.iter().filter(|strip| snapshot.contains(strip.life)) {
+            let _ = write!(text, "strip {} {}", snapshot.key(strip.life), snapshot.uid(strip.life));
+            strip.owners.iter().for_each(|owner| text.extend([" ", &owner.0]));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    let mut digits = hash.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    });
+    digits.truncate(DIGITS);
+    digits
+}
+
+/// Whether a digest is that of a text.
+pub(super) fn is_digest_of(digest_given: &str, text: &str) -> bool {
+    digest_given == digest(text)
+}
+
+fn step_json(step: &Step) -> Value {
+    let detector = match step.finding.detector {
+        Detector::Deleted => "deleted",
+        Detector::Cascade => "cascade",
+        Detector::Orphaned => "orphaned",
+    };
+    let cause = match &step.finding.cause {
+        Cause::Asked => "asked",
+        Cause::OwnerDoomed { .. } => "ownerDoomed",
+        Cause::OwnersGone { .. } => "ownersGone",
+        Cause::InNamespace { .. } => "inNamespace",
+        Cause::OfDefinition { .. } => "ofDefinition",
+    };
+    json!({
+        "group": step.key.kind.group,
+        "resource": step.key.kind.resource,
+        "kind": step.kind,
+        "namespace": step.key.namespace,
+        "name": step.key.name,
+        "uid": step.uid.0,
+        "policy": policy_name(step.finding.policy),
+        "detector": detector,
+        "cause": cause,
+        "marked": step.finding.marked,
+    })
+}
