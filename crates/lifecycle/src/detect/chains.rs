@@ -60,8 +60,8 @@ impl<'a, 'b> Chains<'a, 'b> {
         self.step();
         self.after_removals();
         self.run();
-        self.outside();
         self.circles();
+        self.outside();
         let doomed = &self.spread.doomed;
         let finding = |(life, link): (LifeId, Link)| {
             let Link { detector, cause, root, initiator } = link;
@@ -71,29 +71,14 @@ impl<'a, 'b> Chains<'a, 'b> {
         self.links.into_iter().map(finding).collect()
     }
 
-    /// Those that follow from something that is not itself looked at.
-    fn outside(&mut self) {
-        let left = self.left();
-        for life in left.into_iter().filter(|life| !self.snapshot.is_marked(*life)) {
-            if !self.links.contains_key(&life)
-                && let Some(cause) = self.above(life)
-            {
-                self.begin(life, cause);
-            }
-        }
-        self.run();
-    }
-
-    /// What is left then hangs on circles of marked owners: whoever was marked first began it.
+    /// What is marked and has no chain yet hangs on circles of marked owners: whoever was marked first began it.
     fn circles(&mut self) {
-        for life in self.left() {
+        for life in self.left().into_iter().filter(|life| self.snapshot.is_marked(*life)) {
             if self.links.contains_key(&life) {
                 continue;
             }
-            let (mut path, mut places) = (Vec::new(), HashMap::new());
-            let mut at = life;
-            while let Ok(place) = places.try_insert(at, path.len()) {
-                _ = place;
+            let (mut path, mut places, mut at) = (Vec::new(), HashMap::new(), life);
+            while places.try_insert(at, path.len()).is_ok() {
                 path.push(at);
                 match self.above(at) {
                     Some(
@@ -112,6 +97,18 @@ impl<'a, 'b> Chains<'a, 'b> {
             self.root(life, Detector::Deleted, Cause::Asked);
             self.run();
         }
+    }
+
+    /// Those that follow from something that was not itself looked at.
+    fn outside(&mut self) {
+        for life in self.left() {
+            if let Some(cause) = self.above(life)
+                && !self.links.contains_key(&life)
+            {
+                self.begin(life, cause);
+            }
+        }
+        self.run();
     }
 
     /// The doomed lives without a chain, in the order in which they were marked.
@@ -190,7 +187,8 @@ impl<'a, 'b> Chains<'a, 'b> {
         let Some(state) = self.spread.doomed.get(&dependent) else { return false };
         let pull = self.spread.pull(owner);
         if state.marked {
-            return pull.goes();
+            // Whoever is not marked yet cannot be why somebody else is.
+            return pull.goes() && self.snapshot.is_marked(owner);
         }
         let enough = self.spread.tallies.get(&dependent).is_some_and(|tally| tally.by_cascade);
         let strong = if enough { pull == Pull::Cascade } else { pull.goes() };
@@ -200,8 +198,11 @@ impl<'a, 'b> Chains<'a, 'b> {
     /// Whether the death of a namespace or a definition is a reason for a member's.
     fn takes(&self, container: LifeId, member: LifeId) -> bool {
         let Some(state) = self.spread.doomed.get(&member) else { return false };
+        if state.marked {
+            return self.snapshot.is_marked(container);
+        }
         let other = self.spread.tallies.get(&member).is_some_and(|tally| tally.by_cascade);
-        state.marked || (!other && self.spread.approvals.of(self.snapshot, container).is_none())
+        !other && self.spread.approvals.of(self.snapshot, container).is_none()
     }
 
     /// Those that follow a removal that was seen.

@@ -1,0 +1,17 @@
+//! What follows from deletions: worlds in, judgements out, both as text.
+
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+//LAWS
+//NAIVE
+mod orphans;
+mod policies;
+mod protect;
+mod races;
+mod scale;
+mod scopes;
+mod shapes;
+mod snapshot;
