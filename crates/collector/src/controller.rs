@@ -228,9 +228,9 @@ impl Collector {
             && self.hand.is_some()
             && self.view.synced()
             && self.pause.is_none_or(|until| now >= until)
-            && self.echo.is_none_or(|(revision, until)| {
-                self.view.snapshot.revision() >= revision || now >= until
-            })
+            && self
+                .echo
+                .is_none_or(|(revision, until)| self.view.snapshot.revision() >= revision || now >= until)
     }
 
     async fn look(&mut self) {

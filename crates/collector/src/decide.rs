@@ -54,20 +54,20 @@ pub(crate) fn decide(
     now: i64,
 ) -> Result<Decision, Unproved> {
     let snapshot = &view.snapshot;
-    let rules = settings.rules();
-    let mut judgement = detect::judge(snapshot, Roots::All, &[], &rules);
+    let rules = &settings.rules;
+    let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
     let mut fuse = None;
     if settings.takes_orphans {
         let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         let grace = Grace { now, period, since: &waiting.since };
-        let orphans = detect::orphaned(snapshot, grace, &rules);
+        let orphans = detect::orphaned(snapshot, grace, rules);
         let seen: BTreeSet<Uid> = orphans.waiting.iter().map(|life| snapshot.uid(*life)).collect();
         let accused = spared_out(snapshot, waiting, orphans.judgement, now);
         waiting.since.retain(|uid, _| seen.contains(uid) || still_accused(snapshot, &accused, uid));
         for uid in seen {
             waiting.since.entry(uid).or_insert(now);
         }
-        match protect::fuse(snapshot, &accused, &settings.fuse()) {
+        match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
             Ok(()) => add(&mut judgement, accused),
             Err(held) => fuse = Some(held),
         }

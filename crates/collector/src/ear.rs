@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use sexton_client::Gateway;
+use sexton_client::resources::FeedError;
 use sexton_model::Revision;
 use sexton_model::feed::Line;
 use tokio::sync::mpsc;
@@ -94,22 +95,23 @@ impl Listening {
                 let mut lines = lines;
                 loop {
                     match lines.next().await {
-                        Some(Ok(Line::Error { object })) => {
-                            self.reached = None;
-                            break object.message.clone();
-                        }
                         Some(Ok(line)) => {
                             self.backoff.reset();
                             self.note(&line);
                             self.mouth.send(Heard::Line(Box::new(line))).await.ok()?;
                         }
-                        Some(Err(error)) => break error.to_string(),
+                        Some(Err(error)) => {
+                            if matches!(error, FeedError::TooOld(_)) {
+                                self.reached = None;
+                            }
+                            break error.to_string();
+                        }
                         None => break "the feed ended".to_owned(),
                     }
                 }
             }
             Err(error) => {
-                if error.is_too_late() {
+                if matches!(error, FeedError::TooOld(_)) {
                     self.reached = None;
                 }
                 error.to_string()
@@ -122,4 +124,3 @@ impl Listening {
         }
     }
 }
-

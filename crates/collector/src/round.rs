@@ -74,9 +74,10 @@ impl Collector {
     ) -> Result<(Sent, BTreeSet<LifeId>), SendError> {
         let (lives, items): (Vec<LifeId>, Vec<_>) = writes.into_iter().unzip();
         let sent = hand.send(items).await?;
-        let marked = lives.into_iter().zip(&sent.results).filter(|(_, result)| {
-            matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged))
-        });
+        let marked = lives
+            .into_iter()
+            .zip(&sent.results)
+            .filter(|(_, result)| matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged)));
         let marked = marked.map(|(life, _)| life).collect();
         Ok((sent, marked))
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sexton_lifecycle::{FuseLimits, Settings as Rules};
+
 use crate::lease::LeaseSettings;
 
 /// How a collector works.
@@ -17,12 +19,10 @@ pub struct Settings {
     pub backoff: Duration,
     /// The longest such wait.
     pub max_backoff: Duration,
-    /// Kinds that the collector never destroys, as `kind.group`.
-    pub protected_kinds: Vec<String>,
-    /// Of what the collector itself accuses, more than so many lives are held …
-    pub fuse_count: usize,
-    /// … if they are more than this share of the scope, in percent.
-    pub fuse_percent: u8,
+    /// What must not be destroyed.
+    pub rules: Rules,
+    /// How much of what the collector itself accuses may be destroyed at once.
+    pub fuse: FuseLimits,
     /// Hooks that run at once: each may be a process.
     pub hooks_at_once: usize,
     /// Lives of one collection that leave a tombstone each. Beyond that only those with hooks do.
@@ -40,9 +40,8 @@ impl Settings {
             full_pass: Duration::from_secs(600),
             backoff: Duration::from_millis(50),
             max_backoff: Duration::from_secs(10),
-            protected_kinds: Vec::new(),
-            fuse_count: 10,
-            fuse_percent: 50,
+            rules: Rules::default(),
+            fuse: FuseLimits::default(),
             hooks_at_once: 64,
             tombstones: 1_000,
             takes_orphans: true,

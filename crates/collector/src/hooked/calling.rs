@@ -93,7 +93,14 @@ impl Caller {
             Ok(outcome) => outcome,
             Err(error) => Some(Outcome::HookError { reason: error.to_string() }),
         };
-        Answer { uid: self.uid, phase: self.phase, callee: self.callee, retry, now: self.clock.now(), outcome }
+        Answer {
+            uid: self.uid,
+            phase: self.phase,
+            callee: self.callee,
+            retry,
+            now: self.clock.now(),
+            outcome,
+        }
     }
 
     async fn ask(&self) -> Result<Option<Outcome>, CallError> {

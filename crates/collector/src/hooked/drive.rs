@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_client::ServedKind;
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State};
-use sexton_lifecycle::plan::Group;
+use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
-use sexton_model::bulk::Outcome;
 use sexton_model::Uid;
+use sexton_model::bulk::Outcome;
 
 use super::{Caller, handler_of, has_steps, subscribers};
 use crate::controller::Collector;
@@ -43,54 +43,54 @@ impl Collector {
 
     /// Tells the table what is known: who is to begin, whose turn it is, who is saved, what somebody asked for.
     fn begin_and_rescue(&mut self, decision: &Decision, now: i64) {
-        let snapshot = &self.view.snapshot;
         let turn: BTreeSet<LifeId> = self.turn.iter().copied().collect();
         for group in decision.plan.groups() {
-            if !group.members.iter().any(|step| has_steps(snapshot, step.life)) {
-                continue;
+            if group.members.iter().any(|step| has_steps(&self.view.snapshot, step.life)) {
+                for step in &group.members {
+                    self.advance(step, group.members.len() > 1, turn.contains(&step.life), now);
+                }
+                self.close_circle(group);
             }
-            for step in &group.members {
-                let accused = step.finding.detector == Detector::Orphaned;
-                if !step.finding.marked && !accused {
-                    continue;
-                }
-                let active = match self.actives.open(snapshot, step.life) {
-                    Ok(active) => active,
-                    Err(error) => {
-                        tracing::error!(%error, life = %step.key, "a journal cannot be read; the life waits");
-                        continue;
-                    }
-                };
-                if active.state.stage == Stage::Fresh {
-                    let class = self.view.classes.of(snapshot.group(step.life), &step.kind);
-                    active.take(&Event::Begin {
-                        origin: if step.finding.marked { Origin::Asked } else { Origin::Accused },
-                        subscribers: subscribers(snapshot, step.life),
-                        has_destroy: class.is_some_and(|class| class.destroy.is_some()),
-                    });
-                } else if step.finding.marked && active.state.origin == Origin::Accused {
-                    active.take(&Event::Asked);
-                }
-                let heard = active.hear_request(snapshot.request(step.life));
-                if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
-                    active.take(&event);
-                }
-                for uid in left(snapshot, step.life, &active.state) {
-                    active.take(&Event::Left { uid });
-                }
-                if destruction::due(&active.state).is_some_and(|due| due <= now) {
-                    active.take(&Event::Tick { now });
-                }
-                if turn.contains(&step.life) && active.state.stage == Stage::Warned {
-                    active.take(&Event::PredecessorsGone {
-                        subscribers: subscribers(snapshot, step.life),
-                        together: group.members.len() > 1,
-                    });
-                }
-            }
-            self.close_circle(group);
         }
         self.rescue(decision);
+    }
+
+    fn advance(&mut self, step: &Step, together: bool, is_its_turn: bool, now: i64) {
+        let snapshot = &self.view.snapshot;
+        let (life, marked) = (step.life, step.finding.marked);
+        if !marked && step.finding.detector != Detector::Orphaned {
+            return;
+        }
+        let active = match self.actives.open(snapshot, life) {
+            Ok(active) => active,
+            Err(error) => {
+                tracing::error!(%error, life = %step.key, "a journal cannot be read; the life waits");
+                return;
+            }
+        };
+        if active.state.stage == Stage::Fresh {
+            let class = self.view.classes.of(snapshot.group(life), &step.kind);
+            active.take(&Event::Begin {
+                origin: if marked { Origin::Asked } else { Origin::Accused },
+                subscribers: subscribers(snapshot, life),
+                has_destroy: class.is_some_and(|class| class.destroy.is_some()),
+            });
+        } else if marked && active.state.origin == Origin::Accused {
+            active.take(&Event::Asked);
+        }
+        let heard = active.hear_request(snapshot.request(life));
+        if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
+            active.take(&event);
+        }
+        for uid in left(snapshot, life, &active.state) {
+            active.take(&Event::Left { uid });
+        }
+        if destruction::due(&active.state).is_some_and(|due| due <= now) {
+            active.take(&Event::Tick { now });
+        }
+        if is_its_turn && active.state.stage == Stage::Warned {
+            active.take(&Event::PredecessorsGone { subscribers: subscribers(snapshot, life), together });
+        }
     }
 
     /// A circle is notified as a whole before any of it is destroyed.
@@ -100,9 +100,10 @@ impl Collector {
         }
         let snapshot = &self.view.snapshot;
         let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
-        let all = group.members.iter().all(|step| {
-            stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over())
-        });
+        let all = group
+            .members
+            .iter()
+            .all(|step| stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over()));
         if all {
             for step in &group.members {
                 if let Ok(active) = self.actives.open(snapshot, step.life)
@@ -191,12 +192,13 @@ impl Collector {
                             self.calls.spawn(caller.make());
                         }
                     }
-                    Action::Mark => writes.extend(self.mark_item(decision, life).map(|item| {
-                        (uid.clone(), life, Event::Marked, item)
-                    })),
-                    Action::Release => writes.extend(self.release_item(decision, life, &state).map(|item| {
-                        (uid.clone(), life, Event::Released, item)
-                    })),
+                    Action::Mark => writes.extend(
+                        self.mark_item(decision, life).map(|item| (uid.clone(), life, Event::Marked, item)),
+                    ),
+                    Action::Release => writes.extend(
+                        self.release_item(decision, life, &state)
+                            .map(|item| (uid.clone(), life, Event::Released, item)),
+                    ),
                     Action::Forget => self.actives.drop(&uid),
                     Action::CancelCollection { reason, .. } => {
                         let now = self.means.clock.now();

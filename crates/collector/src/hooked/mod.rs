@@ -84,8 +84,7 @@ impl Actives {
                 Some(text) => (State::decode(text)?, true),
                 None => (State::new(uid.clone()), false),
             };
-            let mut active =
-                Active { state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
+            let mut active = Active { state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
             if resumed {
                 active.take(&Event::Resume);
             }
@@ -130,9 +129,7 @@ impl Actives {
 
     /// Notes that a call is made; `false` if it is under way already.
     pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> bool {
-        self.by_uid
-            .get_mut(uid)
-            .is_some_and(|active| active.under_way.insert((phase, callee.clone())))
+        self.by_uid.get_mut(uid).is_some_and(|active| active.under_way.insert((phase, callee.clone())))
     }
 }
 

@@ -33,7 +33,8 @@ pub(crate) fn handler_of(
 ) -> Result<(String, Method, Arc<Class>), String> {
     let all = snapshot.subscribers_of(life);
     let found = all.into_iter().find(|(other, _)| *other == subscriber);
-    let handler = found.and_then(|(_, subscription)| subscription.handler).ok_or("the subscription is gone")?;
+    let handler =
+        found.and_then(|(_, subscription)| subscription.handler).ok_or("the subscription is gone")?;
     let kind = snapshot.kind(subscriber);
     let Some(class) = classes.of(snapshot.group(subscriber), kind) else {
         return Err(format!("there is no class for {kind}, which would have the handler {handler}"));

@@ -1,7 +1,7 @@
 //! What is left behind of a life that ends by the collector's hand.
 
 use serde_json::Value;
-use sexton_lifecycle::destruction::{Released, State};
+use sexton_lifecycle::destruction::{Ending, State};
 use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 use sexton_model::tombstone::{Outcome, Tombstone};
@@ -56,7 +56,7 @@ pub(super) fn of(
     if let Some(state) = state {
         tombstone.outcome = match state.outcome {
             _ if state.is_abandoned() => Outcome::Abandoned,
-            Some(Released::Done) => Outcome::Destroyed,
+            Some(Ending::Done) => Outcome::Destroyed,
             _ => Outcome::Gone,
         };
         if let Some(output) = &state.output {

@@ -39,10 +39,7 @@ pub(crate) struct Signature {
 impl Signature {
     fn annotations(&self) -> Annotations {
         let named = [(marks::COLLECTION, &self.collection), (marks::DELETED_BY, &self.initiator)];
-        named
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), Some(value.clone()?))))
-            .collect()
+        named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Some(value.clone()?)))).collect()
     }
 }
 
@@ -189,4 +186,3 @@ pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, d
     };
     about(snapshot, life, action)
 }
-

@@ -35,8 +35,7 @@ pub(crate) trait Sign {
 pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
     let judgement = &decision.judgement;
     let ready = judgement.strips.iter().filter(|strip| strip.ready);
-    let mut writes: Vec<Write> =
-        ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
+    let mut writes: Vec<Write> = ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
     let steps: Vec<&Step> = decision.plan.steps().collect();
     for step in steps.iter().rev().filter(|step| needs_mark(&step.finding)) {
         let signature = sign.signature(&step.finding);

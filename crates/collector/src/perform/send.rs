@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use sexton_client::{CallError, Gateway};
+use sexton_client::Gateway;
+use sexton_client::resources::BulkError;
 use sexton_model::Revision;
 use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
 
@@ -16,7 +17,7 @@ pub(crate) enum SendError {
     Stale,
     /// The server cannot be asked, or it is not known what became of the request.
     #[error("the writes were not made")]
-    Call(#[from] CallError),
+    Bulk(#[source] BulkError),
     /// The answer does not fit the request.
     #[error("the server answered {got} items of {sent}")]
     Strange {
@@ -86,10 +87,10 @@ impl Hand {
     }
 }
 
-fn stale(error: CallError) -> SendError {
-    match error.status() {
-        Some(status) if &*status.reason == bulk::reason::STALE_EPOCH => SendError::Stale,
-        _ => SendError::Call(error),
+fn stale(error: BulkError) -> SendError {
+    match error {
+        BulkError::StaleEpoch(_) => SendError::Stale,
+        error => SendError::Bulk(error),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sexton_client::resources::{ListAsk, ListError, text};
 use sexton_client::{Place, Resources, ServedKind};
+use sexton_model::Uid;
 use sexton_model::class::Class;
-use sexton_model::{GroupResource, Uid};
 
 /// All classes, by the kind that each is for.
 #[derive(Debug, Clone, Default)]

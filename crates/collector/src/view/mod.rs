@@ -115,7 +115,10 @@ impl View {
         let marked = |other: Option<LifeId>| other.is_some_and(|other| snapshot.is_marked(other));
         snapshot.is_marked(life)
             || snapshot.journal(life).is_some()
-            || snapshot.owners(life).iter().any(|(_, leads)| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(*owner)))
+            || snapshot
+                .owners(life)
+                .iter()
+                .any(|(_, leads)| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(*owner)))
             || marked(snapshot.namespace_life(life))
             || marked(snapshot.definition_life(life))
     }

@@ -167,6 +167,7 @@ impl Snapshot {
             order: seen.order,
             manager: seen.manager,
             note: seen.note,
+            request: seen.request,
         };
         let key = &seen.key;
         Life {

@@ -151,6 +151,11 @@ impl Snapshot {
         self.rare(life)?.note.as_deref()
     }
 
+    /// What somebody wants of the collector about it, as it is written.
+    pub fn request(&self, life: LifeId) -> Option<&str> {
+        self.rare(life)?.request.as_deref()
+    }
+
     /// What it wants to be told of, as it is written.
     pub fn subscriptions(&self, life: LifeId) -> &[Subscription] {
         self.rare(life).map_or(&[], |rare| &rare.subscriptions)

@@ -51,6 +51,7 @@ pub(crate) struct Rare {
     pub(crate) order: Option<i64>,
     pub(crate) manager: Option<String>,
     pub(crate) note: Option<String>,
+    pub(crate) request: Option<String>,
 }
 
 impl Life {

@@ -47,6 +47,8 @@ pub struct Observation {
     pub manager: Option<String>,
     /// What could not be understood of it.
     pub note: Option<String>,
+    /// What somebody wants of the collector about it, as it is written.
+    pub request: Option<String>,
 }
 
 /// A reference to an owner, as it is written.
@@ -106,6 +108,7 @@ impl Observation {
             order: None,
             manager: None,
             note: None,
+            request: None,
         }
     }
 
@@ -151,6 +154,7 @@ impl Observation {
             order: annotation(marks::DEPENDENCY_ORDER).and_then(|value| value.parse().ok()),
             manager: metadata.labels.get(marks::MANAGER).cloned(),
             note,
+            request: annotation(marks::REQUEST),
             ..Observation::new(key, &partial.kind, version, Uid(metadata.uid.clone()), revision)
         })
     }

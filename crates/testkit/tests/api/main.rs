@@ -7,9 +7,9 @@
 mod apply;
 mod arbitrary;
 mod arbitrary_shapes;
-mod classes;
 mod bulk;
 mod bulk_conditions;
+mod classes;
 mod create;
 mod definitions;
 mod delete;
