@@ -47,7 +47,7 @@ impl LeaseSettings {
 
 /// Whose turn it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub(crate) enum Turn {
     /// Ours, under this epoch.
     Ours(Epoch),
     /// Somebody else's.
@@ -59,7 +59,7 @@ pub enum Turn {
 
 /// The lease of the collector.
 #[derive(Debug)]
-pub struct Lease {
+pub(crate) struct Lease {
     settings: LeaseSettings,
     resources: Resources,
     place: Place,
@@ -70,14 +70,14 @@ pub struct Lease {
 
 impl Lease {
     /// A lease that nobody asked for yet.
-    pub fn new(settings: LeaseSettings, resources: Resources) -> Lease {
+    pub(crate) fn new(settings: LeaseSettings, resources: Resources) -> Lease {
         let kind = ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true);
         let place = Place::new(&kind, Some(&settings.namespace));
         Lease { settings, resources, place, held: None, seen: None }
     }
 
     /// How often to ask.
-    pub fn renewal(&self) -> Duration {
+    pub(crate) fn renewal(&self) -> Duration {
         self.settings.renewal()
     }
 
@@ -85,7 +85,7 @@ impl Lease {
     ///
     /// # Errors
     /// The server cannot be asked; whoever held the lease may no longer rely on it once its duration is over.
-    pub async fn turn(&mut self, now: i64) -> Result<Turn, CallError> {
+    pub(crate) async fn turn(&mut self, now: i64) -> Result<Turn, CallError> {
         let current = self.resources.find(&self.place, &self.settings.name).await?;
         let Some(mut lease) = current else {
             let fresh = json!({
@@ -112,7 +112,7 @@ impl Lease {
     }
 
     /// Gives the lease back, so that others need not wait for its end.
-    pub async fn release(&mut self) {
+    pub(crate) async fn release(&mut self) {
         let Some(held) = self.held.take() else { return };
         let Ok(Some(mut lease)) = self.resources.find(&self.place, &self.settings.name).await else { return };
         let same = text(&lease, "/spec/holderIdentity") == held.holder

@@ -2,6 +2,7 @@
 //!
 //! - [`world`]: an API on an engine, with a clock and chance that tests decide over.
 //! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
+//! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
 //! - [`script`]: requests and expected answers as text.
 //! - [`things`]: documents that many tests need.
 
@@ -9,6 +10,7 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod call;
+pub mod collecting;
 pub mod nature;
 pub mod script;
 pub mod things;
@@ -16,6 +18,7 @@ pub mod watch;
 pub mod world;
 
 pub use call::{Answer, Call};
+pub use collecting::{Collecting, Scripted};
 pub use nature::FixedNature;
 pub use watch::Watch;
 pub use world::World;

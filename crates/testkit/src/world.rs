@@ -81,6 +81,11 @@ impl World {
         World::on(engine, Some(dir), nature, checks, limits).await
     }
 
+    /// Time and chance, for somebody who keeps them.
+    pub fn shared_nature(&self) -> Arc<FixedNature> {
+        self.nature.clone()
+    }
+
     /// Time and chance.
     pub fn nature(&self) -> &FixedNature {
         &self.nature

@@ -50,10 +50,6 @@ impl Actives {
         self.by_uid.iter()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.by_uid.len()
-    }
-
     /// Forgets a life: it is gone, or what is known of it is not what is written.
     pub(crate) fn drop(&mut self, uid: &str) {
         self.by_uid.remove(uid);

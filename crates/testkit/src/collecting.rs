@@ -1,0 +1,156 @@
+//! A collector at work on a world, with hooks that a test scripts.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sexton_client::Resources;
+use sexton_collector::hooks::{HookError, Hooks};
+use sexton_collector::{Clock, Collector, Means, Runner, Settings, Stop, Summary};
+use sexton_model::Revision;
+use sexton_model::class::Method;
+use sexton_model::hook::{Call, Verdict};
+use sexton_server::api::Nature;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::{FixedNature, World};
+
+/// No test waits longer for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Clock for FixedNature {
+    fn now(&self) -> i64 {
+        Nature::now(self)
+    }
+}
+
+/// Hooks that answer as a test says, and remember what they were asked. What nothing is said about is done.
+#[derive(Debug, Default)]
+pub struct Scripted {
+    answers: Mutex<BTreeMap<String, VecDeque<Verdict>>>,
+    calls: Mutex<Vec<Call>>,
+}
+
+impl Scripted {
+    /// The next answer of a call such as `destroying destroy vm-1` or `warning vmGone vm-1`: phase, method, and the
+    /// name of the doomed object.
+    pub fn answer(&self, call: &str, verdict: Verdict) {
+        self.answers.lock().unwrap().entry(call.to_owned()).or_default().push_back(verdict);
+    }
+
+    /// All calls so far, as phase, method and name of the doomed object.
+    pub fn heard(&self) -> Vec<String> {
+        self.calls.lock().unwrap().iter().map(name_of).collect()
+    }
+
+    /// All calls so far.
+    pub fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
+    }
+}
+
+fn name_of(call: &Call) -> String {
+    let name = call.object["metadata"]["name"].as_str().unwrap_or("?");
+    format!("{} {} {name}", call.phase, call.method)
+}
+
+#[async_trait]
+impl Runner for Scripted {
+    async fn call(&self, _: &Method, call: &Call) -> Result<Verdict, HookError> {
+        self.calls.lock().unwrap().push(call.clone());
+        let mut answers = self.answers.lock().unwrap();
+        let next = answers.get_mut(&name_of(call)).and_then(VecDeque::pop_front);
+        Ok(next.unwrap_or(Verdict::Done { output: None }))
+    }
+}
+
+/// A collector at work.
+#[derive(Debug)]
+pub struct Collecting {
+    stop: watch::Sender<Stop>,
+    summary: watch::Receiver<Summary>,
+    work: Option<JoinHandle<()>>,
+}
+
+impl Collecting {
+    /// Starts a collector with real hooks.
+    pub fn on(world: &World) -> Collecting {
+        Collecting::with(world, quick("tests"), Arc::new(Hooks::new()))
+    }
+
+    /// Starts a collector with scripted hooks.
+    pub fn scripted(world: &World, hooks: &Arc<Scripted>) -> Collecting {
+        Collecting::with(world, quick("tests"), hooks.clone())
+    }
+
+    /// Starts a collector with settings and hooks of its own.
+    pub fn with(world: &World, settings: Settings, runner: Arc<dyn Runner>) -> Collecting {
+        let resources = Resources::new(world.kube());
+        let clock = world.shared_nature();
+        let means = Means { gateway: Arc::new(resources.clone()), resources, runner, clock };
+        let collector = Collector::new(means, settings);
+        let (stop, stopped) = watch::channel(Stop::No);
+        let summary = collector.summary();
+        let work = Some(tokio::spawn(collector.run(stopped)));
+        Collecting { stop, summary, work }
+    }
+
+    /// Waits until the collector has seen everything up to now and has nothing to do.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub async fn settled(&mut self, world: &World) -> Summary {
+        let head = Revision::new(world.head().await);
+        self.until(|summary| summary.idle && summary.revision >= head).await
+    }
+
+    /// Waits until the collector is as a test wants it.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub async fn until(&mut self, is_so: impl FnMut(&Summary) -> bool) -> Summary {
+        let waited = tokio::time::timeout(PATIENCE, self.summary.wait_for(is_so)).await;
+        let found = waited.ok().map(|summary| summary.unwrap().clone());
+        found.unwrap_or_else(|| panic!("the collector is stuck: {:#?}", *self.summary.borrow()))
+    }
+
+    /// What it is doing.
+    pub fn now(&self) -> Summary {
+        self.summary.borrow().clone()
+    }
+
+    /// Lets it finish what is under way.
+    pub async fn drain(mut self) {
+        self.stop.send_replace(Stop::Drain);
+        if let Some(work) = self.work.take() {
+            work.await.unwrap();
+        }
+    }
+
+    /// Ends it in the middle of whatever it does, as a crash would.
+    pub fn kill(mut self) {
+        if let Some(work) = self.work.take() {
+            work.abort();
+        }
+    }
+}
+
+impl Drop for Collecting {
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            work.abort();
+        }
+    }
+}
+
+/// Settings that wait for nothing.
+pub fn quick(holder: &str) -> Settings {
+    let mut settings = Settings::new(holder);
+    settings.orphan_grace = Duration::ZERO;
+    settings.backoff = Duration::from_millis(2);
+    settings.max_backoff = Duration::from_millis(50);
+    settings.lease.inherits = true;
+    settings
+}

@@ -1,0 +1,6 @@
+//! A collector on a whole server in this process: what people and programs see of a deletion.
+
+#![allow(clippy::unwrap_used)]
+
+mod cascade;
+mod common;
