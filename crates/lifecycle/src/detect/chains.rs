@@ -28,12 +28,15 @@ pub(super) struct Chains<'a, 'b> {
     links: HashMap<LifeId, Link>,
     /// Those of the outermost layer that have somebody below them.
     layer: Vec<LifeId>,
+    /// Those that follow a removal that was seen, unless a shorter chain explains them.
+    after_removal: Vec<LifeId>,
 }
 
 impl<'a, 'b> Chains<'a, 'b> {
     pub(super) fn new(spread: &'b Spread<'a>, roots: Roots<'_>, starts: &[Start]) -> Chains<'a, 'b> {
         let (links, layer) = (HashMap::with_capacity(spread.doomed.len()), Vec::new());
-        let mut chains = Chains { spread, snapshot: spread.snapshot, links, layer };
+        let after_removal = spread.after_removal.clone();
+        let mut chains = Chains { spread, snapshot: spread.snapshot, links, layer, after_removal };
         for start in starts.iter().filter(|start| spread.doomed.contains_key(&start.life)) {
             chains.root(start.life, start.detector, start.cause.clone());
         }
@@ -47,11 +50,15 @@ impl<'a, 'b> Chains<'a, 'b> {
                 None => chains.root(*life, Detector::Deleted, Cause::Asked),
             }
         }
-        let free = |life: &&LifeId| {
-            spread.doomed[*life].marked && !chains.links.contains_key(*life) && chains.above(**life).is_none()
-        };
-        let free: Vec<LifeId> = spread.doomed.keys().filter(free).copied().collect();
-        free.into_iter().for_each(|life| chains.root(life, Detector::Deleted, Cause::Asked));
+        for (life, _) in spread.doomed.iter().filter(|(_, state)| state.marked) {
+            if !chains.links.contains_key(life) {
+                match chains.above(*life) {
+                    None => chains.root(*life, Detector::Deleted, Cause::Asked),
+                    Some(Cause::OwnersGone { .. }) => chains.after_removal.push(*life),
+                    Some(_) => {}
+                }
+            }
+        }
         chains
     }
 
@@ -207,9 +214,10 @@ impl<'a, 'b> Chains<'a, 'b> {
 
     /// Those that follow a removal that was seen.
     fn after_removals(&mut self) {
-        let doomed = self.spread.doomed.keys();
-        let left: Vec<LifeId> = doomed.filter(|life| !self.links.contains_key(*life)).copied().collect();
-        for life in left {
+        for life in std::mem::take(&mut self.after_removal) {
+            if self.links.contains_key(&life) || !self.spread.doomed.contains_key(&life) {
+                continue;
+            }
             let by_cascade = self.spread.tallies.get(&life).is_some_and(|tally| tally.by_cascade);
             if !by_cascade && let Some(cause) = self.removed(life) {
                 self.begin(life, cause);
@@ -240,7 +248,7 @@ impl<'a, 'b> Chains<'a, 'b> {
         let owners = snapshot.owner_lives(life).filter(|owner| *owner != life && self.condemns(*owner, life));
         let owner = owners.min_by(|a, b| snapshot.compare(*a, *b));
         let [namespace, definition] =
-            self.spread.around(life).map(|one| one.filter(|one| self.takes(*one, life)));
+            self.snapshot.marked_around(life).map(|one| one.filter(|one| self.takes(*one, life)));
         owner
             .map(|owner| Cause::OwnerDoomed { owner })
             .or(namespace.map(|namespace| Cause::InNamespace { namespace }))

@@ -11,8 +11,11 @@ use crate::snapshot::{LifeId, Ownership};
 /// Completes a judgement by what is said of the lives that were looked at.
 pub(super) fn complete(spread: &Spread<'_>, doomed: BTreeMap<LifeId, Finding>) -> Judgement {
     let mut judgement = Judgement { doomed, ..Judgement::default() };
+    // Most of what was looked at is doomed and has nothing else to be said of it.
+    let worth = |(life, tally): &(&LifeId, &Tally)| tally.misled || !spread.doomed.contains_key(*life);
+    let looked_at = spread.tallies.iter().filter(worth).map(|(life, _)| life);
     let looked_at: BTreeSet<LifeId> =
-        spread.tallies.keys().chain(&spread.misled).chain(spread.held.keys()).copied().collect();
+        looked_at.chain(&spread.misled).chain(spread.held.keys()).copied().collect();
     for life in looked_at {
         let survives = !judgement.doomed.contains_key(&life);
         let tally = spread.tallies.get(&life).copied();
@@ -97,7 +100,7 @@ fn holds(spread: &Spread<'_>, life: LifeId, tally: Tally, holds: &mut Vec<Hold>)
     let around = [spread.snapshot.namespace_life(life), spread.snapshot.definition_life(life)];
     let doomed = |one: &LifeId| spread.doomed.contains_key(one);
     waiting.extend(around.into_iter().flatten().filter(doomed));
-    waiting.extend(spread.around(life).into_iter().flatten().filter(|one| !doomed(one)));
+    waiting.extend(spread.snapshot.marked_around(life).into_iter().flatten().filter(|one| !doomed(one)));
     waiting.sort_by(|a, b| spread.snapshot.compare(*a, *b));
     waiting.dedup();
     let why = |keeps: LifeId| match protected {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sexton_model::{GroupResource, Policy, Revision, Uid};
 
 use super::gone::Gone;
-use super::life::{Life, Rare, Ref};
+use super::life::{Life, Rare, Ref, recorded};
 use super::words::{Id, Words};
 use super::{LifeId, Observation, Snapshot};
 
@@ -181,6 +181,7 @@ impl Snapshot {
             namespace: words.take(&key.namespace),
             name: words.take(&key.name),
             finalizers: words.take(&seen.finalizers.join("\n")),
+            recorded: recorded(seen.finalizers.iter().map(String::as_str)),
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Life {
     pub(crate) name: Word,
     /// All finalizers in one text, one per line: there are few different ones.
     pub(crate) finalizers: Word,
+    /// The policy that they record.
+    pub(crate) recorded: Option<Policy>,
 }
 
 /// A reference to an owner.
@@ -112,8 +114,11 @@ impl Lives {
         LifeId { index, turn: self.places[index as usize].0 }
     }
 
-    pub(crate) fn contains(&self, id: LifeId) -> bool {
-        self.places.get(id.index as usize).is_some_and(|place| place.0 == id.turn && place.1.is_some())
+    pub(crate) fn find(&self, id: LifeId) -> Option<&Life> {
+        match self.places.get(id.index as usize) {
+            Some((turn, Some(life))) if *turn == id.turn => Some(life),
+            _ => None,
+        }
     }
 }
 

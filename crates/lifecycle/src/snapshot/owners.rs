@@ -5,7 +5,7 @@ use sexton_model::Uid;
 use super::bag::Bag;
 use super::gone::Gone;
 use super::life::{Life, Ref};
-use super::words::Id;
+use super::words::{Id, NOTHING};
 use super::{LifeId, OwnerRef, Snapshot};
 
 /// Where a reference to an owner leads.
@@ -132,8 +132,7 @@ impl Snapshot {
         let name = self.kinds.named(reference.kind);
         let taken = name.places.iter().any(|place| {
             let here = self.in_slot(*place, dependent.namespace, reference.name);
-            let cluster = self.words.find("").and_then(|none| self.in_slot(*place, none, reference.name));
-            here.or(cluster).is_some()
+            here.or_else(|| self.in_slot(*place, NOTHING, reference.name)).is_some()
         });
         let unknown = match (&name.incomplete, name.namespaced) {
             _ if taken => None,
@@ -165,9 +164,9 @@ impl Snapshot {
 
     /// Owners are in the own namespace, or in none.
     fn reachable(&self, dependent: &Life, namespace: u32) -> Option<WhyInvalid> {
-        if namespace == dependent.namespace || self.words.text(namespace).is_empty() {
+        if namespace == dependent.namespace || namespace == NOTHING {
             None
-        } else if self.words.text(dependent.namespace).is_empty() {
+        } else if dependent.namespace == NOTHING {
             Some(WhyInvalid::NotInNamespace)
         } else {
             Some(WhyInvalid::Namespace)

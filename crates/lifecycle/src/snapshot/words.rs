@@ -6,6 +6,8 @@ use std::hash::BuildHasher;
 
 /// The number of a kept text.
 pub(crate) type Word = u32;
+/// The number of the empty text, which is always kept.
+pub(crate) const NOTHING: Word = 0;
 
 /// A uid in sixteen bytes: the number itself if it is a UUID in the usual spelling, else the number of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +23,7 @@ struct Entry {
 }
 
 /// Texts, each kept as long as somebody counts on it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Words {
     entries: Vec<Entry>,
     free: Vec<Word>,
@@ -29,9 +31,22 @@ pub(crate) struct Words {
     hasher: DefaultHashBuilder,
 }
 
+impl Default for Words {
+    fn default() -> Words {
+        let (entries, free, table) = (Vec::new(), Vec::new(), HashTable::new());
+        let mut words = Words { entries, free, table, hasher: DefaultHashBuilder::default() };
+        words.take("");
+        words
+    }
+}
+
 impl Words {
     /// Keeps a text, or counts it once more.
     pub(crate) fn take(&mut self, text: &str) -> Word {
+        if text.is_empty() && !self.entries.is_empty() {
+            self.entries[NOTHING as usize].count += 1;
+            return NOTHING;
+        }
         if let Some(word) = self.find(text) {
             self.entries[word as usize].count += 1;
             return word;
