@@ -334,6 +334,32 @@ async fn nonsense_is_refused_as_a_whole() {
     assert_eq!(answer["items"].as_array().unwrap().len(), 5_000);
 }
 
+/// Large objects come to more than one commit takes; the order stays, and so does what rests on it.
+#[tokio::test]
+async fn large_objects_take_several_commits() {
+    let world = World::new().await;
+    let mut uids: Vec<String> = Vec::new();
+    for number in 0..8 {
+        let mut document = config_map(&format!("l-{number:02}"));
+        document["data"]["k"] = "x".repeat(2_900_000).into();
+        if let Some(above) = uids.last() {
+            let name = format!("l-{:02}", number - 1);
+            document["metadata"]["ownerReferences"] = json!([owner("ConfigMap", &name, above)]);
+        }
+        uids.push(made(&world, "configmaps", &document).await);
+    }
+    let items = |action: Value, more: Value| -> Vec<Value> {
+        let one = |(number, uid): (usize, &String)| {
+            with(item(&format!("l-{number:02}"), uid, action.clone()), more.clone())
+        };
+        uids.iter().enumerate().rev().map(one).collect()
+    };
+    assert_eq!(told(&bulk(&world, items(json!({"delete": {}}), json!({}))).await), ["marked"; 8]);
+    let gone =
+        items(release(&["cascade_deletion"]), json!({"unreferenced": true, "tombstone": {"reason": "test"}}));
+    assert_eq!(told(&bulk(&world, gone).await), ["removed"; 8]);
+}
+
 /// What is put on by this verb follows the grammar of everybody.
 #[tokio::test]
 async fn marks_have_a_grammar() {

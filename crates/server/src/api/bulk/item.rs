@@ -21,8 +21,6 @@ pub(super) struct Decided {
     pub(super) revision: Revision,
     /// Whether anything is written.
     pub(super) writes: bool,
-    /// Whether what is written says something about kinds.
-    pub(super) about_kinds: bool,
     /// How many guards are about the moment.
     moment: usize,
     conditions: Vec<Condition>,
@@ -54,6 +52,15 @@ impl Decided {
     pub(super) fn rests_on(&self, guard: usize) -> Rests {
         let condition = guard.checked_sub(self.moment).and_then(|at| self.conditions.get(at));
         condition.map_or(Rests::OnTheMoment, |condition| Rests::OnCondition(*condition))
+    }
+
+    /// How much it writes.
+    pub(super) fn bytes(&self) -> usize {
+        let bytes = |op: &Op| match op {
+            Op::Put { value, .. } => value.len(),
+            Op::Delete { .. } => 0,
+        };
+        self.ops.iter().map(bytes).sum()
     }
 
     fn add(&mut self, condition: Condition, guard: Guard) {
@@ -117,7 +124,6 @@ impl Api {
             outcome,
             revision: current.revision,
             writes: !matches!(write, Write::Nothing),
-            about_kinds: target.kind.special == crate::kinds::Special::Definition,
             conditions: Vec::new(),
             target,
         };

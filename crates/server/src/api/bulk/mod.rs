@@ -18,10 +18,13 @@ use sexton_store::{CommitError, Committed, Transaction};
 
 use self::epoch::Turn;
 use self::item::{Decided, Rests};
-use super::{Api, Failure, RACES, Result};
+use super::{Api, Failure, RACES, Result, Target};
 
 /// After so many decisions others get the processor.
 const AT_ONCE: usize = 128;
+/// As much is written in one commit. Only large objects come to more, and they are committed in several, in order: no
+/// disk takes a row of any size.
+const BATCH_BYTES: usize = 16 << 20;
 
 /// What became of the items so far.
 struct Progress<'a> {
@@ -29,8 +32,8 @@ struct Progress<'a> {
     results: Vec<Option<ItemResult>>,
     /// Not decided for good yet, in order.
     pending: Vec<usize>,
-    /// Whether a kind may be another now.
-    kinds_changed: bool,
+    /// Of each kind that others depend on, one that was written.
+    written: Vec<Target>,
 }
 
 impl Api {
@@ -41,9 +44,10 @@ impl Api {
             items: &bulk.items,
             results: vec![None; bulk.items.len()],
             pending: (0..bulk.items.len()).collect(),
-            kinds_changed: false,
+            written: Vec::new(),
         };
-        for _ in 0..RACES {
+        let mut races = 0;
+        while !progress.pending.is_empty() && races < RACES {
             let turn = match &bulk.epoch {
                 None => Turn::Anybody,
                 Some(epoch) => match self.turn(epoch).await {
@@ -56,28 +60,30 @@ impl Api {
                     Ok(turn) => turn,
                 },
             };
-            self.round(&mut progress, &turn).await?;
-            if progress.pending.is_empty() {
-                break;
-            }
+            races += usize::from(self.round(&mut progress, &turn).await);
         }
         progress.refuse_rest(&CommitError::Conflict { guard: 0 }.into());
-        if progress.kinds_changed {
-            self.kinds.reload(&self.store).await?;
+        for target in &progress.written {
+            self.wrote(target).await?;
         }
         Ok(BulkResult { items: progress.results.into_iter().flatten().collect() })
     }
 
-    /// Decides all pending items and commits what they come to.
-    async fn round(&self, progress: &mut Progress<'_>, turn: &Turn) -> Result<()> {
+    /// Decides pending items, as many as one commit takes, and commits what they come to. Whether a race was lost.
+    async fn round(&self, progress: &mut Progress<'_>, turn: &Turn) -> bool {
         let mut decisions = Vec::with_capacity(progress.pending.len());
         let mut transactions = Vec::with_capacity(progress.pending.len());
-        for (count, index) in std::mem::take(&mut progress.pending).into_iter().enumerate() {
-            if count % AT_ONCE == AT_ONCE - 1 {
+        let mut bytes = 0;
+        let mut pending = std::mem::take(&mut progress.pending).into_iter();
+        while bytes < BATCH_BYTES
+            && let Some(index) = pending.next()
+        {
+            if decisions.len() % AT_ONCE == AT_ONCE - 1 {
                 tokio::task::yield_now().await;
             }
             match self.decide_item(&progress.items[index], turn).await {
                 Ok(mut decided) => {
+                    bytes += decided.bytes();
                     let guards = std::mem::take(&mut decided.guards);
                     transactions.push(Transaction { guards, ops: std::mem::take(&mut decided.ops) });
                     decisions.push((index, decided));
@@ -86,20 +92,21 @@ impl Api {
             }
         }
         let outcomes = self.store.engine().commit_all(transactions).await;
+        let mut lost = Vec::new();
         for ((index, decided), outcome) in decisions.into_iter().zip(outcomes) {
             let result = match outcome {
                 Ok(committed) => {
-                    progress.kinds_changed |= decided.about_kinds;
+                    progress.wrote(&decided);
                     done(&decided, committed)
                 }
                 Err(CommitError::Conflict { guard }) => match decided.rests_on(guard) {
                     Rests::OnTheMoment => {
-                        progress.pending.push(index);
+                        lost.push(index);
                         continue;
                     }
                     // What was in the way may be gone once those before it had their turn.
-                    Rests::OnCondition(_) if !progress.pending.is_empty() => {
-                        progress.pending.push(index);
+                    Rests::OnCondition(_) if !lost.is_empty() => {
+                        lost.push(index);
                         continue;
                     }
                     Rests::OnCondition(condition) => {
@@ -112,13 +119,23 @@ impl Api {
             };
             progress.settle(index, result);
         }
-        Ok(())
+        let raced = !lost.is_empty();
+        progress.pending = lost.into_iter().chain(pending).collect();
+        raced
     }
 }
 
 impl Progress<'_> {
     fn settle(&mut self, index: usize, result: ItemResult) {
         self.results[index] = Some(result);
+    }
+
+    fn wrote(&mut self, decided: &Decided) {
+        let kind = &decided.target.kind;
+        let known = |other: &Target| other.kind.resource == kind.resource;
+        if decided.writes && kind.holds_others() && !self.written.iter().any(known) {
+            self.written.push(decided.target.clone());
+        }
     }
 
     fn untouched(&self) -> bool {
