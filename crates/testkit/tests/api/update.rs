@@ -31,8 +31,7 @@ async fn no_new_finalizers_on_the_marked() {
            metadata.finalizers = ["cascade_deletion", "example.com/y", "example.com/x"]
 
         MERGE configmaps/a
-        {"metadata": {"finalizers": ["example.com/y"], "labels": {"l": "1"},
-          "ownerReferences": [{"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": "uid-1"}]}}
+        {"metadata": {"finalizers": ["example.com/y"], "labels": {"l": "1"}}}
         -> 200
            metadata.finalizers = ["example.com/y"]
            metadata.labels.l = "1"
