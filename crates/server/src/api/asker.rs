@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 use sexton_model::Document;
+use sexton_model::bulk::{Action, Item};
 use sexton_model::marks::DELETED_BY;
 
 use super::Api;
@@ -74,6 +75,17 @@ impl Api {
     /// Remembers who is about to remove a life. Before the removal: those who watch hear of it at once.
     pub(super) fn sign_removal(&self, uid: &str) {
         self.removals().remember(uid, &self.asker.user);
+    }
+
+    /// The same for one of many removals in a request. It may say itself from whom the deletion comes; of a life that was
+    /// marked, the mark says so.
+    pub(super) fn sign_item(&self, item: &Item, marked: bool) {
+        let Action::Delete { annotations, .. } = &item.action else { return };
+        match annotations.get(DELETED_BY) {
+            Some(Some(user)) => self.removals().remember(&item.uid, &user.as_str().into()),
+            _ if !marked => self.sign_removal(&item.uid),
+            _ => {}
+        }
     }
 
     /// Who asked for the removal of a life, if that was lately.

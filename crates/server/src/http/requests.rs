@@ -92,7 +92,7 @@ pub(super) async fn dispatch(
         }
         Place::Bulk => {
             (seen.verb, seen.resource) = ("bulk", "bulk.sexton.dev".into());
-            return bulk(app, &parts, &query, body).await;
+            return bulk(app, &parts, &query, body, &seen.user).await;
         }
         other => {
             seen.verb = "discover";
@@ -127,7 +127,7 @@ async fn feed(app: &App, parts: &Parts, query: &Query) -> Result<Response<Body>>
 }
 
 /// Many writes in one commit.
-async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body) -> Result<Response<Body>> {
+async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body, user: &str) -> Result<Response<Body>> {
     if parts.method != Method::POST {
         return Err(Status::method_not_allowed().into());
     }
@@ -139,7 +139,7 @@ async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body) -> Result<Res
     let bytes = body::read(body, body::MOST_BULK_BYTES).await?;
     let bulk = body::bulk(&parts.headers, &bytes)?;
     drop(bytes);
-    Ok(respond::value(200, &app.api.bulk(&bulk).await?))
+    Ok(respond::value(200, &app.api.asked_by(user).bulk(&bulk).await?))
 }
 
 fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {

@@ -163,6 +163,26 @@ async fn an_unknown_handler_is_refused() {
     world.create("secrets", &secret).await.expect(201);
 }
 
+/// Deletes an object in `default` and lets go of it, as whoever destroyed it does.
+async fn end(world: &World, group: &str, resource: &str, path: &str) {
+    let object = world.call("GET", path).send().await.expect(200);
+    let (name, uid) = (object.text_at("metadata.name"), object.text_at("metadata.uid"));
+    let item = |action: Value| {
+        let place =
+            json!({"group": group, "resource": resource, "namespace": "default", "name": name, "uid": uid});
+        let mut item = place;
+        item["action"] = action;
+        json!({"items": [item]})
+    };
+    let delete = item(json!({"delete": {"policy": "Background"}}));
+    let outcome = world.create("/apis/sexton.dev/v1/bulk", &delete).await.document(200);
+    if outcome["items"][0]["outcome"] == "marked" {
+        let release = item(json!({"patch": {"removeFinalizers": ["sexton.dev/destroy"]}}));
+        let outcome = world.create("/apis/sexton.dev/v1/bulk", &release).await.document(200);
+        assert_eq!(outcome["items"][0]["outcome"], "removed", "{outcome}");
+    }
+}
+
 /// A class stays while there are objects of its kind, served or not; nobody has to wait for one that nobody needs.
 #[tokio::test]
 async fn a_class_in_use_is_held() {
@@ -199,9 +219,7 @@ async fn a_class_in_use_is_held() {
     world.get(&format!("{CLASSES}/widget")).await.expect(200);
     let on = json!({"spec": {"versions": [{"name": "v1", "served": true, "storage": true}]}});
     world.merge(&format!("{DEFINITIONS}/widgets.demo.example.com"), &on).await.expect(200);
-    let left = json!({"metadata": {"finalizers": null}});
-    world.call("DELETE", &format!("{WIDGETS}/w")).send().await.expect(200);
-    world.merge(&format!("{WIDGETS}/w"), &left).await.expect(200);
+    end(&world, "demo.example.com", "widgets", &format!("{WIDGETS}/w")).await;
     world.call("DELETE", &format!("{CLASSES}/widget")).send().await.expect(200);
     world.get(&format!("{CLASSES}/widget")).await.expect(404);
 }
@@ -229,8 +247,7 @@ async fn creators_against_a_class() {
         if class_left {
             assert_eq!(deleted.at("metadata.finalizers"), &json!(["sexton.dev/in-use"]));
         }
-        world.delete(&format!("configmaps/{name}"), &json!({"propagationPolicy": "Background"})).await;
-        world.merge(&format!("configmaps/{name}"), &json!({"metadata": {"finalizers": null}})).await;
+        end(&world, "", "configmaps", &format!("configmaps/{name}")).await;
         world.call("DELETE", &format!("{CLASSES}/cm")).send().await;
         world.get(&format!("{CLASSES}/cm")).await.expect(404);
     }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use futures::StreamExt;
 use serde_json::{Value, json};
 use sexton_model::feed::Line;
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, Tokens, router};
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, held, widget, widgets};
-use sexton_testkit::{Watch, World};
+use sexton_testkit::{Call, Watch, World};
 
 pub(crate) const FEED: &str = "/apis/sexton.dev/v1/changes";
 
@@ -259,6 +260,51 @@ async fn the_first_who_asked_stays() {
     let forged =
         world.call("DELETE", "configmaps/b").header("impersonate-user", "eve").send().await.expect(200);
     assert_eq!(forged.at("/metadata/annotations/sexton.dev~1deleted-by"), "local");
+}
+
+/// Of many removals in one request each says from whom it comes, or it is who sent the request.
+#[tokio::test]
+async fn removals_in_bulk_say_who_asked() {
+    let world = World::new().await;
+    let mut feed = world.watch(&format!("{FEED}?resourceVersion=3")).await;
+    let item = |name: &str, uid: &str, annotations: Value| {
+        let delete = json!({"delete": {"policy": "Background", "annotations": annotations}});
+        json!({"resource": "configmaps", "namespace": "default", "name": name, "uid": uid, "action": delete})
+    };
+    for name in ["a", "b"] {
+        world.create("configmaps", &config_map(name)).await.expect(201);
+    }
+    let items = [item("a", "uid-4", json!({})), item("b", "uid-5", json!({"sexton.dev/deleted-by": "ada"}))];
+    world.create("/apis/sexton.dev/v1/bulk", &json!({"items": items})).await.expect(200);
+    next(&mut feed, 3).await;
+    for by in ["local", "ada"] {
+        let deleted = feed.next().await.unwrap();
+        assert_eq!((&deleted["type"], &deleted["by"]), (&json!("DELETED"), &json!(by)));
+    }
+}
+
+/// Who asked is whose token it was.
+#[tokio::test]
+async fn users_are_known_by_their_tokens() {
+    let world = World::new().await;
+    let tokens = Tokens::parse("0123456789abcdef-ada,ada\n0123456789abcdef-bob,bob\n").unwrap();
+    let authentication = Authentication::Required(tokens);
+    let app = App::new(world.api().clone(), authentication, RequestLimits::default(), Metrics::default());
+    let router = router(app);
+    let mut feed = world.watch(&format!("{FEED}?resourceVersion=3")).await;
+    for name in ["a", "b"] {
+        world.create("configmaps", &config_map(name)).await.expect(201);
+    }
+    let delete = |name: &str, user: &str| {
+        Call::new(router.clone(), "DELETE", &format!("configmaps/{name}?propagationPolicy=Background"))
+            .header("authorization", &format!("Bearer 0123456789abcdef-{user}"))
+    };
+    delete("a", "eve").send().await.expect(401);
+    delete("a", "bob").send().await.expect(200);
+    delete("b", "ada").send().await.expect(200);
+    next(&mut feed, 3).await;
+    assert_eq!(feed.next().await.unwrap()["by"], "bob");
+    assert_eq!(feed.next().await.unwrap()["by"], "ada");
 }
 
 /// Silence is broken, so that a follower can tell a quiet server from a dead one.

@@ -143,6 +143,7 @@ impl Api {
                 decided.ops.push(Op::Put { key: current.key.clone(), value: stored.bytes().clone() });
             }
             Write::Remove => {
+                self.sign_item(item, current.facts()?.deleted.is_some());
                 if let Some(spec) = &item.tombstone {
                     let (key, stored) = self.tombstone(item, spec, current)?;
                     let free = Guard::At { key: key.clone(), revision: Revision::NONE };
