@@ -297,7 +297,6 @@ impl Feed {
             News::Broken(why) => followed.knowledge = Knowledge::Broken(why),
             News::Retired => {
                 self.kinds.remove(kind);
-                self.definitions.remove(&kind.to_string());
                 // It may have come back while it was told as gone.
                 self.shared.poke.notify_one();
             }
