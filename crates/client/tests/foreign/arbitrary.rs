@@ -135,7 +135,7 @@ async fn live_through(steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 8, ..ProptestConfig::default() })]
 
     /// Race 2, race 9, race 18, race 19, race 20, in any order and mixture.
     #[test]

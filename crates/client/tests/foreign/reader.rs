@@ -1,7 +1,7 @@
 //! A reader that does nothing but believe the feed, and complains when the feed contradicts itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -10,6 +10,9 @@ use sexton_client::resources::ListAsk;
 use sexton_client::{FeedError, Kinds, Place, Resources};
 use sexton_model::feed::{FeedKind, FeedObject, Line};
 use sexton_testkit::World;
+
+/// Longer than anything takes that comes at all.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Everything happens fast, and kinds are looked at only when there is reason to.
 pub(crate) fn options() -> FeedOptions {
@@ -56,7 +59,7 @@ impl Reader {
 
     /// The next item of the stream.
     pub(crate) async fn item(&mut self) -> Option<Result<Line, FeedError>> {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.lines.next()).await;
+        let next = tokio::time::timeout(PATIENCE, self.lines.next()).await;
         next.unwrap_or_else(|_| panic!("no line came in time; told so far: {:#?}", self.told))
     }
 
@@ -97,13 +100,14 @@ impl Reader {
 
     /// Reads until something is so.
     pub(crate) async fn until(&mut self, what: &str, so: impl Fn(&Reader) -> bool) {
-        for _ in 0..10_000 {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
             if so(self) {
                 return;
             }
             self.read().await;
         }
-        panic!("{what} never came; told: {:#?}", self.told);
+        panic!("{what} never came; kinds: {:#?}, picture: {:#?}", self.kinds, self.picture);
     }
 
     pub(crate) async fn until_told(&mut self, word: &str) {
