@@ -113,21 +113,19 @@ async fn ask(client: &kube::Client) -> Result<Kinds, CallError> {
     Ok(kinds)
 }
 
-/// Whether the definition of a kind is gone. Only an answer that names the definition counts.
-pub(super) async fn definition_is_gone(
+/// Whether a kind has a definition. Only an answer that names the definition counts.
+pub(super) async fn definition(
     client: &kube::Client,
-    definition: &ServedKind,
+    definitions: &ServedKind,
     kind: &GroupResource,
     patience: Duration,
-) -> bool {
+) -> Result<bool, ReadError> {
     let name = kind.to_string();
-    match in_time(patience, find(client, definition, None, &name, false)).await {
-        Ok(found) => found.is_none(),
-        Err(error) => {
-            tracing::debug!(%error, kind = name, "whether the definition is gone is not known");
-            false
-        }
+    let found = in_time(patience, find(client, definitions, None, &name, false)).await;
+    if let Err(error) = &found {
+        tracing::debug!(%error, kind = name, "whether there is a definition is not known");
     }
+    Ok(found?.is_some())
 }
 
 #[cfg(test)]

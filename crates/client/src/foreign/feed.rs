@@ -4,7 +4,8 @@
 //! all down and costs no memory. Nobody outlives the stream.
 //!
 //! A kind is told as broken from the moment it is known until all its objects were told, and whenever that stops being
-//! true. Kinds leave the feed only when their definition is proved to be gone.
+//! true. A kind leaves the feed only when its definition was known and is proved to be gone, or when discovery does not
+//! name it and nothing was told of it that could be lost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::backoff::Pace;
 use super::discovery::{self, Asking, Discovered};
-use super::follow::{Follower, News, Order, Shared};
+use super::follow::{Fate, Follower, News, Order, Shared};
 use super::read::ReadError;
 use crate::kinds::{DiscoverError, Kinds, ServedKind};
 use crate::resources::FeedError;
@@ -100,7 +101,7 @@ struct Feed {
     /// Everything that runs for this feed; ends with it.
     tasks: JoinSet<Option<GroupResource>>,
     kinds: BTreeMap<GroupResource, Followed>,
-    /// The names of all definitions that were ever seen: only a kind that had one can be proved to be gone.
+    /// The names of all definitions that were ever seen. Only a kind that had one can be proved to be gone.
     definitions: BTreeSet<String>,
     told_kinds: Vec<FeedKind>,
     ready: VecDeque<Line>,
@@ -214,7 +215,12 @@ impl Feed {
         };
         let candidates: BTreeMap<GroupResource, &ServedKind> =
             discovery::candidates(&found).map(|kind| (kind.resource.clone(), kind)).collect();
-        for (resource, kind) in &candidates {
+        // Definitions first: the others are looked for among them.
+        let definitions = discovery::definitions();
+        let first = candidates.get_key_value(&definitions);
+        for (resource, kind) in
+            first.into_iter().chain(candidates.iter().filter(|(it, _)| **it != definitions))
+        {
             let versions = discovery::versions(&found, kind);
             match self.kinds.get_mut(resource) {
                 None => self.follow((*kind).clone(), versions),
@@ -232,10 +238,14 @@ impl Feed {
     }
 
     fn follow(&mut self, kind: ServedKind, versions: Vec<FeedKind>) {
-        let (orders, receiver) = watch::channel(Order::Follow(Box::new(kind.clone())));
+        let order = Order { kind: kind.clone(), fate: Fate::Follow };
+        let (orders, receiver) = watch::channel(order);
         let follower = Follower::new(self.shared.clone(), kind.clone());
+        // Definitions are only of groups with a dot. One that was seen need not be looked for.
+        let seen = self.definitions.contains(&kind.resource.to_string());
+        let definition = self.definition().filter(|_| kind.resource.group.contains('.') && !seen);
         self.tasks.spawn(async move {
-            follower.run(receiver).await;
+            follower.look_for(definition).await.run(receiver).await;
             None
         });
         let knowledge = Knowledge::Unlisted;
@@ -243,23 +253,29 @@ impl Feed {
         self.kinds.insert(followed.kind.resource.clone(), followed);
     }
 
+    /// The kind that definitions are of.
+    fn definition(&self) -> Option<ServedKind> {
+        self.kinds.get(&discovery::definitions()).map(|followed| followed.kind.clone())
+    }
+
     /// A kind that discovery does not name. If it had a definition and that is gone, so is the kind.
     fn missing(&mut self, kind: &GroupResource, found: &Kinds) {
-        let definition = self.kinds.get(&discovery::definitions()).map(|followed| followed.kind.clone());
-        let defined = self.definitions.contains(&kind.to_string());
+        let definition = self.definition().filter(|_| self.definitions.contains(&kind.to_string()));
         let Some(followed) = self.kinds.get_mut(kind) else { return };
         if followed.leaving || discovery::is_unread(found, &kind.group) {
             return;
         }
         followed.unserved = true;
-        if let (true, Some(definition)) = (defined, definition) {
-            let (client, patience) = (self.shared.client.clone(), self.shared.options.patience);
-            let kind = kind.clone();
-            self.tasks.spawn(async move {
-                let gone = discovery::definition_is_gone(&client, &definition, &kind, patience).await;
-                gone.then_some(kind)
-            });
-        }
+        let Some(definition) = definition else {
+            followed.order(Fate::RetireIfEmpty);
+            return;
+        };
+        let (client, patience) = (self.shared.client.clone(), self.shared.options.patience);
+        let kind = kind.clone();
+        self.tasks.spawn(async move {
+            let stands = discovery::definition(&client, &definition, &kind, patience).await;
+            matches!(stands, Ok(false)).then_some(kind)
+        });
     }
 
     /// The definition of a kind is gone.
@@ -268,7 +284,7 @@ impl Feed {
             // It may have come back in between.
             Some(followed) if followed.unserved && !followed.leaving => {
                 followed.leaving = true;
-                followed.orders.send_replace(Order::Retire);
+                followed.order(Fate::Retire);
             }
             _ => {}
         }
@@ -295,9 +311,12 @@ impl Feed {
                 followed.knowledge = Knowledge::Whole;
             }
             News::Broken(why) => followed.knowledge = Knowledge::Broken(why),
+            News::Defined => {
+                self.definitions.insert(kind.to_string());
+                return;
+            }
             News::Retired => {
                 self.kinds.remove(kind);
-                self.definitions.remove(&kind.to_string());
                 // It may have come back while it was told as gone.
                 self.shared.poke.notify_one();
             }
@@ -343,9 +362,16 @@ impl Followed {
         }
         self.unserved = false;
         self.versions = versions;
-        if self.kind.version != kind.version || self.kind.namespaced != kind.namespaced {
-            self.orders.send_replace(Order::Follow(Box::new(kind.clone())));
-        }
         self.kind = kind.clone();
+        self.order(Fate::Follow);
+    }
+
+    /// Says it only if it is something new.
+    fn order(&self, fate: Fate) {
+        self.orders.send_if_modified(|order| {
+            let new = order.fate != fate || order.kind != self.kind;
+            *order = Order { kind: self.kind.clone(), fate };
+            new
+        });
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
+use super::discovery;
 use super::feed::FeedOptions;
 use super::known::{Known, Said};
 use super::read::{self, Lines, ReadError, WatchLine};
@@ -34,16 +35,27 @@ pub(super) enum News {
     },
     /// Not everything is known, for this reason.
     Broken(String),
+    /// It has a definition, so that it can be known when it is gone.
+    Defined,
     /// The last word: everything was told as gone.
     Retired,
 }
 
 /// What a follower is to do.
 #[derive(Debug, Clone)]
-pub(super) enum Order {
-    /// Follow the kind in this version.
-    Follow(Box<ServedKind>),
-    /// The kind is gone: tell the end of all its objects.
+pub(super) struct Order {
+    /// The kind in the version to follow.
+    pub(super) kind: ServedKind,
+    pub(super) fate: Fate,
+}
+
+/// Whether a kind is to be followed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Follow,
+    /// The server does not name it, and it is not known whether it is gone: end, if no object would be lost with it.
+    RetireIfEmpty,
+    /// The kind is gone: tell the end of all its objects, and end.
     Retire,
 }
 
@@ -82,6 +94,19 @@ impl Follower {
         Follower { shared, kind, known, version, lines, rest, backoff, is_broken: false, pending }
     }
 
+    /// Looks for the definition of the kind, before anything is said of its objects.
+    pub(super) async fn look_for(mut self, definition: Option<ServedKind>) -> Follower {
+        if let Some(definition) = definition {
+            let Shared { client, options, .. } = &self.shared;
+            let found =
+                discovery::definition(client, &definition, &self.kind.resource, options.patience).await;
+            if matches!(found, Ok(true)) {
+                self.pending.push_back(News::Defined);
+            }
+        }
+        self
+    }
+
     /// Follows until the kind is gone or nobody listens.
     pub(super) async fn run(mut self, mut orders: watch::Receiver<Order>) {
         while self.flush().await {
@@ -107,19 +132,19 @@ impl Follower {
 
     /// Takes an order; true if it was the last.
     fn obey(&mut self, order: Order) -> bool {
-        match order {
-            Order::Follow(kind) => {
-                self.kind = *kind;
-                (self.version, self.lines, self.rest) = (None, None, None);
-                false
-            }
-            Order::Retire => {
-                let lines = self.known.all_gone();
-                self.tell_lines(lines);
-                self.pending.push_back(News::Retired);
-                true
-            }
+        if self.kind != order.kind {
+            self.kind = order.kind;
+            (self.version, self.lines, self.rest) = (None, None, None);
         }
+        match order.fate {
+            Fate::Follow => return false,
+            Fate::RetireIfEmpty if !self.known.is_empty() => return false,
+            Fate::RetireIfEmpty | Fate::Retire => {}
+        }
+        let lines = self.known.all_gone();
+        self.tell_lines(lines);
+        self.pending.push_back(News::Retired);
+        true
     }
 
     /// Says what there is to say; false if nobody listens any more.

@@ -27,6 +27,10 @@ impl Known {
         Known { resource: resource.to_owned(), lives: BTreeMap::new() }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.lives.is_empty()
+    }
+
     /// A full list: tells the difference to what is known. What vanished comes first, so that a slot is never taken
     /// twice; of its end nothing is known, so it is told as it was last.
     pub(super) fn listed(&mut self, found: Vec<Partial>) -> Vec<Line> {
