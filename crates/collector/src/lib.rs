@@ -19,6 +19,7 @@ pub mod hooks;
 mod lease;
 mod ledger;
 mod perform;
+pub mod preview;
 pub mod records;
 mod request;
 mod round;

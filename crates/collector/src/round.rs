@@ -63,6 +63,15 @@ impl Collector {
             self.rest();
         }
         sent.absorb(removed);
+        let forced = perform::forced(&self.view.snapshot, &stuck);
+        if !forced.is_empty() {
+            let items = forced.into_iter().map(|(life, mut item)| {
+                let finding = &decision.judgement.doomed[&life];
+                item.tombstone = self.ledger.tombstone_of_force(&self.view.snapshot, finding);
+                item
+            });
+            sent.absorb(hand.send(items.collect()).await?);
+        }
         self.turn = stepping.iter().flat_map(|group| members(group)).collect();
         Ok((sent, stuck))
     }

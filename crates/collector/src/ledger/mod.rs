@@ -173,6 +173,15 @@ impl Ledger {
         tombstones::of(snapshot, finding, self.collection_of(finding), Some(state))
     }
 
+    /// What is left behind of a life whose finalizer somebody gave up: what it stood for may still exist.
+    pub(crate) fn tombstone_of_force(
+        &self,
+        snapshot: &Snapshot,
+        finding: &Finding,
+    ) -> Option<serde_json::Value> {
+        tombstones::of_force(snapshot, finding, self.collection_of(finding))
+    }
+
     /// The collection of a life that dies.
     pub(crate) fn collection_of(&self, finding: &Finding) -> Option<&str> {
         self.by_root.get(&finding.root).map(String::as_str)

@@ -6,6 +6,8 @@ use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 use sexton_model::tombstone::{Outcome, Tombstone};
 
+use crate::request::Request;
+
 /// A life as records name it.
 pub(crate) fn object_ref(snapshot: &Snapshot, life: LifeId) -> ObjectRef {
     ObjectRef {
@@ -30,6 +32,17 @@ pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
         Cause::InNamespace { namespace } => format!("its namespace {} is destroyed", named(*namespace)),
         Cause::OfDefinition { definition } => format!("its definition {} is destroyed", named(*definition)),
     }
+}
+
+/// The tombstone of a life whose finalizer somebody gave up.
+pub(super) fn of_force(snapshot: &Snapshot, finding: &Finding, collection: Option<&str>) -> Option<Value> {
+    let mut value = of(snapshot, finding, collection, None)?;
+    let request = Request::read(snapshot.request(finding.life)?)?;
+    value["outcome"] = "abandoned".into();
+    let what = request.blocker.unwrap_or_default();
+    let why = request.reason.unwrap_or_default();
+    value["causes"] = serde_json::json!([format!("abandoned, may still exist: {what} was given up: {why}")]);
+    Some(value)
 }
 
 /// The tombstone of a life; with the state of its steps if it went through any.

@@ -16,6 +16,7 @@ use sexton_model::bulk::Item;
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
+use crate::request::Request;
 use items::Signature;
 
 /// A write and whom it is about.
@@ -47,6 +48,17 @@ pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -
 /// Whether a life is marked before anything below it is touched.
 fn needs_mark(finding: &Finding) -> bool {
     !finding.marked && finding.policy != Policy::Background && finding.detector != Detector::Orphaned
+}
+
+/// Finalizers of others that somebody gave up.
+pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
+    let wanted = |life: &LifeId| {
+        let request = Request::read(snapshot.request(*life)?)?;
+        let finalizer = request.finalizer()?.to_owned();
+        let held = snapshot.finalizers(*life).any(|one| one == finalizer) && !items::is_ours(&finalizer);
+        held.then(|| (*life, items::force_finalizer(snapshot, *life, &finalizer)))
+    };
+    stuck.iter().filter_map(wanted).collect()
 }
 
 /// Whose turn it is.

@@ -53,7 +53,15 @@ pub fn kinds() -> Vec<FeedKind> {
     words
         .map(|word| {
             let (group, kind, resource, namespaced) = kind(word);
-            FeedKind { group: group.into(), version: "v1".into(), resource, kind, namespaced, served: true }
+            FeedKind {
+                group: group.into(),
+                version: "v1".into(),
+                resource,
+                kind,
+                namespaced,
+                served: true,
+                broken: None,
+            }
         })
         .into()
 }

@@ -1,0 +1,105 @@
+//! What a deletion would come to, without writing anything: one look at everything, a judgement and a plan.
+
+use futures::StreamExt;
+use sexton_client::resources::{FeedError, ListError};
+use sexton_client::{Gateway, Resources};
+use sexton_lifecycle::detect::{self, Roots};
+use sexton_lifecycle::plan::{self, Plan};
+use sexton_lifecycle::{Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
+use sexton_model::Uid;
+use sexton_model::feed::Line;
+
+use crate::decide::Unproved;
+use crate::view::{Classes, View};
+
+/// Why there is no preview.
+#[derive(Debug, thiserror::Error)]
+pub enum PreviewError {
+    /// The server does not tell what there is.
+    #[error("the server does not tell what there is")]
+    Feed(#[from] FeedError),
+    /// The feed ended before everything was told.
+    #[error("the server stopped telling what there is")]
+    Ended,
+    /// The classes cannot be read.
+    #[error("the classes cannot be read")]
+    Classes(#[from] ListError),
+    /// The plan did not pass its check: a mistake of ours.
+    #[error("{0}")]
+    Unproved(String),
+}
+
+/// Everything there is, at one moment.
+#[derive(Debug)]
+pub struct World {
+    view: View,
+}
+
+impl World {
+    /// Looks once.
+    ///
+    /// # Errors
+    /// See [`PreviewError`].
+    pub async fn look(gateway: &dyn Gateway, resources: &Resources) -> Result<World, PreviewError> {
+        let mut view = View::default();
+        view.begin();
+        let mut lines = gateway.changes(None).await?;
+        while !view.synced() {
+            let line: Line = lines.next().await.ok_or(PreviewError::Ended)??;
+            view.hear(line);
+        }
+        let classes = Classes::read(resources).await?;
+        view.snapshot.set_classes(&classes.bindings());
+        view.classes = classes;
+        Ok(World { view })
+    }
+
+    /// All lives.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.view.snapshot
+    }
+
+    /// The methods of a kind: what its `destroy` runs, in a word or two.
+    pub fn destroy_method(&self, life: LifeId) -> Option<String> {
+        let snapshot = self.snapshot();
+        let class = self.view.classes.of(snapshot.group(life), snapshot.kind(life))?;
+        let method = class.destroy.as_ref()?;
+        Some(match &method.run {
+            sexton_model::class::Run::Exec { argv, .. } => argv.join(" "),
+            sexton_model::class::Run::Http { url } => url.clone(),
+        })
+    }
+
+    /// The life with a uid.
+    pub fn life(&self, uid: &str) -> Option<LifeId> {
+        self.snapshot().get(&Uid(uid.to_owned()))
+    }
+
+    /// What would follow from these deletions, as if nothing else were going on.
+    ///
+    /// # Errors
+    /// The plan did not pass its check.
+    pub fn if_deleted(
+        &self,
+        asked: &[Hypothetical],
+        rules: &Rules,
+    ) -> Result<(Judgement, Plan), PreviewError> {
+        self.planned(detect::judge(self.snapshot(), Roots::None, asked, rules))
+    }
+
+    /// What follows from what is marked now.
+    ///
+    /// # Errors
+    /// The plan did not pass its check.
+    pub fn under_way(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+        self.planned(detect::judge(self.snapshot(), Roots::All, &[], rules))
+    }
+
+    fn planned(&self, judgement: Judgement) -> Result<(Judgement, Plan), PreviewError> {
+        let plan = plan::make(self.snapshot(), &judgement);
+        match plan::check(self.snapshot(), &judgement, &plan) {
+            Ok(()) => Ok((judgement, plan)),
+            Err(flaws) => Err(PreviewError::Unproved(Unproved(flaws).to_string())),
+        }
+    }
+}
