@@ -21,4 +21,4 @@ pub use call::CallError;
 pub use connect::ConnectError;
 pub use gateway::{ForeignGateway, Gateway, Lines};
 pub use kinds::{Kinds, ServedKind};
-pub use resources::{Place, Resources};
+pub use resources::{BulkError, FeedError, Place, Resources};

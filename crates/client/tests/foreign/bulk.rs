@@ -27,6 +27,8 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         resource_version: object["metadata"]["resourceVersion"].as_str().map(str::to_owned),
         absent: Vec::new(),
         unreferenced: false,
+        except: Vec::new(),
+        owners: None,
         action,
         tombstone: None,
     }
@@ -199,7 +201,9 @@ async fn a_bulk_that_our_own_server_would_refuse_is_refused() {
     let many = Bulk { epoch: None, items: vec![a; 5_001] };
     for bulk in [twice, many] {
         let error = gateway(&client).bulk(&bulk).await.unwrap_err();
-        assert!(matches!(error, BulkError::Refused(status) if status.code == 400));
+        assert!(
+            matches!(error, BulkError::Call(sexton_client::CallError::Refused(status)) if status.code == 400)
+        );
     }
     world.get("configmaps/a").await.expect(200);
 }

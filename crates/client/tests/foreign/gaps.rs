@@ -166,7 +166,7 @@ async fn without_kinds_there_is_no_feed() {
         let options = FeedOptions { patience: Duration::from_millis(50), ..options() };
         let mut reader = Reader::new(&client, options);
         let error = reader.item().await.unwrap().unwrap_err();
-        assert!(matches!(error, FeedError::Discover(_) | FeedError::Silent(_)), "{error}");
+        assert!(matches!(error, FeedError::Discover(_) | FeedError::Mute(_)), "{error}");
         assert!(reader.item().await.is_none());
     }
 }
