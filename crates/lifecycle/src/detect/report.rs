@@ -19,7 +19,8 @@ pub(super) fn complete(spread: &Spread<'_>, doomed: BTreeMap<LifeId, Finding>) -
     for life in looked_at {
         let survives = !judgement.doomed.contains_key(&life);
         let tally = spread.tallies.get(&life).copied();
-        references(spread, life, survives && tally.is_some(), &mut judgement);
+        let concerned = tally.is_some_and(|tally| tally.concerned());
+        references(spread, life, survives && concerned, &mut judgement);
         if survives {
             let tally = tally.unwrap_or_default();
             holds(spread, life, tally, &mut judgement.holds);
@@ -53,7 +54,8 @@ fn references(spread: &Spread<'_>, life: LifeId, survives: bool, judgement: &mut
 /// those to owners who die or do not exist.
 fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
     let (snapshot, seen) = (spread.snapshot, spread.snapshot.life(life));
-    let (mut released, mut dying, mut kept, mut ready) = (Vec::new(), Vec::new(), false, true);
+    let (mut released, mut dying) = (Vec::new(), Vec::new());
+    let (mut kept, mut ready, mut cascade) = (false, true, false);
     for reference in &seen.owners {
         let uid = || snapshot.uid_of(reference.uid);
         match snapshot.ownership(seen, reference) {
@@ -62,6 +64,7 @@ fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
                 pull => {
                     ready &= snapshot.is_marked(owner);
                     kept |= pull == Pull::Orphan;
+                    cascade |= pull == Pull::Cascade;
                     if pull == Pull::Orphan { released.push(uid()) } else { dying.push(uid()) }
                 }
             },
@@ -77,7 +80,7 @@ fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
     }
     // Nothing pulled at it: then what is missing is not our business.
     let pulled = tally.pulled || tally.unapproved;
-    if kept && pulled && !tally.by_cascade {
+    if kept && pulled && !cascade {
         released.append(&mut dying);
     }
     released.sort_unstable();

@@ -174,6 +174,11 @@ impl Snapshot {
             .map(|around| around.filter(|around| self.is_marked(*around)))
     }
 
+    /// Whether any marked life was approved with a plan.
+    pub(crate) fn any_approved(&self) -> bool {
+        self.marked_approved > 0
+    }
+
     /// Whether it is a namespace.
     pub fn is_namespace(&self, life: LifeId) -> bool {
         self.kinds.get(self.life(life).kind).place == NAMESPACES

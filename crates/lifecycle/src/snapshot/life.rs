@@ -1,15 +1,24 @@
 //! One life as the snapshot keeps it: small, with what is rare in a box of its own.
 
+use std::hash::{Hash, Hasher};
+
 use sexton_model::subscription::Subscription;
 use sexton_model::{Policy, Revision};
 
 use super::words::{Id, Word};
 
 /// A life in a snapshot. Valid until that life is removed; a later life never gets the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LifeId {
     pub(crate) index: u32,
     pub(crate) turn: u32,
+}
+
+impl Hash for LifeId {
+    /// In one piece: judging is mostly looking up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.turn) << 32 | u64::from(self.index));
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -58,6 +67,10 @@ pub(crate) struct Rare {
 impl Life {
     pub(crate) fn marked(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.deleted.is_some())
+    }
+
+    pub(crate) fn approved(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.approved.is_some())
     }
 }
 

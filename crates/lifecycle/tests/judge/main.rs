@@ -5,8 +5,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-//LAWS
-//NAIVE
+mod laws;
+mod naive;
 mod orphans;
 mod policies;
 mod protect;
