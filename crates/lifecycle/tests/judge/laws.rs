@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use sexton_lifecycle::{Observation, Roots, Settings, Snapshot, judge};
 
+use super::naive::{Naive, Said};
 use crate::common::{Event, apply, empty, event, judge_all, render};
-use crate::naive::{Naive, Said};
 
 /// The lives of random worlds. Two namespaces, things in none, and namespaces themselves.
 const LIVES: [&str; 12] = [
@@ -121,7 +121,7 @@ fn said(snapshot: &Snapshot) -> Said {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// A judgement does not depend on the order of events, on stale ones, or on repeated ones.
     #[test]
