@@ -240,8 +240,7 @@ impl Naive {
         if pulled || around || !released.is_empty() || said.held.contains(uid) {
             said.unknown.extend(unknown.into_iter().map(|name| (uid.to_owned(), name)));
         }
-        let (_, _) = (approved, doomed);
-        if kept && (pulled || around) && !cascade {
+        if kept && pulled && !cascade {
             released.append(&mut dying);
         }
         released.sort();
