@@ -71,7 +71,7 @@ impl Snapshot {
 
     /// How often its desired state changed.
     pub fn generation(&self, life: LifeId) -> i64 {
-        self.life(life).generation
+        i64::from(self.life(life).generation)
     }
 
     /// Since when it exists, in seconds since 1970.
