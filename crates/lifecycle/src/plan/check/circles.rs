@@ -6,7 +6,7 @@ use petgraph::graph::DiGraph;
 
 use super::relations::Edge;
 use super::{Flaw, Places, name};
-use crate::plan::Plan;
+use crate::plan::{Plan, Relation};
 use crate::snapshot::{LifeId, Snapshot};
 
 /// Every group is a circle, and every dropped edge is soft, real, and in a circle with a hard edge.
@@ -30,13 +30,21 @@ pub(super) fn justified(
         .map(|edge| circles.get(&edge.first))
         .collect();
     let real: HashSet<&Edge> = edges.iter().collect();
+    let families = families(plan, edges);
     for edge in &plan.dropped {
         let place = |life| places.get(&life).map(|place| place.1);
         let needed = !edge.relation.is_hard()
             && real.contains(edge)
             && same(&edge)
             && mixed.contains(&circles.get(&edge.first))
-            && place(edge.first) != place(edge.second);
+            && place(edge.first) != place(edge.second)
+            && families.get(&edge.first).is_none_or(|family| {
+                // What belongs to the one still goes before the other, unless that is in the circle as well.
+                let wave = |life: &LifeId| places.get(life).map(|place| place.0);
+                let mut free =
+                    family.iter().filter(|member| circles.get(*member) != circles.get(&edge.second));
+                edge.relation == Relation::Background || free.all(|member| wave(member) < wave(&edge.second))
+            });
         if !needed {
             flaws.push(Flaw::Dropped {
                 first: name(snapshot, edge.first),
@@ -45,6 +53,17 @@ pub(super) fn justified(
             });
         }
     }
+}
+
+/// For each life those who go before it because they belong to it.
+fn families(plan: &Plan, edges: &[Edge]) -> HashMap<LifeId, Vec<LifeId>> {
+    let dropped: HashSet<&Edge> = plan.dropped.iter().collect();
+    let mut families: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+    let belongs = |edge: &&Edge| !edge.relation.is_hard() && edge.relation != Relation::Background;
+    for edge in edges.iter().filter(belongs).filter(|edge| !dropped.contains(edge)) {
+        families.entry(edge.second).or_default().push(edge.first);
+    }
+    families
 }
 
 /// The members of a group reach each other without leaving it.
