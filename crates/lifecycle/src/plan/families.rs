@@ -1,4 +1,5 @@
-//! Soft edges against hard ones: families go before their heads, also where one of them cannot.
+//! Soft edges against hard ones: families go before their heads, also where one of them cannot. What a background
+//! deletion adds to that gives way to both.
 //!
 //! Ownership counts transitively. If a head cannot go before its own owner, what belongs to it still does; so each
 //! family has an *end*, which comes after all its members and before its head, and the ends follow each other whatever
@@ -42,15 +43,40 @@ impl Families {
         let circles = components(&Graph::new(doomed.lives.len(), &hard));
         let circles = Groups::new((0..).zip(&doomed.lives).map(|(node, _)| circles.of(node)));
         let hard = circles.between(hard.into_iter());
-        let soft = doomed.edges.iter().filter(|edge| !edge.2.is_hard()).map(|edge| (edge.0, edge.1));
-        let settled = settle(&hard, &circles.between(soft), true);
+        let up = doomed.edges.iter().filter(|edge| is_up(edge)).map(|edge| (edge.0, edge.1));
+        let settled = settle(&hard, &circles.between(up), true);
         if !settled.dropped.is_empty() {
-            return Ends::new(doomed, circles, &hard).settled(doomed);
+            return Ends::new(doomed, circles, &hard).settled(doomed).with_background(doomed);
         }
         let groups = composed(&circles, &settled.groups, settled.groups.count);
-        let kept = groups.between(doomed.edges.iter().map(|edge| (edge.0, edge.1)));
+        let strong = doomed.edges.iter().filter(|edge| edge.2 != Relation::Background);
+        let kept = groups.between(strong.map(|edge| (edge.0, edge.1)));
         let fates = vec![Fate::Kept; doomed.edges.len()];
-        Families { groups, kept, fates, more: Vec::new(), barriers: Vec::new() }
+        Families { groups, kept, fates, more: Vec::new(), barriers: Vec::new() }.with_background(doomed)
+    }
+
+    /// Adds that the roots of background deletions go first, where nothing else is against it.
+    fn with_background(mut self, doomed: &Doomed<'_>) -> Families {
+        let of = &self.groups.of;
+        let pair = |edge: &(Node, Node, Relation)| (of[edge.0 as usize], of[edge.1 as usize]);
+        let background = |edge: &(Node, Node, Relation)| {
+            let (from, to) = pair(edge);
+            edge.2 == Relation::Background && from != to
+        };
+        let weak: Vec<(Node, Node)> = doomed.edges.iter().filter(|edge| background(edge)).map(pair).collect();
+        if weak.is_empty() {
+            return self;
+        }
+        let dropped = settle(&self.kept, &Graph::new(self.kept.len(), &weak), false).dropped;
+        for (edge, fate) in doomed.edges.iter().zip(&mut self.fates) {
+            if background(edge) && dropped.contains(&pair(edge)) {
+                *fate = Fate::Dropped;
+            }
+        }
+        let weak = weak.into_iter().filter(|edge| !dropped.contains(edge));
+        let kept: Vec<(Node, Node)> = self.kept.edges().chain(weak).collect();
+        self.kept = Graph::new(self.kept.len(), &kept);
+        self
     }
 }
 
@@ -74,18 +100,14 @@ struct Ends {
 impl Ends {
     fn new(doomed: &Doomed<'_>, circles: Groups, hard: &Graph) -> Ends {
         let circle = |node: Node| circles.of[node as usize];
-        let soft = doomed.edges.iter().filter(|edge| !edge.2.is_hard());
-        let soft = soft.map(|edge| (circle(edge.0), circle(edge.1), edge.2)).filter(|edge| edge.0 != edge.1);
-        let soft: Vec<(Node, Node, Relation)> = soft.collect();
-        let up = soft.iter().filter(|edge| is_up(edge)).map(|edge| (edge.0, edge.1));
-        let up: Vec<(Node, Node)> = up.collect();
+        let up = doomed.edges.iter().filter(|edge| is_up(edge)).map(|edge| (circle(edge.0), circle(edge.1)));
+        let up: Vec<(Node, Node)> = up.filter(|(from, to)| from != to).collect();
         let rings = components(&Graph::new(circles.count, &up));
         let mut ends = Ends { circles, rings, strong: hard.edges().collect(), weak: Vec::new() };
         let heads: Vec<(Node, Node)> = hard.nodes().map(|node| (ends.end(node), node)).collect();
         ends.strong.extend(heads);
-        for (from, to, relation) in soft {
-            let inside = ends.rings.of(from) == ends.rings.of(to);
-            if relation == Relation::Background || inside {
+        for (from, to) in up {
+            if ends.rings.of(from) == ends.rings.of(to) {
                 ends.weak.push((from, to));
             } else {
                 ends.strong.push((ends.end(from), ends.end(to)));
@@ -203,7 +225,13 @@ impl<'a> Members<'a> {
             .filter(|(_, fate)| **fate != Fate::Kept)
             .map(|(edge, _)| (end(edge.0), end(edge.1)))
             .collect();
-        let families: BTreeSet<Node> = parted.iter().map(|(family, _)| *family).collect();
+        let heads: BTreeSet<Node> = edges()
+            .map(|(edge, _)| (end(edge.0), end(edge.1)))
+            .filter(|(a, b)| a != b)
+            .map(|(_, b)| b)
+            .collect();
+        let families: BTreeSet<Node> =
+            parted.iter().map(|(family, _)| *family).filter(|family| heads.contains(family)).collect();
         let numbers: BTreeMap<Node, usize> =
             families.iter().enumerate().map(|(at, end)| (*end, at)).collect();
         let mut barriers = vec![(BTreeSet::new(), BTreeSet::new(), Vec::new()); families.len()];
@@ -216,7 +244,7 @@ impl<'a> Members<'a> {
                 barriers[*at].0.insert(first);
             }
         }
-        for (family, above) in &parted {
+        for (family, above) in parted.iter().filter(|(family, _)| families.contains(family)) {
             barriers[numbers[family]].1.extend(self.headed.get(above).into_iter().flatten().copied());
             if let Some(at) = numbers.get(above).filter(|_| family != above) {
                 barriers[*at].2.push(numbers[family]);

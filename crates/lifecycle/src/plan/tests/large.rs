@@ -16,7 +16,7 @@ fn world(lines: &[String], deleted: &str) -> usize {
 
 #[test]
 fn many_lives_are_planned_in_proportion() {
-    const MANY: usize = 20_000;
+    const MANY: usize = 5_000;
     let wide: Vec<String> = (0..MANY)
         .map(|number| format!("Vm/{number} <- App/p ; watches App/p ; order {} of m", number % 7))
         .chain(["App/p".to_owned()])

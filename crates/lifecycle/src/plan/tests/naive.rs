@@ -83,10 +83,9 @@ impl Model {
         let mut owned = vec![vec![false; lives.len()]; lives.len()];
         for (from, life) in lives.iter().enumerate() {
             for (_, leads) in snapshot.owners(*life) {
-                if let Ownership::Valid(owner) = leads {
-                    if let Some(to) = place(&owner).filter(|to| *to != from) {
-                        (all[from][to], owned[from][to]) = (true, true);
-                    }
+                let Ownership::Valid(owner) = leads else { continue };
+                if let Some(to) = place(&owner).filter(|to| *to != from) {
+                    (all[from][to], owned[from][to]) = (true, true);
                 }
             }
         }
