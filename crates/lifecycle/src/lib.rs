@@ -7,7 +7,11 @@ pub mod plan;
 pub mod protect;
 pub mod snapshot;
 
-pub use detect::{Cause, Detector, Finding, Hold, Hypothetical, Invalid, Judgement, Strip, Unknown, WhyHeld};
+pub use detect::{
+    Cause, Detector, Finding, Grace, Hold, Hypothetical, Invalid, Judgement, Orphans, Roots, Settings, Strip,
+    Unknown, WhyHeld, judge, orphaned,
+};
+pub use protect::{FuseLimits, Held, Protection, fuse};
 pub use snapshot::{
     LifeId, NotObservable, Observation, OwnerRef, Ownership, Snapshot, WhyInvalid, WhyUnknown,
 };

@@ -28,12 +28,15 @@ pub(super) struct Chains<'a, 'b> {
     links: HashMap<LifeId, Link>,
     /// Those of the outermost layer that have somebody below them.
     layer: Vec<LifeId>,
+    /// Those that follow a removal that was seen, unless a shorter chain explains them.
+    after_removal: Vec<LifeId>,
 }
 
 impl<'a, 'b> Chains<'a, 'b> {
     pub(super) fn new(spread: &'b Spread<'a>, roots: Roots<'_>, starts: &[Start]) -> Chains<'a, 'b> {
         let (links, layer) = (HashMap::with_capacity(spread.doomed.len()), Vec::new());
-        let mut chains = Chains { spread, snapshot: spread.snapshot, links, layer };
+        let after_removal = spread.after_removal.clone();
+        let mut chains = Chains { spread, snapshot: spread.snapshot, links, layer, after_removal };
         for start in starts.iter().filter(|start| spread.doomed.contains_key(&start.life)) {
             chains.root(start.life, start.detector, start.cause.clone());
         }
@@ -47,11 +50,15 @@ impl<'a, 'b> Chains<'a, 'b> {
                 None => chains.root(*life, Detector::Deleted, Cause::Asked),
             }
         }
-        let free = |life: &&LifeId| {
-            spread.doomed[*life].marked && !chains.links.contains_key(*life) && chains.above(**life).is_none()
-        };
-        let free: Vec<LifeId> = spread.doomed.keys().filter(free).copied().collect();
-        free.into_iter().for_each(|life| chains.root(life, Detector::Deleted, Cause::Asked));
+        for (life, _) in spread.doomed.iter().filter(|(_, state)| state.marked) {
+            if !chains.links.contains_key(life) {
+                match chains.above(*life) {
+                    None => chains.root(*life, Detector::Deleted, Cause::Asked),
+                    Some(Cause::OwnersGone { .. }) => chains.after_removal.push(*life),
+                    Some(_) => {}
+                }
+            }
+        }
         chains
     }
 
@@ -60,8 +67,8 @@ impl<'a, 'b> Chains<'a, 'b> {
         self.step();
         self.after_removals();
         self.run();
-        self.outside();
         self.circles();
+        self.outside();
         let doomed = &self.spread.doomed;
         let finding = |(life, link): (LifeId, Link)| {
             let Link { detector, cause, root, initiator } = link;
@@ -71,47 +78,47 @@ impl<'a, 'b> Chains<'a, 'b> {
         self.links.into_iter().map(finding).collect()
     }
 
-    /// Those that follow from something that is not itself looked at.
-    fn outside(&mut self) {
-        let left = self.left();
-        for life in left.into_iter().filter(|life| !self.snapshot.is_marked(*life)) {
-            if !self.links.contains_key(&life)
-                && let Some(cause) = self.above(life)
-            {
-                self.begin(life, cause);
-            }
-        }
-        self.run();
-    }
-
-    /// What is left then hangs on circles of marked owners: whoever was marked first began it.
+    /// What is marked and has no chain yet hangs on circles of marked owners: whoever was marked first began it.
     fn circles(&mut self) {
-        for life in self.left() {
+        for life in self.left().into_iter().filter(|life| self.snapshot.is_marked(*life)) {
             if self.links.contains_key(&life) {
                 continue;
             }
-            let (mut path, mut places) = (Vec::new(), HashMap::new());
-            let mut at = life;
-            while let Ok(place) = places.try_insert(at, path.len()) {
-                _ = place;
+            let (mut path, mut places, mut at) = (Vec::new(), HashMap::new(), life);
+            let mut outside = None;
+            while places.try_insert(at, path.len()).is_ok() {
                 path.push(at);
-                match self.above(at) {
-                    Some(
-                        Cause::OwnerDoomed { owner: next }
-                        | Cause::InNamespace { namespace: next }
-                        | Cause::OfDefinition { definition: next },
-                    ) if !self.links.contains_key(&next) => at = next,
-                    _ => break,
+                let cause = self.above(at);
+                match cause.as_ref().and_then(Cause::life) {
+                    Some(next) if self.links.contains_key(&next) => break,
+                    Some(next) if self.spread.doomed.contains_key(&next) => at = next,
+                    Some(_) => outside = cause,
+                    None => break,
                 }
             }
             let circle = &path[places.get(&at).copied().unwrap_or_default()..];
-            let first = circle.iter().copied().min_by(|a, b| self.marked_before(*a, *b));
-            self.root(first.unwrap_or(life), Detector::Deleted, Cause::Asked);
+            let first = circle.iter().copied().min_by(|a, b| self.marked_before(*a, *b)).unwrap_or(life);
+            match outside {
+                Some(cause) => self.begin(first, cause),
+                None => self.root(first, Detector::Deleted, Cause::Asked),
+            }
             self.run();
             // Nobody is doomed without a finding, whatever the chain.
             self.root(life, Detector::Deleted, Cause::Asked);
             self.run();
         }
+    }
+
+    /// Those that follow from something that was not itself looked at.
+    fn outside(&mut self) {
+        for life in self.left() {
+            if let Some(cause) = self.above(life)
+                && !self.links.contains_key(&life)
+            {
+                self.begin(life, cause);
+            }
+        }
+        self.run();
     }
 
     /// The doomed lives without a chain, in the order in which they were marked.
@@ -190,7 +197,8 @@ impl<'a, 'b> Chains<'a, 'b> {
         let Some(state) = self.spread.doomed.get(&dependent) else { return false };
         let pull = self.spread.pull(owner);
         if state.marked {
-            return pull.goes();
+            // Whoever is not marked yet cannot be why somebody else is.
+            return pull.goes() && self.snapshot.is_marked(owner);
         }
         let enough = self.spread.tallies.get(&dependent).is_some_and(|tally| tally.by_cascade);
         let strong = if enough { pull == Pull::Cascade } else { pull.goes() };
@@ -200,15 +208,19 @@ impl<'a, 'b> Chains<'a, 'b> {
     /// Whether the death of a namespace or a definition is a reason for a member's.
     fn takes(&self, container: LifeId, member: LifeId) -> bool {
         let Some(state) = self.spread.doomed.get(&member) else { return false };
+        if state.marked {
+            return self.snapshot.is_marked(container);
+        }
         let other = self.spread.tallies.get(&member).is_some_and(|tally| tally.by_cascade);
-        state.marked || (!other && self.spread.approvals.of(self.snapshot, container).is_none())
+        !other && self.spread.approvals.of(self.snapshot, container).is_none()
     }
 
     /// Those that follow a removal that was seen.
     fn after_removals(&mut self) {
-        let doomed = self.spread.doomed.keys();
-        let left: Vec<LifeId> = doomed.filter(|life| !self.links.contains_key(*life)).copied().collect();
-        for life in left {
+        for life in std::mem::take(&mut self.after_removal) {
+            if self.links.contains_key(&life) || !self.spread.doomed.contains_key(&life) {
+                continue;
+            }
             let by_cascade = self.spread.tallies.get(&life).is_some_and(|tally| tally.by_cascade);
             if !by_cascade && let Some(cause) = self.removed(life) {
                 self.begin(life, cause);
@@ -239,7 +251,7 @@ impl<'a, 'b> Chains<'a, 'b> {
         let owners = snapshot.owner_lives(life).filter(|owner| *owner != life && self.condemns(*owner, life));
         let owner = owners.min_by(|a, b| snapshot.compare(*a, *b));
         let [namespace, definition] =
-            self.spread.around(life).map(|one| one.filter(|one| self.takes(*one, life)));
+            self.snapshot.marked_around(life).map(|one| one.filter(|one| self.takes(*one, life)));
         owner
             .map(|owner| Cause::OwnerDoomed { owner })
             .or(namespace.map(|namespace| Cause::InNamespace { namespace }))
@@ -254,17 +266,16 @@ impl<'a, 'b> Chains<'a, 'b> {
         let (mut at, mut next, mut root) = (life, Some(cause.clone()), snapshot.uid(life));
         for _ in 0..FAR_ENOUGH {
             let above = match next {
-                Some(Cause::OwnerDoomed { owner: above })
-                | Some(Cause::InNamespace { namespace: above })
-                | Some(Cause::OfDefinition { definition: above }) => above,
                 Some(Cause::OwnersGone { uids }) => {
                     let (gone, by) = self.first_seen(at, uids);
                     root = gone;
                     initiator = initiator.or(by);
                     break;
                 }
-                Some(Cause::Asked) | None => break,
+                Some(cause) => cause.life(),
+                None => break,
             };
+            let Some(above) = above else { break };
             root = snapshot.uid(above);
             initiator = initiator.or_else(|| snapshot.deleted_by(above).map(str::to_owned));
             (at, next) = (above, self.above_marked(above));

@@ -11,16 +11,20 @@ use crate::snapshot::{LifeId, Ownership};
 /// Completes a judgement by what is said of the lives that were looked at.
 pub(super) fn complete(spread: &Spread<'_>, doomed: BTreeMap<LifeId, Finding>) -> Judgement {
     let mut judgement = Judgement { doomed, ..Judgement::default() };
+    // Most of what was looked at is doomed and has nothing else to be said of it.
+    let worth = |(life, tally): &(&LifeId, &Tally)| tally.misled || !spread.doomed.contains_key(*life);
+    let looked_at = spread.tallies.iter().filter(worth).map(|(life, _)| life);
     let looked_at: BTreeSet<LifeId> =
-        spread.tallies.keys().chain(&spread.misled).chain(spread.held.keys()).copied().collect();
+        looked_at.chain(&spread.misled).chain(spread.held.keys()).copied().collect();
     for life in looked_at {
         let survives = !judgement.doomed.contains_key(&life);
         let tally = spread.tallies.get(&life).copied();
-        references(spread, life, survives && tally.is_some(), &mut judgement);
+        let concerned = tally.is_some_and(|tally| tally.concerned());
+        references(spread, life, survives && concerned, &mut judgement);
         if survives {
             let tally = tally.unwrap_or_default();
             holds(spread, life, tally, &mut judgement.holds);
-            judgement.strips.extend(strip(spread, life, tally));
+            judgement.strips.extend(strip(spread, life));
         }
     }
     let snapshot = spread.snapshot;
@@ -48,9 +52,10 @@ fn references(spread: &Spread<'_>, life: LifeId, survives: bool, judgement: &mut
 
 /// The references that a surviving life loses: those to owners who leave it behind, and, if another owner keeps it,
 /// those to owners who die or do not exist.
-fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
+fn strip(spread: &Spread<'_>, life: LifeId) -> Option<Strip> {
     let (snapshot, seen) = (spread.snapshot, spread.snapshot.life(life));
-    let (mut released, mut dying, mut kept, mut ready) = (Vec::new(), Vec::new(), false, true);
+    let (mut released, mut dying) = (Vec::new(), Vec::new());
+    let (mut kept, mut ready, mut pulled, mut cascade) = (false, true, false, false);
     for reference in &seen.owners {
         let uid = || snapshot.uid_of(reference.uid);
         match snapshot.ownership(seen, reference) {
@@ -59,25 +64,30 @@ fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
                 pull => {
                     ready &= snapshot.is_marked(owner);
                     kept |= pull == Pull::Orphan;
+                    pulled |= pull.goes();
+                    cascade |= pull == Pull::Cascade;
                     if pull == Pull::Orphan { released.push(uid()) } else { dying.push(uid()) }
                 }
             },
-            Ownership::Absent { .. } => match snapshot.seen_going(seen, reference) {
+            Ownership::Absent { seen: gone } => match snapshot.seen_going(seen, reference) {
                 Some(gone) if gone.policy == Policy::Orphan => {
                     kept = true;
                     released.push(uid());
                 }
-                _ => dying.push(uid()),
+                _ => {
+                    pulled |= gone;
+                    dying.push(uid());
+                }
             },
             Ownership::Invalid(_) | Ownership::Unknown(_) => {}
         }
     }
-    // Nothing pulled at it: then what is missing is not our business.
-    let pulled = tally.pulled || tally.unapproved;
-    if kept && pulled && !tally.by_cascade {
+    // If no owner goes, a missing one is not our business; and whom a cascade takes is not kept by anybody.
+    if kept && pulled && !cascade {
         released.append(&mut dying);
     }
     released.sort_unstable();
+    released.dedup();
     (!released.is_empty()).then_some(Strip { life, owners: released, ready })
 }
 
@@ -97,7 +107,7 @@ fn holds(spread: &Spread<'_>, life: LifeId, tally: Tally, holds: &mut Vec<Hold>)
     let around = [spread.snapshot.namespace_life(life), spread.snapshot.definition_life(life)];
     let doomed = |one: &LifeId| spread.doomed.contains_key(one);
     waiting.extend(around.into_iter().flatten().filter(doomed));
-    waiting.extend(spread.around(life).into_iter().flatten().filter(|one| !doomed(one)));
+    waiting.extend(spread.snapshot.marked_around(life).into_iter().flatten().filter(|one| !doomed(one)));
     waiting.sort_by(|a, b| spread.snapshot.compare(*a, *b));
     waiting.dedup();
     let why = |keeps: LifeId| match protected {

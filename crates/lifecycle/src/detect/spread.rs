@@ -76,6 +76,12 @@ pub(super) struct Tally {
     pub(super) contained: bool,
     /// The same, by somebody whose deletion was approved without this life. Only names who has to wait.
     pub(super) unapproved: bool,
+    /// An owner leaves it behind.
+    pub(super) released: bool,
+    /// It names an owner whose removal was seen.
+    pub(super) by_removal: bool,
+    /// It has references that are not what they say.
+    pub(super) misled: bool,
 }
 
 /// The fixpoint in the making.
@@ -89,6 +95,8 @@ pub(super) struct Spread<'a> {
     pub(super) held: HashMap<LifeId, WhyHeld>,
     /// Lives with references to a doomed life that are not what they say.
     pub(super) misled: HashSet<LifeId>,
+    /// Lives that were looked at and name an owner whose removal was seen.
+    pub(super) after_removal: Vec<LifeId>,
     work: VecDeque<LifeId>,
 }
 
@@ -103,6 +111,7 @@ impl<'a> Spread<'a> {
             tallies: HashMap::new(),
             held: HashMap::new(),
             misled: HashSet::new(),
+            after_removal: Vec::new(),
             work: VecDeque::new(),
         };
         match roots {
@@ -239,7 +248,7 @@ impl<'a> Spread<'a> {
     fn look(&mut self, life: LifeId) {
         if !self.snapshot.is_marked(life) {
             let mut tally = self.tally(life);
-            for around in self.around(life).into_iter().flatten() {
+            for around in self.snapshot.marked_around(life).into_iter().flatten() {
                 match self.approved(around) {
                     true => tally.unapproved = true,
                     false => tally.contained = true,
@@ -247,12 +256,6 @@ impl<'a> Spread<'a> {
             }
             self.weigh(life, tally);
         }
-    }
-
-    /// The marked namespace and the marked definition of a life.
-    pub(super) fn around(&self, life: LifeId) -> [Option<LifeId>; 2] {
-        [self.snapshot.namespace_life(life), self.snapshot.definition_life(life)]
-            .map(|around| around.filter(|around| self.snapshot.is_marked(*around)))
     }
 
     /// Counts what keeps a life and what pulls at it.
@@ -267,19 +270,27 @@ impl<'a> Spread<'a> {
                     tally.count(pull, self.approved(owner));
                 }
                 Ownership::Absent { .. } => match snapshot.seen_going(seen, reference) {
-                    Some(gone) if gone.policy == Policy::Orphan => tally.keepers += 1,
-                    Some(_) => tally.pulled = true,
+                    Some(gone) if gone.policy == Policy::Orphan => {
+                        tally.keepers += 1;
+                        tally.released = true;
+                    }
+                    Some(_) => {
+                        tally.pulled = true;
+                        tally.by_removal = true;
+                    }
                     None => {}
                 },
                 Ownership::Unknown(_) => tally.keepers += 1,
-                Ownership::Invalid(_) => {}
+                Ownership::Invalid(_) => tally.misled = true,
             }
         }
         tally
     }
 
     fn weigh(&mut self, life: LifeId, tally: Tally) {
-        self.tallies.insert(life, tally);
+        if self.tallies.insert(life, tally).is_none() && tally.by_removal {
+            self.after_removal.push(life);
+        }
         let pull = self.verdict(life, tally);
         if pull == Pull::None || self.doomed.get(&life).is_some_and(|state| state.pull >= pull) {
             return;
@@ -309,8 +320,14 @@ impl<'a> Spread<'a> {
 }
 
 impl Tally {
+    /// Whether anything happens to it, or would if it were not for something else.
+    pub(super) fn concerned(&self) -> bool {
+        self.pulled || self.contained || self.unapproved || self.released
+    }
+
     fn count(&mut self, pull: Pull, approved: bool) {
         if !pull.goes() {
+            self.released |= pull == Pull::Orphan;
             return;
         }
         if approved {

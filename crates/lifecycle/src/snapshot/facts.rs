@@ -7,13 +7,10 @@ use std::cmp::Ordering;
 use sexton_model::subscription::Subscription;
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
-use super::life::{Rare, recorded};
+use super::kinds::{DEFINITIONS, NAMESPACES};
+use super::life::Rare;
+use super::words::NOTHING;
 use super::{LifeId, Snapshot};
-
-/// The group and the plural of custom resource definitions.
-const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
-/// The plural of namespaces, in the core group.
-const NAMESPACES: (&str, &str) = ("", "namespaces");
 
 impl Snapshot {
     /// The slot.
@@ -74,7 +71,7 @@ impl Snapshot {
 
     /// How often its desired state changed.
     pub fn generation(&self, life: LifeId) -> i64 {
-        self.life(life).generation
+        i64::from(self.life(life).generation)
     }
 
     /// Since when it exists, in seconds since 1970.
@@ -89,7 +86,7 @@ impl Snapshot {
 
     /// The policy that its finalizers record. Of contradicting ones the least destructive counts.
     pub fn policy(&self, life: LifeId) -> Option<Policy> {
-        recorded(self.finalizers(life))
+        self.life(life).recorded
     }
 
     fn rare(&self, life: LifeId) -> Option<&Rare> {
@@ -159,33 +156,37 @@ impl Snapshot {
     /// The namespace that it is in.
     pub fn namespace_life(&self, life: LifeId) -> Option<LifeId> {
         let seen = self.life(life);
-        let (none, place) = (self.words.find("")?, self.kinds.find_place(NAMESPACES.0, NAMESPACES.1)?);
-        if seen.namespace == none { None } else { self.in_slot(place, none, seen.namespace) }
+        if seen.namespace == NOTHING { None } else { self.in_slot(NAMESPACES, NOTHING, seen.namespace) }
     }
 
     /// The definition of its kind.
     pub fn definition_life(&self, life: LifeId) -> Option<LifeId> {
-        let seen = self.life(life);
-        let (row, name) = (self.kinds.get(seen.kind), self.kinds.named(seen.kind));
-        let place = self.kinds.find_place(DEFINITIONS.0, DEFINITIONS.1)?;
-        let none = self.words.find("")?;
-        let named = self.words.find(&format!("{}.{}", row.resource, name.group))?;
-        self.in_slot(place, none, named)
+        let row = self.kinds.get(self.life(life).kind);
+        self.in_slot(DEFINITIONS, NOTHING, self.words.find(&row.definition)?)
+    }
+
+    /// The marked ones of its namespace and its definition.
+    pub(crate) fn marked_around(&self, life: LifeId) -> [Option<LifeId>; 2] {
+        if self.marked_around == 0 {
+            return [None, None];
+        }
+        [self.namespace_life(life), self.definition_life(life)]
+            .map(|around| around.filter(|around| self.is_marked(*around)))
+    }
+
+    /// Whether any marked life was approved with a plan.
+    pub(crate) fn any_approved(&self) -> bool {
+        self.marked_approved > 0
     }
 
     /// Whether it is a namespace.
     pub fn is_namespace(&self, life: LifeId) -> bool {
-        self.is_of(life, NAMESPACES)
+        self.kinds.get(self.life(life).kind).place == NAMESPACES
     }
 
     /// Whether it is a definition of a kind.
     pub fn is_definition(&self, life: LifeId) -> bool {
-        self.is_of(life, DEFINITIONS)
-    }
-
-    fn is_of(&self, life: LifeId, (group, resource): (&str, &str)) -> bool {
-        let row = self.kinds.get(self.life(life).kind);
-        row.resource == resource && self.kinds.named(self.life(life).kind).group == group
+        self.kinds.get(self.life(life).kind).place == DEFINITIONS
     }
 
     /// What a namespace contains, or the objects that a definition defines. Nothing for anything else.

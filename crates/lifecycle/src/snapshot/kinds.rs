@@ -6,8 +6,14 @@ use hashbrown::HashMap;
 use sexton_model::GroupResource;
 use sexton_model::feed::FeedKind;
 
+const DEFINED: &str = "customresourcedefinitions";
+/// The place of namespaces.
+pub(crate) const NAMESPACES: u32 = 0;
+/// The place of custom resource definitions.
+pub(crate) const DEFINITIONS: u32 = 1;
+
 /// Kinds by number. There are few, so none is ever forgotten.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Kinds {
     names: Vec<Name>,
     by_name: HashMap<(String, String), u32>,
@@ -38,6 +44,23 @@ pub(crate) struct Row {
     pub(crate) resource: String,
     /// The number of group and plural.
     pub(crate) place: u32,
+    /// What the definition of such a kind is called.
+    pub(crate) definition: String,
+}
+
+impl Default for Kinds {
+    fn default() -> Kinds {
+        let known = [(("", "namespaces"), NAMESPACES), (("apiextensions.k8s.io", DEFINED), DEFINITIONS)];
+        let places = known.map(|((group, resource), place)| ((group.to_owned(), resource.to_owned()), place));
+        Kinds {
+            names: Vec::new(),
+            by_name: HashMap::new(),
+            rows: Vec::new(),
+            by_row: HashMap::new(),
+            places: places.into_iter().collect(),
+            incomplete: BTreeMap::new(),
+        }
+    }
 }
 
 impl Kinds {
@@ -114,7 +137,9 @@ impl Kinds {
             self.names[name as usize].places.push(place);
             self.spread();
         }
-        self.rows.push(Row { name, version: version.to_owned(), resource: resource.to_owned(), place });
+        let definition = format!("{resource}.{group}");
+        let (version, resource) = (version.to_owned(), resource.to_owned());
+        self.rows.push(Row { name, version, resource, place, definition });
         let row = (self.rows.len() - 1) as u32;
         self.by_row.insert(key, row);
         row

@@ -7,7 +7,8 @@ use sexton_model::subscription::{Subscription, Target};
 
 use super::Snapshot;
 use super::bag::Bag;
-use super::words::{Id, Word};
+use super::kinds::DEFINITIONS;
+use super::words::{Id, NOTHING, Word};
 
 impl Snapshot {
     pub(super) fn hash_uid(&self, id: Id) -> u64 {
@@ -43,12 +44,14 @@ impl Snapshot {
                 self.absent.insert(owner.uid);
             }
         }
-        if !self.words.text(namespace).is_empty() {
+        if namespace != NOTHING {
             self.members.entry(namespace).or_default().insert(index);
         }
         self.instances.entry(self.kinds.get(life.kind).name).or_default().insert(index);
         if life.marked() {
             self.marked.insert(index);
+            self.marked_around += usize::from(self.kinds.get(life.kind).place <= DEFINITIONS);
+            self.marked_approved += usize::from(life.approved());
         }
         self.subscribe(index);
     }
@@ -80,7 +83,10 @@ impl Snapshot {
         if let Some(instances) = self.instances.get_mut(&self.kinds.get(life.kind).name) {
             instances.remove(&index);
         }
-        self.marked.remove(&index);
+        if self.marked.remove(&index) {
+            self.marked_around -= usize::from(self.kinds.get(life.kind).place <= DEFINITIONS);
+            self.marked_approved -= usize::from(life.approved());
+        }
     }
 
     fn subscribe(&mut self, index: u32) {

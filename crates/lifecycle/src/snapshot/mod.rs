@@ -80,6 +80,10 @@ pub struct Snapshot {
     members: HashMap<Word, BTreeSet<u32>>,
     instances: HashMap<u32, BTreeSet<u32>>,
     marked: BTreeSet<u32>,
+    /// How many of them are namespaces or definitions.
+    marked_around: usize,
+    /// How many of them were approved with a plan.
+    marked_approved: usize,
     subscribers_by_uid: HashMap<Id, Bag>,
     subscribers_by_slot: HashMap<[u32; 3], Bag>,
     gone: Memory,
@@ -169,7 +173,7 @@ impl Snapshot {
 
     /// Whether the life is still there.
     pub fn contains(&self, life: LifeId) -> bool {
-        self.lives.contains(life)
+        self.lives.find(life).is_some()
     }
 
     /// Every life there is. Nothing that has to be quick may need it.
@@ -230,7 +234,9 @@ impl Snapshot {
     /// # Panics
     /// If it is not there any more: whoever keeps ids while events come in asks [`Snapshot::contains`] first.
     pub(crate) fn life(&self, life: LifeId) -> &Life {
-        assert!(self.lives.contains(life), "the life is not in the snapshot any more");
-        self.lives.get(life.index)
+        match self.lives.find(life) {
+            Some(life) => life,
+            None => panic!("the life is not in the snapshot any more"),
+        }
     }
 }

@@ -1,15 +1,25 @@
 //! Texts and uids, each kept once and counted. Knows nothing of lives.
 
+use std::hash::{BuildHasher, Hash, Hasher};
+
 use hashbrown::{DefaultHashBuilder, HashTable};
 use sexton_model::Uid;
-use std::hash::BuildHasher;
 
 /// The number of a kept text.
 pub(crate) type Word = u32;
+/// The number of the empty text, which is always kept.
+pub(crate) const NOTHING: Word = 0;
 
 /// A uid in sixteen bytes: the number itself if it is a UUID in the usual spelling, else the number of a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id(u64, u64);
+
+impl Hash for Id {
+    /// In one piece: both halves of a uid are random as it is.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.rotate_left(32) ^ self.1);
+    }
+}
 
 /// Where the version of a UUID stands in its first half. Words leave it empty, so that the two cannot be mixed up.
 const VERSION_SHIFT: u32 = 12;
@@ -21,7 +31,7 @@ struct Entry {
 }
 
 /// Texts, each kept as long as somebody counts on it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Words {
     entries: Vec<Entry>,
     free: Vec<Word>,
@@ -29,9 +39,22 @@ pub(crate) struct Words {
     hasher: DefaultHashBuilder,
 }
 
+impl Default for Words {
+    fn default() -> Words {
+        let (entries, free, table) = (Vec::new(), Vec::new(), HashTable::new());
+        let mut words = Words { entries, free, table, hasher: DefaultHashBuilder::default() };
+        words.take("");
+        words
+    }
+}
+
 impl Words {
     /// Keeps a text, or counts it once more.
     pub(crate) fn take(&mut self, text: &str) -> Word {
+        if text.is_empty() && !self.entries.is_empty() {
+            self.entries[NOTHING as usize].count += 1;
+            return NOTHING;
+        }
         if let Some(word) = self.find(text) {
             self.entries[word as usize].count += 1;
             return word;
