@@ -130,7 +130,7 @@ pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId
 /// Those who name a life as their owner, and wrongly: nobody waits for them.
 fn misled(snapshot: &Snapshot, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
     let all: Vec<LifeId> = snapshot.dependents_of(&snapshot.uid(life)).collect();
-    let right = |other: &LifeId| snapshot.owner_lives(*other).any(|owner| owner == life);
+    let right = move |other: &LifeId| snapshot.owner_lives(*other).any(|owner| owner == life);
     all.into_iter().filter(move |other| *other != life && !right(other))
 }
 
