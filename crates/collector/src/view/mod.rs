@@ -127,9 +127,8 @@ impl View {
         snapshot.is_marked(life)
             || snapshot.journal(life).is_some()
             || snapshot
-                .owners(life)
-                .iter()
-                .any(|(_, leads)| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(*owner)))
+                .leads(life)
+                .any(|leads| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(owner)))
             || marked(snapshot.namespace_life(life))
             || marked(snapshot.definition_life(life))
     }
