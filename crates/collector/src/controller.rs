@@ -82,6 +82,8 @@ pub struct Collector {
     pause: Option<Instant>,
     backoff: Backoff,
     next_look: Instant,
+    /// What time it was at the last look.
+    looked: i64,
     next_turn: Instant,
 }
 
@@ -112,6 +114,7 @@ impl Collector {
             pause: None,
             backoff,
             next_look: now,
+            looked: i64::MIN,
             next_turn: now,
             means,
             settings,
@@ -142,7 +145,7 @@ impl Collector {
             tokio::select! {
                 heard = self.heard.recv() => self.hear(heard),
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
-                () = tokio::time::sleep_until(wake) => self.dirty |= Instant::now() >= self.next_look,
+                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
                 changed = stop.changed() => if changed.is_err() { break },
             }
         }
@@ -236,6 +239,7 @@ impl Collector {
     async fn look(&mut self) {
         (self.dirty, self.pause, self.echo) = (false, None, None);
         self.next_look = Instant::now() + self.settings.full_pass;
+        self.looked = self.means.clock.now();
         self.summary.rounds += 1;
         if self.classes_stale && !self.read_classes().await {
             return;
@@ -301,10 +305,15 @@ impl Collector {
         }
     }
 
-    /// When somebody's time comes, in seconds since 1970.
+    /// Whether the world is to be looked at although nothing happened in it.
+    fn is_time(&self) -> bool {
+        Instant::now() >= self.next_look || self.due().is_some_and(|due| due <= self.means.clock.now())
+    }
+
+    /// When somebody's time comes, in seconds since 1970. Whose time had come at the last look was seen then.
     fn due(&self) -> Option<i64> {
         let grace = i64::try_from(self.settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
-        [self.actives.due(), self.waiting.due(grace)].into_iter().flatten().min()
+        [self.actives.due(self.looked), self.waiting.due(grace, self.looked)].into_iter().flatten().min()
     }
 
     fn publish(&mut self) {

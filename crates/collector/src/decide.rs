@@ -25,10 +25,10 @@ impl Waiting {
         self.spared.insert(uid, until);
     }
 
-    /// When somebody's time comes.
-    pub(crate) fn due(&self, grace: i64) -> Option<i64> {
-        let orphans = self.since.values().map(|since| since + grace);
-        orphans.chain(self.spared.values().copied()).min()
+    /// When the next one's time comes, later than this.
+    pub(crate) fn due(&self, grace: i64, after: i64) -> Option<i64> {
+        let orphans = self.since.values().map(|since| since.saturating_add(grace));
+        orphans.chain(self.spared.values().copied()).filter(|due| *due > after).min()
     }
 }
 
