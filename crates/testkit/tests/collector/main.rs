@@ -4,3 +4,4 @@
 
 mod cascade;
 mod common;
+mod krake;
