@@ -9,7 +9,7 @@ use std::time::Duration;
 use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::LifeId;
 use sexton_model::Revision;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -65,6 +65,8 @@ pub struct Collector {
     pub(crate) ledger: Ledger,
     pub(crate) scribe: Scribe,
     pub(crate) calls: JoinSet<Answer>,
+    /// So many calls are made at once; the others wait for their turn.
+    pub(crate) slots: Arc<Semaphore>,
     pub(crate) hand: Option<Hand>,
     pub(crate) draining: bool,
     /// Those with steps whose turn it is.
@@ -103,6 +105,7 @@ impl Collector {
             waiting: Waiting::default(),
             actives: Actives::default(),
             calls: JoinSet::new(),
+            slots: Arc::new(Semaphore::new(settings.hooks_at_once.clamp(1, Semaphore::MAX_PERMITS))),
             hand: None,
             draining: false,
             turn: Vec::new(),
@@ -246,7 +249,9 @@ impl Collector {
         }
         match self.round().await {
             Ok(reached) => {
-                self.backoff.reset();
+                if self.pause.is_none() {
+                    self.backoff.reset();
+                }
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
                     self.dirty = true;

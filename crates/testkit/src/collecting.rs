@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use crate::{FixedNature, World};
 
 /// No test waits longer for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Clock for FixedNature {
     fn now(&self) -> i64 {

@@ -123,3 +123,14 @@ pub(crate) async fn records(world: &World, plural: &str) -> Vec<Value> {
     let listed = world.get(&format!("/apis/sexton.dev/v1/{plural}")).await.document(200);
     listed["items"].as_array().unwrap().clone()
 }
+
+/// Waits until there is a record of a collection that is as a test wants it: records are written beside the work.
+pub(crate) async fn record(world: &World, is_so: impl Fn(&Value) -> bool) -> Value {
+    let mut watch = world.watch("/apis/sexton.dev/v1/collections?watch=true").await;
+    loop {
+        let event = watch.next().await.expect("the watch ended early");
+        if is_so(&event["object"]) {
+            return event["object"].clone();
+        }
+    }
+}
