@@ -4,3 +4,8 @@
 
 mod cascade;
 mod common;
+mod krake;
+mod murano;
+mod murano_crash;
+mod murano_faults;
+mod murano_order;
