@@ -140,12 +140,36 @@ pub struct Hypothetical {
     pub policy: Policy,
 }
 
+impl Cause {
+    /// The life that is the cause, if there is one.
+    pub fn life(&self) -> Option<LifeId> {
+        match self {
+            Cause::OwnerDoomed { owner: life }
+            | Cause::InNamespace { namespace: life }
+            | Cause::OfDefinition { definition: life } => Some(*life),
+            Cause::Asked | Cause::OwnersGone { .. } => None,
+        }
+    }
+}
+
 impl Judgement {
     /// All findings, ordered by the keys of the lives.
     pub fn findings(&self, snapshot: &Snapshot) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.doomed.values().collect();
         findings.sort_by(|a, b| snapshot.compare(a.life, b.life));
         findings
+    }
+
+    /// Whether a life follows owners that are gone or go before it, rather than being waited for by one of them: then
+    /// that they are gone is the proof on which its own death rests.
+    pub fn follows_owners(&self, snapshot: &Snapshot, life: LifeId) -> bool {
+        let Some(finding) = self.doomed.get(&life) else { return false };
+        let over_owners = matches!(finding.cause, Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. });
+        let waits = |owner: LifeId| {
+            let owner = self.doomed.get(&owner);
+            owner.is_none_or(|owner| matches!(owner.policy, Policy::Cascade | Policy::Foreground))
+        };
+        over_owners && !snapshot.owner_lives(life).any(waits)
     }
 
     /// Whether the life is to die.

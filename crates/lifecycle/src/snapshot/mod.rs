@@ -9,7 +9,7 @@
 //!
 //! let kind = |kind: &str, resource: &str| FeedKind {
 //!     group: String::new(), version: "v1".into(), resource: resource.into(), kind: kind.into(),
-//!     namespaced: true, served: true,
+//!     namespaced: true, served: true, broken: None,
 //! };
 //! let key = |resource: &str, name: &str| Key {
 //!     kind: GroupResource::new("", resource), namespace: "a".into(), name: name.into(),
@@ -82,6 +82,8 @@ pub struct Snapshot {
     marked: BTreeSet<u32>,
     /// How many of them are namespaces or definitions.
     marked_around: usize,
+    /// How many of them were approved with a plan.
+    marked_approved: usize,
     subscribers_by_uid: HashMap<Id, Bag>,
     subscribers_by_slot: HashMap<[u32; 3], Bag>,
     gone: Memory,
