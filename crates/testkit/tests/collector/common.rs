@@ -38,3 +38,15 @@ pub(crate) async fn delete(world: &World, path: &str, policy: &str) -> u16 {
     let options = if policy.is_empty() { json!({}) } else { json!({"propagationPolicy": policy}) };
     world.delete(path, &options).await.code
 }
+
+/// A class with a destroy method, which scripted hooks answer.
+pub(crate) fn class(name: &str, group: &str, kind: &str) -> Value {
+    json!({
+        "apiVersion": "sexton.dev/v1", "kind": "Class", "metadata": {"name": name},
+        "spec": {
+            "for": {"group": group, "kind": kind},
+            "destroy": {"exec": {"argv": ["/bin/true"]}},
+            "retry": {"limit": 0},
+        },
+    })
+}

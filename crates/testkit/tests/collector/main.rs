@@ -4,3 +4,5 @@
 
 mod cascade;
 mod common;
+mod definitions;
+mod namespaces;
