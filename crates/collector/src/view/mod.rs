@@ -93,6 +93,10 @@ impl View {
         if let Some(listing) = &mut self.listing {
             listing.insert(uid);
         }
+        if self.listing.is_some() {
+            // Everything is looked at when all of it is told.
+            return Effect { matters: false, classes };
+        }
         let others = touched.iter().any(|one| Some(*one) != life);
         Effect { matters: others || life.is_some_and(|life| self.may_be_garbage(life)), classes }
     }
