@@ -317,7 +317,7 @@ impl Collector {
             (Callee::Destroy, _) => self.destroy_method(life),
             (Callee::Subscriber(_), Some(subscriber)) => {
                 handler_of(snapshot, &self.view.classes, life, subscriber)
-                    .map(|(name, method, class)| (name, method, class.retry.clone()))
+                    .map(|(name, method, class)| (name, method, class.retry))
             }
             (Callee::Subscriber(uid), None) => Err(format!("the subscriber {uid} is gone")),
         };
@@ -357,7 +357,7 @@ impl Collector {
         let class = self.view.classes.of(snapshot.group(life), kind);
         let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
         let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;
-        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry.clone()))
+        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry))
     }
 
     /// Where a life is found.
