@@ -10,19 +10,34 @@ use crate::hooked::Actives;
 use crate::ledger::object_ref;
 use crate::perform::items::foreign_finalizers;
 
+/// Those who cannot go, whatever we do.
+#[derive(Debug, Default)]
+pub(crate) struct Stuck {
+    /// Held by finalizers of others.
+    pub(crate) finalizers: Vec<LifeId>,
+    /// Waiting for somebody who stays.
+    pub(crate) kept: Vec<(LifeId, LifeId)>,
+}
+
 /// Everything that is in the way, each with the root of the collection that it holds up.
 pub(crate) fn blockers(
     snapshot: &Snapshot,
     decision: &Decision,
     actives: &Actives,
-    stuck: &[LifeId],
+    stuck: &Stuck,
 ) -> Vec<(Uid, Blocker)> {
     let mut all = Vec::new();
     let root = |life: LifeId| decision.judgement.doomed.get(&life).map(|finding| finding.root.clone());
-    for life in stuck {
+    for life in &stuck.finalizers {
         let Some(root) = root(*life) else { continue };
         for finalizer in foreign_finalizers(snapshot, *life) {
             all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
+        }
+    }
+    for (life, stays) in &stuck.kept {
+        let held = decision.judgement.holds.iter().any(|hold| hold.keeps == Some(*life));
+        if let Some(root) = root(*life).filter(|_| !held) {
+            all.push((root, of_staying(snapshot, *life, *stays)));
         }
     }
     for hold in &decision.judgement.holds {
@@ -48,6 +63,18 @@ fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
         since: snapshot.deleted(life).map(time::format),
         clears: Some(force(&object.to_string(), &format!("finalizer:{finalizer}"))),
         object,
+        ..Blocker::default()
+    }
+}
+
+fn of_staying(snapshot: &Snapshot, life: LifeId, stays: LifeId) -> Blocker {
+    let name = object_ref(snapshot, stays).to_string();
+    Blocker {
+        object: object_ref(snapshot, life),
+        reason: format!("{name} needs it, and is not to be destroyed"),
+        clears: Some(format!("sexton delete {name}")),
+        waits_for: Some(name),
+        since: snapshot.deleted(life).map(time::format),
         ..Blocker::default()
     }
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod items;
 mod send;
+mod stays;
 
 pub(crate) use send::{Hand, SendError, Sent};
 
@@ -17,7 +18,9 @@ use sexton_model::bulk::Item;
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::request::Request;
+use crate::view::Classes;
 use items::Signature;
+use stays::Staying;
 
 /// A write and whom it is about.
 pub(crate) type Write = (LifeId, Item);
@@ -71,16 +74,20 @@ pub(crate) struct Turns<'a> {
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
     pub(crate) stuck: Vec<LifeId>,
+    /// Lives that wait for somebody who stays, and for whom.
+    pub(crate) kept: Vec<(LifeId, LifeId)>,
 }
 
 /// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,
+    classes: &Classes,
     marked_now: &BTreeSet<LifeId>,
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
     let mut turns = Turns::default();
+    let staying = Staying::new(snapshot, decision, classes);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
@@ -107,8 +114,15 @@ pub(crate) fn turns<'a>(
             let marked = step.finding.marked || marked_now.contains(&step.life);
             let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
             all_go &= !foreign;
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+            if foreign && marked {
                 turns.stuck.push(step.life);
+            }
+            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+                all_go = false;
+                continue;
+            }
+            if marked && let Some(stays) = staying.behind(step.life, step.finding.policy) {
+                turns.kept.push((step.life, stays));
                 all_go = false;
                 continue;
             }
