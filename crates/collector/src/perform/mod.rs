@@ -73,6 +73,11 @@ pub(crate) struct Turns<'a> {
     pub(crate) stuck: Vec<LifeId>,
 }
 
+/// Whether a life is a class and somebody of its kind lives on.
+pub(crate) fn in_use(snapshot: &Snapshot, decision: &Decision, life: LifeId) -> bool {
+    snapshot.users_of(life).any(|user| !decision.judgement.dooms(user))
+}
+
 /// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
@@ -81,9 +86,15 @@ pub(crate) fn turns<'a>(
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
     let mut turns = Turns::default();
+    let kept: BTreeSet<LifeId> = decision.judgement.holds.iter().filter_map(|hold| hold.keeps).collect();
+    let waits = |life: LifeId| kept.contains(&life) || in_use(snapshot, decision, life);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
+        // Somebody who would have to go before does not: the turn of this group does not come.
+        if group.members.iter().any(|step| waits(step.life)) {
+            continue;
+        }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
             let unmarked = |step: &&Step| {
                 !step.finding.marked
@@ -104,8 +115,10 @@ pub(crate) fn turns<'a>(
             let marked = step.finding.marked || marked_now.contains(&step.life);
             let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
             all_go &= !foreign;
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+            if step.finding.marked && (foreign || !items::is_held_by_us(snapshot, step.life)) {
                 turns.stuck.push(step.life);
+            }
+            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
                 all_go = false;
                 continue;
             }
