@@ -13,6 +13,7 @@ use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{self, Call, ObjectRef, Verdict};
 use sexton_model::time;
+use tokio::sync::Semaphore;
 
 use crate::hooks::{HookError, Hooks};
 
@@ -65,6 +66,7 @@ impl Answer {
 pub(crate) struct Caller {
     pub(crate) resources: Resources,
     pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) slots: Arc<Semaphore>,
     pub(crate) uid: String,
     pub(crate) object: (ServedKind, String, String),
     pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
@@ -110,6 +112,8 @@ impl Caller {
             Ok(method) => method,
             Err(what) => return Ok(Some(Outcome::Missing { what: what.clone() })),
         };
+        // Nobody closes it; without a slot it would be made nevertheless.
+        let _slot = self.slots.acquire().await;
         let (kind, namespace, own) = &self.object;
         let Some(object) = self.read(kind, namespace, own, &self.uid).await? else {
             return Ok(Some(Outcome::Gone));

@@ -89,8 +89,13 @@ pub(crate) fn delete(
     }
 }
 
-/// Takes off what is ours of a marked life. It goes, unless somebody else holds it.
-pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId]) -> Item {
+/// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it
+/// though they depend on it, are not waited for, and neither is anybody whose reference is not what it says.
+pub(crate) fn release<'a>(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    with: impl IntoIterator<Item = &'a LifeId>,
+) -> Item {
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
         snapshot.finalizers(life).filter(|finalizer| marks::is_ours(finalizer)).map(str::to_owned).collect();
@@ -106,17 +111,14 @@ pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId
         remove_owners: Vec::new(),
         annotations: BTreeMap::new(),
     };
-    let others = together.iter().copied().filter(|other| *other != life);
-    let others = others.chain(misled(snapshot, life));
-    let except = others.map(|other| snapshot.uid(other).0).collect();
-    Item { unreferenced: waits_for_dependents(snapshot, finding), except, ..about(snapshot, life, action) }
-}
-
-/// Those who name a life as their owner, and wrongly: nobody waits for them.
-fn misled(snapshot: &Snapshot, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
-    let all: Vec<LifeId> = snapshot.dependents_of(&snapshot.uid(life)).collect();
-    let right = move |other: &LifeId| snapshot.owner_lives(*other).any(|owner| owner == life);
-    all.into_iter().filter(move |other| *other != life && !right(other))
+    let item = about(snapshot, life, action);
+    if !waits_for_dependents(snapshot, finding) {
+        return item;
+    }
+    let others = with.into_iter().filter(|other| **other != life).copied();
+    let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
+    let except = others.chain(misled).map(|other| snapshot.uid(other).0).collect();
+    Item { unreferenced: true, except, ..item }
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do

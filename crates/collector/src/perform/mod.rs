@@ -106,6 +106,9 @@ pub(crate) fn turns<'a>(
                 let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
                 turns.writes.push((step.life, item));
             }
+            // What has taken all its steps only waits for others.
+            let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
+            turns.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
             turns.stepping.push(group);
             continue;
         }
@@ -123,7 +126,11 @@ pub(crate) fn turns<'a>(
                 continue;
             }
             let mut item = if marked {
-                items::release(snapshot, &step.finding, &together)
+                items::release(
+                    snapshot,
+                    &step.finding,
+                    together.iter().chain(decision.survivors_of(step.life)),
+                )
             } else {
                 let signature = sign.signature(&step.finding);
                 items::delete(snapshot, &decision.judgement, &step.finding, &signature)

@@ -8,7 +8,7 @@ use sexton_testkit::script::run;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, widget, widgets};
 use sexton_testkit::{Collecting, Scripted, World};
 
-use crate::common::class;
+use crate::common::class_of;
 
 const CLASSES: &str = "/apis/sexton.dev/v1/classes";
 const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.demo.example.com";
@@ -64,7 +64,7 @@ async fn foreign_finalizers_hold_the_definition() {
 async fn hooks_of_the_objects_run_first() {
     let world = World::new().await;
     with_widgets(&world, &["a", "b"]).await;
-    world.create(CLASSES, &class("widget", "demo.example.com", "Widget")).await.expect(201);
+    world.create(CLASSES, &class_of("widget", "demo.example.com", "Widget")).await.expect(201);
     let hooks = Arc::new(Scripted::default());
     hooks.answer("destroying destroy a", Verdict::Failed { reason: "no".into() });
     let mut collecting = Collecting::scripted(&world, &hooks);
@@ -89,7 +89,7 @@ async fn hooks_of_the_objects_run_first() {
 async fn a_class_goes_after_the_objects_of_its_kind() {
     let world = World::new().await;
     with_widgets(&world, &["a", "b", "c"]).await;
-    world.create(CLASSES, &class("widget", "demo.example.com", "Widget")).await.expect(201);
+    world.create(CLASSES, &class_of("widget", "demo.example.com", "Widget")).await.expect(201);
     let hooks = Arc::new(Scripted::default());
     world.call("DELETE", &format!("{CLASSES}/widget")).send().await.expect(200);
     world.call("DELETE", DEFINITION).send().await.expect(200);
@@ -107,7 +107,7 @@ async fn a_class_goes_after_the_objects_of_its_kind() {
 async fn a_class_in_use_waits() {
     let world = World::new().await;
     with_widgets(&world, &["a"]).await;
-    world.create(CLASSES, &class("widget", "demo.example.com", "Widget")).await.expect(201);
+    world.create(CLASSES, &class_of("widget", "demo.example.com", "Widget")).await.expect(201);
     let hooks = Arc::new(Scripted::default());
     let mut collecting = Collecting::scripted(&world, &hooks);
     world.call("DELETE", &format!("{CLASSES}/widget")).send().await.expect(200);
@@ -141,7 +141,7 @@ async fn a_class_in_use_waits() {
 async fn hooks_wait_for_whoever_is_spared() {
     let world = World::new().await;
     with_widgets(&world, &["a"]).await;
-    world.create(CLASSES, &class("widget", "demo.example.com", "Widget")).await.expect(201);
+    world.create(CLASSES, &class_of("widget", "demo.example.com", "Widget")).await.expect(201);
     let uid = world.get(&format!("{WIDGETS}/a")).await.text_at("metadata.uid").to_owned();
     let mut below = widget("below", 1);
     below["metadata"]["annotations"] = json!({"sexton.dev/protect": "true"});

@@ -8,7 +8,7 @@ use sexton_testkit::script::run;
 use sexton_testkit::things::{core, held, owner};
 use sexton_testkit::{Collecting, Scripted, World};
 
-use crate::common::class;
+use crate::common::class_of;
 
 const SPACE: &str = "/api/v1/namespaces/n";
 
@@ -140,7 +140,7 @@ async fn a_protected_object_keeps_its_namespace() {
 async fn a_veto_inside_holds_the_namespace() {
     let world = World::new().await;
     space(&world).await;
-    world.create("/apis/sexton.dev/v1/classes", &class("cm", "", "ConfigMap")).await.expect(201);
+    world.create("/apis/sexton.dev/v1/classes", &class_of("cm", "", "ConfigMap")).await.expect(201);
     put(&world, "configmaps", &core("ConfigMap", "careful")).await;
     put(&world, "secrets", &core("Secret", "free")).await;
     let hooks = Arc::new(Scripted::default());
