@@ -35,7 +35,8 @@ pub(crate) fn blockers(
         }
     }
     for (life, stays) in &stuck.kept {
-        let held = decision.judgement.holds.iter().any(|hold| hold.keeps == Some(*life));
+        let held = decision.judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
+            || snapshot.users_of(*life).next().is_some();
         if let Some(root) = root(*life).filter(|_| !held) {
             all.push((root, of_staying(snapshot, *life, *stays)));
         }
@@ -44,6 +45,12 @@ pub(crate) fn blockers(
         let Some(keeps) = hold.keeps else { continue };
         let Some(root) = root(keeps) else { continue };
         all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
+    }
+    for (life, finding) in &decision.judgement.doomed {
+        let mut users = snapshot.users_of(*life).filter(|user| !decision.judgement.dooms(*user));
+        if let Some(user) = users.next() {
+            all.push((finding.root.clone(), of_class(snapshot, *life, user, users.count())));
+        }
     }
     for (uid, active) in actives.iter() {
         let Some(life) = snapshot.get(&Uid(uid.clone())) else { continue };
@@ -98,6 +105,19 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
         waits_for: Some(name),
         reason,
         clears: Some(clears),
+        ..Blocker::default()
+    }
+}
+
+fn of_class(snapshot: &Snapshot, class: LifeId, user: LifeId, others: usize) -> Blocker {
+    let name = object_ref(snapshot, user).to_string();
+    let more = if others == 0 { String::new() } else { format!(" and {others} more") };
+    Blocker {
+        object: object_ref(snapshot, class),
+        reason: format!("in use by {name}{more}"),
+        since: snapshot.deleted(class).map(time::format),
+        clears: Some(format!("sexton delete {name}")),
+        waits_for: Some(name),
         ..Blocker::default()
     }
 }

@@ -52,8 +52,7 @@ impl Collector {
             self.rest();
             return Ok((sent, Stuck::default()));
         }
-        let turns =
-            perform::turns(&self.view.snapshot, decision, &self.view.classes, &marked, &mut self.ledger);
+        let turns = perform::turns(&self.view.snapshot, decision, &marked, &mut self.ledger);
         let (stuck, stepping) = (Stuck { finalizers: turns.stuck, kept: turns.kept }, turns.stepping);
         let writes = turns.writes;
         let removed = hand.send(writes.into_iter().map(|(_, item)| item).collect()).await?;

@@ -18,7 +18,6 @@ use sexton_model::bulk::Item;
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::request::Request;
-use crate::view::Classes;
 use items::Signature;
 use stays::Staying;
 
@@ -82,15 +81,25 @@ pub(crate) struct Turns<'a> {
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,
-    classes: &Classes,
     marked_now: &BTreeSet<LifeId>,
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
     let mut turns = Turns::default();
-    let staying = Staying::new(snapshot, decision, classes);
+    let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
+        // Somebody who would have to go before does not: the turn of this group does not come.
+        let kept: Vec<(LifeId, LifeId)> = group
+            .members
+            .iter()
+            .filter(|step| step.finding.marked || marked_now.contains(&step.life))
+            .filter_map(|step| Some((step.life, staying.behind(step.life, step.finding.policy)?)))
+            .collect();
+        if !kept.is_empty() {
+            turns.kept.extend(kept);
+            continue;
+        }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
             let unmarked = |step: &&Step| {
                 !step.finding.marked
@@ -118,11 +127,6 @@ pub(crate) fn turns<'a>(
                 turns.stuck.push(step.life);
             }
             if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
-                all_go = false;
-                continue;
-            }
-            if marked && let Some(stays) = staying.behind(step.life, step.finding.policy) {
-                turns.kept.push((step.life, stays));
                 all_go = false;
                 continue;
             }

@@ -6,21 +6,19 @@ use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::Policy;
 
 use crate::decide::Decision;
-use crate::view::Classes;
 
 /// Looks for those who stay.
 pub(crate) struct Staying<'a> {
     snapshot: &'a Snapshot,
     decision: &'a Decision,
-    classes: &'a Classes,
     /// Those who lose a reference in this round.
     stripped: HashSet<LifeId>,
 }
 
 impl<'a> Staying<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, decision: &'a Decision, classes: &'a Classes) -> Staying<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, decision: &'a Decision) -> Staying<'a> {
         let strips = decision.judgement.strips.iter().filter(|strip| strip.ready);
-        Staying { snapshot, decision, classes, stripped: strips.map(|strip| strip.life).collect() }
+        Staying { snapshot, decision, stripped: strips.map(|strip| strip.life).collect() }
     }
 
     /// Somebody who does not go, and for whom a marked life has to wait.
@@ -29,8 +27,8 @@ impl<'a> Staying<'a> {
         if let Some(content) = self.snapshot.contents(life).find(stays) {
             return Some(content);
         }
-        if let Some((group, kind)) = self.classes.kind_of(&self.snapshot.uid(life)) {
-            return self.snapshot.instances(group, kind).find(stays);
+        if let Some(user) = self.snapshot.users_of(life).find(stays) {
+            return Some(user);
         }
         if !matches!(policy, Policy::Cascade | Policy::Foreground | Policy::Orphan) {
             return None;

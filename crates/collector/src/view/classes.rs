@@ -20,12 +20,6 @@ impl Classes {
         self.by_kind.get(&(group.to_owned(), kind.to_owned())).map(|(_, class)| class)
     }
 
-    /// The kind to which a class gives code.
-    pub(crate) fn kind_of(&self, class: &Uid) -> Option<(&str, &str)> {
-        let mut all = self.by_kind.iter();
-        all.find(|(_, (uid, _))| uid == class).map(|((group, kind), _)| (group.as_str(), kind.as_str()))
-    }
-
     /// Which class gives code to which kind.
     pub(crate) fn bindings(&self) -> BTreeMap<(String, String), Uid> {
         self.by_kind.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone())).collect()

@@ -111,7 +111,9 @@ async fn a_class_in_use_waits() {
     let hooks = Arc::new(Scripted::default());
     let mut collecting = Collecting::scripted(&world, &hooks);
     world.call("DELETE", &format!("{CLASSES}/widget")).send().await.expect(200);
-    collecting.settled(&world).await;
+    let summary = collecting.settled(&world).await;
+    let reasons: Vec<&str> = summary.blockers.iter().map(|one| one.reason.as_str()).collect();
+    assert_eq!(reasons, ["in use by Widget.demo.example.com/default/a"], "{summary:#?}");
     run(
         &world,
         r#"
@@ -132,4 +134,27 @@ async fn a_class_in_use_waits() {
     assert_eq!(hooks.heard(), ["destroying destroy a"]);
     world.get(&format!("{CLASSES}/widget")).await.expect(404);
     world.get(DEFINITION).await.expect(200);
+}
+
+/// Nothing of an owner is destroyed while something that it owns is spared.
+#[tokio::test]
+async fn hooks_wait_for_whoever_is_spared() {
+    let world = World::new().await;
+    with_widgets(&world, &["a"]).await;
+    world.create(CLASSES, &class_of("widget", "demo.example.com", "Widget")).await.expect(201);
+    let uid = world.get(&format!("{WIDGETS}/a")).await.text_at("metadata.uid").to_owned();
+    let mut below = widget("below", 1);
+    below["metadata"]["annotations"] = json!({"sexton.dev/protect": "true"});
+    below["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "demo.example.com/v1", "kind": "Widget", "name": "a", "uid": uid}]);
+    world.create(WIDGETS, &below).await.expect(201);
+    let hooks = Arc::new(Scripted::default());
+    let mut collecting = Collecting::scripted(&world, &hooks);
+    world.call("DELETE", &format!("{WIDGETS}/a")).send().await.expect(200);
+    let summary = collecting.settled(&world).await;
+    assert_eq!((summary.blockers.len(), hooks.heard().len()), (1, 0), "{summary:#?}");
+    let off = json!({"metadata": {"annotations": {"sexton.dev/protect": null}}});
+    world.merge(&format!("{WIDGETS}/below"), &off).await.expect(200);
+    collecting.until(|summary| summary.idle && summary.doomed == 0).await;
+    assert_eq!(hooks.heard(), ["destroying destroy below", "destroying destroy a"]);
 }
