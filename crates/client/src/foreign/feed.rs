@@ -9,7 +9,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::stream::{self, Stream};
 use sexton_model::GroupResource;
@@ -17,82 +16,13 @@ use sexton_model::feed::{FeedKind, Line};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::backoff::Pace;
 use super::discovery::{self, Asking, Discovered};
 use super::follow::{Fate, Follower, News, Order, Shared};
+use super::followed::{Followed, Knowledge};
+use super::options::FeedOptions;
 use super::read::ReadError;
 use crate::kinds::{DiscoverError, Kinds, ServedKind};
 use crate::resources::FeedError;
-
-/// How to follow.
-#[derive(Debug, Clone)]
-pub struct FeedOptions {
-    /// Objects per page of a list.
-    pub page: usize,
-    /// Lists that are read at a time.
-    pub lists: usize,
-    /// Messages of followers that wait for the reader. Each holds at most some hundred lines.
-    pub buffer: usize,
-    /// How often to ask for the kinds, if nothing else gives reason to.
-    pub rediscovery: Duration,
-    /// How long a watch is to last before it is opened anew.
-    pub watch: Duration,
-    /// How long to wait for an answer.
-    pub patience: Duration,
-    /// After this long without a line there is a bookmark, to show that the feed lives.
-    pub heartbeat: Duration,
-    /// Pauses after failures.
-    pub pace: Pace,
-    /// How often the server is asked for its kinds at first, before the feed ends with an error.
-    pub attempts: u32,
-}
-
-impl Default for FeedOptions {
-    fn default() -> Self {
-        FeedOptions {
-            page: 500,
-            lists: 8,
-            buffer: 64,
-            rediscovery: Duration::from_secs(30),
-            // Shorter than the five minutes after which servers and proxies like to end things by themselves.
-            watch: Duration::from_secs(290),
-            patience: Duration::from_secs(60),
-            heartbeat: Duration::from_secs(5),
-            pace: Pace::default(),
-            attempts: 5,
-        }
-    }
-}
-
-/// What is known of a kind's objects.
-#[derive(Debug, PartialEq)]
-enum Knowledge {
-    Unlisted,
-    Whole,
-    Broken(String),
-}
-
-struct Followed {
-    kind: ServedKind,
-    versions: Vec<FeedKind>,
-    orders: watch::Sender<Order>,
-    knowledge: Knowledge,
-    /// Discovery does not name it any more.
-    unserved: bool,
-    /// It is being told as gone, or looked at whether it is.
-    leaving: bool,
-}
-
-impl Followed {
-    fn broken(&self) -> Option<String> {
-        match &self.knowledge {
-            _ if self.unserved => Some("the server does not serve it any more".into()),
-            Knowledge::Unlisted => Some("not listed yet".into()),
-            Knowledge::Broken(why) => Some(why.clone()),
-            Knowledge::Whole => None,
-        }
-    }
-}
 
 struct Feed {
     shared: Shared,
@@ -352,26 +282,5 @@ impl Feed {
             self.told_kinds.clone_from(&kinds);
             self.ready.push_back(Line::Kinds { kinds });
         }
-    }
-}
-
-impl Followed {
-    fn serve_again(&mut self, kind: &ServedKind, versions: Vec<FeedKind>) {
-        if self.leaving {
-            return;
-        }
-        self.unserved = false;
-        self.versions = versions;
-        self.kind = kind.clone();
-        self.order(Fate::Follow);
-    }
-
-    /// Says it only if it is something new.
-    fn order(&self, fate: Fate) {
-        self.orders.send_if_modified(|order| {
-            let new = order.fate != fate || order.kind != self.kind;
-            *order = Order { kind: self.kind.clone(), fate };
-            new
-        });
     }
 }

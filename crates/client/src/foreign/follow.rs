@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use super::discovery;
-use super::feed::FeedOptions;
 use super::known::{Known, Said};
+use super::options::FeedOptions;
 use super::read::{self, Lines, ReadError, WatchLine};
 use crate::call::CallError;
 use crate::kinds::ServedKind;

@@ -14,9 +14,12 @@ mod bulk;
 mod discovery;
 mod feed;
 mod follow;
+mod followed;
 mod known;
+mod options;
 mod read;
 
 pub use backoff::Pace;
 pub use bulk::{BulkOptions, bulk};
-pub use feed::{FeedOptions, changes};
+pub use feed::changes;
+pub use options::FeedOptions;

@@ -1,5 +1,7 @@
 //! Writes one by one that answer as one bulk.
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::json;
 use sexton_client::foreign::{BulkOptions, FeedOptions};
@@ -229,4 +231,22 @@ async fn parallel_runs_answer_in_order() {
     let codes: Vec<u16> = done.items.iter().map(|done| done.code).collect();
     let expected: Vec<u16> = (0..40).map(|at| if at % 3 == 0 { 404 } else { 200 }).collect();
     assert_eq!(codes, expected);
+}
+
+/// A server that falls silent costs one item its answer, and the others nothing.
+#[tokio::test]
+async fn silence_is_an_answer_of_its_own() {
+    let world = World::new().await;
+    let (faults, client) = Faults::over(&world);
+    let mut items = Vec::new();
+    for name in ["a", "b"] {
+        world.create("configmaps", &config_map(name)).await.expect(201);
+        items.push(item(&world, "configmaps", name, delete("Background")).await);
+    }
+    faults.times(1, Some(Method::DELETE), &["/configmaps/a"], Fault::Silence);
+    let options = BulkOptions { patience: Duration::from_millis(200), ..BulkOptions::default() };
+    let gateway = ForeignGateway::new(client, FeedOptions::default(), options);
+    let done = gateway.bulk(&Bulk { epoch: None, items }).await.unwrap().items;
+    assert_eq!(reason(&done[0]), (504, "Timeout".into()));
+    assert_eq!(done[1].outcome, Some(Outcome::Removed));
 }

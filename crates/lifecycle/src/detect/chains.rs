@@ -85,20 +85,23 @@ impl<'a, 'b> Chains<'a, 'b> {
                 continue;
             }
             let (mut path, mut places, mut at) = (Vec::new(), HashMap::new(), life);
+            let mut outside = None;
             while places.try_insert(at, path.len()).is_ok() {
                 path.push(at);
-                match self.above(at) {
-                    Some(
-                        Cause::OwnerDoomed { owner: next }
-                        | Cause::InNamespace { namespace: next }
-                        | Cause::OfDefinition { definition: next },
-                    ) if !self.links.contains_key(&next) => at = next,
-                    _ => break,
+                let cause = self.above(at);
+                match cause.as_ref().and_then(Cause::life) {
+                    Some(next) if self.links.contains_key(&next) => break,
+                    Some(next) if self.spread.doomed.contains_key(&next) => at = next,
+                    Some(_) => outside = cause,
+                    None => break,
                 }
             }
             let circle = &path[places.get(&at).copied().unwrap_or_default()..];
-            let first = circle.iter().copied().min_by(|a, b| self.marked_before(*a, *b));
-            self.root(first.unwrap_or(life), Detector::Deleted, Cause::Asked);
+            let first = circle.iter().copied().min_by(|a, b| self.marked_before(*a, *b)).unwrap_or(life);
+            match outside {
+                Some(cause) => self.begin(first, cause),
+                None => self.root(first, Detector::Deleted, Cause::Asked),
+            }
             self.run();
             // Nobody is doomed without a finding, whatever the chain.
             self.root(life, Detector::Deleted, Cause::Asked);
@@ -263,17 +266,16 @@ impl<'a, 'b> Chains<'a, 'b> {
         let (mut at, mut next, mut root) = (life, Some(cause.clone()), snapshot.uid(life));
         for _ in 0..FAR_ENOUGH {
             let above = match next {
-                Some(Cause::OwnerDoomed { owner: above })
-                | Some(Cause::InNamespace { namespace: above })
-                | Some(Cause::OfDefinition { definition: above }) => above,
                 Some(Cause::OwnersGone { uids }) => {
                     let (gone, by) = self.first_seen(at, uids);
                     root = gone;
                     initiator = initiator.or(by);
                     break;
                 }
-                Some(Cause::Asked) | None => break,
+                Some(cause) => cause.life(),
+                None => break,
             };
+            let Some(above) = above else { break };
             root = snapshot.uid(above);
             initiator = initiator.or_else(|| snapshot.deleted_by(above).map(str::to_owned));
             (at, next) = (above, self.above_marked(above));

@@ -140,6 +140,18 @@ pub struct Hypothetical {
     pub policy: Policy,
 }
 
+impl Cause {
+    /// The life that is the cause, if there is one.
+    pub fn life(&self) -> Option<LifeId> {
+        match self {
+            Cause::OwnerDoomed { owner: life }
+            | Cause::InNamespace { namespace: life }
+            | Cause::OfDefinition { definition: life } => Some(*life),
+            Cause::Asked | Cause::OwnersGone { .. } => None,
+        }
+    }
+}
+
 impl Judgement {
     /// All findings, ordered by the keys of the lives.
     pub fn findings(&self, snapshot: &Snapshot) -> Vec<&Finding> {

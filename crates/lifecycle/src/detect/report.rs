@@ -19,11 +19,12 @@ pub(super) fn complete(spread: &Spread<'_>, doomed: BTreeMap<LifeId, Finding>) -
     for life in looked_at {
         let survives = !judgement.doomed.contains_key(&life);
         let tally = spread.tallies.get(&life).copied();
-        references(spread, life, survives && tally.is_some(), &mut judgement);
+        let concerned = tally.is_some_and(|tally| tally.concerned());
+        references(spread, life, survives && concerned, &mut judgement);
         if survives {
             let tally = tally.unwrap_or_default();
             holds(spread, life, tally, &mut judgement.holds);
-            judgement.strips.extend(strip(spread, life, tally));
+            judgement.strips.extend(strip(spread, life));
         }
     }
     let snapshot = spread.snapshot;
@@ -51,9 +52,10 @@ fn references(spread: &Spread<'_>, life: LifeId, survives: bool, judgement: &mut
 
 /// The references that a surviving life loses: those to owners who leave it behind, and, if another owner keeps it,
 /// those to owners who die or do not exist.
-fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
+fn strip(spread: &Spread<'_>, life: LifeId) -> Option<Strip> {
     let (snapshot, seen) = (spread.snapshot, spread.snapshot.life(life));
-    let (mut released, mut dying, mut kept, mut ready) = (Vec::new(), Vec::new(), false, true);
+    let (mut released, mut dying) = (Vec::new(), Vec::new());
+    let (mut kept, mut ready, mut pulled, mut cascade) = (false, true, false, false);
     for reference in &seen.owners {
         let uid = || snapshot.uid_of(reference.uid);
         match snapshot.ownership(seen, reference) {
@@ -62,25 +64,30 @@ fn strip(spread: &Spread<'_>, life: LifeId, tally: Tally) -> Option<Strip> {
                 pull => {
                     ready &= snapshot.is_marked(owner);
                     kept |= pull == Pull::Orphan;
+                    pulled |= pull.goes();
+                    cascade |= pull == Pull::Cascade;
                     if pull == Pull::Orphan { released.push(uid()) } else { dying.push(uid()) }
                 }
             },
-            Ownership::Absent { .. } => match snapshot.seen_going(seen, reference) {
+            Ownership::Absent { seen: gone } => match snapshot.seen_going(seen, reference) {
                 Some(gone) if gone.policy == Policy::Orphan => {
                     kept = true;
                     released.push(uid());
                 }
-                _ => dying.push(uid()),
+                _ => {
+                    pulled |= gone;
+                    dying.push(uid());
+                }
             },
             Ownership::Invalid(_) | Ownership::Unknown(_) => {}
         }
     }
-    // Nothing pulled at it: then what is missing is not our business.
-    let pulled = tally.pulled || tally.unapproved;
-    if kept && pulled && !tally.by_cascade {
+    // If no owner goes, a missing one is not our business; and whom a cascade takes is not kept by anybody.
+    if kept && pulled && !cascade {
         released.append(&mut dying);
     }
     released.sort_unstable();
+    released.dedup();
     (!released.is_empty()).then_some(Strip { life, owners: released, ready })
 }
 

@@ -76,6 +76,8 @@ pub(super) struct Tally {
     pub(super) contained: bool,
     /// The same, by somebody whose deletion was approved without this life. Only names who has to wait.
     pub(super) unapproved: bool,
+    /// An owner leaves it behind.
+    pub(super) released: bool,
     /// It names an owner whose removal was seen.
     pub(super) by_removal: bool,
     /// It has references that are not what they say.
@@ -268,7 +270,10 @@ impl<'a> Spread<'a> {
                     tally.count(pull, self.approved(owner));
                 }
                 Ownership::Absent { .. } => match snapshot.seen_going(seen, reference) {
-                    Some(gone) if gone.policy == Policy::Orphan => tally.keepers += 1,
+                    Some(gone) if gone.policy == Policy::Orphan => {
+                        tally.keepers += 1;
+                        tally.released = true;
+                    }
                     Some(_) => {
                         tally.pulled = true;
                         tally.by_removal = true;
@@ -315,8 +320,14 @@ impl<'a> Spread<'a> {
 }
 
 impl Tally {
+    /// Whether anything happens to it, or would if it were not for something else.
+    pub(super) fn concerned(&self) -> bool {
+        self.pulled || self.contained || self.unapproved || self.released
+    }
+
     fn count(&mut self, pull: Pull, approved: bool) {
         if !pull.goes() {
+            self.released |= pull == Pull::Orphan;
             return;
         }
         if approved {

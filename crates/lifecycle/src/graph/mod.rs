@@ -14,7 +14,7 @@ mod tests;
 pub use components::{Components, components, condense};
 pub use layers::{layers, order, weighted_layers};
 pub use reach::{Reached, reach};
-pub use settle::{Groups, Settled, settle};
+pub use settle::{Groups, Growing, Settled, settle};
 
 /// A node: its place among all.
 pub type Node = u32;

@@ -161,39 +161,62 @@ fn peel(strong: &Graph, weak: &Graph) -> Vec<u32> {
     place
 }
 
-/// How many steps may be spent on taking edges back, for each node and edge there is.
+/// How many steps may be spent on trying edges, for each node and edge there is.
 const EFFORT: usize = 50;
+
+/// A graph without cycles to which edges are added as long as it stays so. The effort is bounded.
+#[derive(Debug, Clone)]
+pub struct Growing {
+    successors: Vec<Vec<Node>>,
+    effort: usize,
+    /// In which search each node was seen last.
+    seen: Vec<u32>,
+    search: u32,
+}
+
+impl Growing {
+    /// Begins with these edges, which must not have a cycle.
+    pub fn new(nodes: usize, edges: impl IntoIterator<Item = (Node, Node)>) -> Growing {
+        let mut successors = vec![Vec::new(); nodes];
+        let mut size = nodes;
+        for (from, to) in edges {
+            successors[from as usize].push(to);
+            size += 1;
+        }
+        Growing { successors, effort: EFFORT * size, seen: vec![0; nodes], search: 0 }
+    }
+
+    /// Whether nothing can be added any more.
+    pub fn is_exhausted(&self) -> bool {
+        self.effort == 0
+    }
+
+    /// Adds an edge unless that closes a cycle. When the effort is used up it adds nothing any more.
+    pub fn add(&mut self, from: Node, to: Node) -> bool {
+        self.search += 1;
+        let mut stack = vec![to];
+        while let Some(node) = stack.pop() {
+            let next = &self.successors[node as usize];
+            self.effort = self.effort.saturating_sub(1 + next.len());
+            if node == from || self.effort == 0 {
+                return false;
+            }
+            if self.seen[node as usize] != self.search {
+                self.seen[node as usize] = self.search;
+                stack.extend(next.iter().filter(|next| self.seen[**next as usize] != self.search));
+            }
+        }
+        self.successors[from as usize].push(to);
+        true
+    }
+}
 
 /// Takes dropped edges back that close no cycle after all, as far as that can be found out with bounded effort.
 fn take_back(strong: &Graph, weak: &Graph, dropped: BTreeSet<(Node, Node)>) -> BTreeSet<(Node, Node)> {
-    let mut kept: Vec<Vec<Node>> = strong.nodes().map(|node| strong.successors(node).to_vec()).collect();
-    let mut size = strong.len();
-    for (from, to) in weak.edges().filter(|edge| !dropped.contains(edge)) {
-        kept[from as usize].push(to);
-        size += 1;
+    if dropped.is_empty() {
+        return dropped;
     }
-    let mut effort = EFFORT * size;
-    let mut seen = vec![0_usize; strong.len()];
-    let mut left = BTreeSet::new();
-    for (turn, (from, to)) in dropped.into_iter().enumerate() {
-        let mut stack = vec![to];
-        let mut closes = false;
-        while let Some(node) = stack.pop() {
-            effort = effort.saturating_sub(1 + kept[node as usize].len());
-            closes |= node == from || effort == 0;
-            if closes {
-                break;
-            }
-            if seen[node as usize] != turn + 1 {
-                seen[node as usize] = turn + 1;
-                stack.extend(kept[node as usize].iter().filter(|next| seen[**next as usize] != turn + 1));
-            }
-        }
-        if closes {
-            left.insert((from, to));
-        } else {
-            kept[from as usize].push(to);
-        }
-    }
-    left
+    let kept = weak.edges().filter(|edge| !dropped.contains(edge));
+    let mut growing = Growing::new(strong.len(), strong.edges().chain(kept));
+    dropped.iter().copied().filter(|(from, to)| !growing.add(*from, *to)).collect()
 }

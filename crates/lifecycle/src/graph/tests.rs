@@ -105,8 +105,10 @@ proptest! {
     }
 }
 
+type Edges = Vec<(Node, Node)>;
+
 /// A graph of strong edges without cycles, and weak edges of any kind.
-fn contradictions() -> impl Strategy<Value = (usize, Vec<(Node, Node)>, Vec<(Node, Node)>)> {
+fn contradictions() -> impl Strategy<Value = (usize, Edges, Edges)> {
     (graphs(), any::<u64>()).prop_map(|((nodes, edges), choice)| {
         let (mut strong, mut weak) = (Vec::new(), Vec::new());
         for (at, (from, to)) in edges.into_iter().enumerate() {

@@ -4,7 +4,8 @@
 //! of a kind before its class) are *hard*: they always hold, and a circle of them is one group whose members take each
 //! step together. Ownership (the owned before the owner, contents before their namespace or definition; but the root of
 //! a background deletion before all that follows it) is *soft*: where it contradicts the hard ones it is dropped, and
-//! the plan says so; a circle of owners is one group. A place in a module's order gives way to both.
+//! the plan says so; a circle of owners is one group. Both count transitively, also over an edge that was dropped: what
+//! belongs to the one still goes before the other. A place in a module's order gives way to both.
 //!
 //! A plan does not change. [`make`] builds it, [`check`] proves it with other code. Both cost as much as what dies and
 //! its edges, however much lives on. The same input gives the same bytes, and the same [`Plan::digest`].
@@ -12,10 +13,14 @@
 //! It must not know how anything is deleted, and it decides nothing about who dies.
 
 mod check;
+mod families;
 mod make;
+mod order;
 mod progress;
 mod ranks;
 mod relations;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use sexton_model::{Key, Uid};
@@ -39,7 +44,7 @@ pub struct Plan {
     pub dropped: Vec<DroppedEdge>,
     /// Who goes out of the order of its module, because something stronger demands it. By key.
     pub out_of_order: Vec<LifeId>,
-    /// Where one level of a module's order ends and the next begins.
+    /// What holds many back for the sake of many, without an edge for each pair.
     pub barriers: Vec<Barrier>,
     /// Who would die but must not. By key.
     pub holds: Vec<Hold>,
@@ -77,17 +82,20 @@ pub struct Step {
     pub uid: Uid,
     /// Why it dies, and how.
     pub finding: Finding,
-    /// Who has to be gone before, by key. Members of its own group are not named.
+    /// Who has to be gone before, by key; [`Plan::barriers`] say more. Members of its own group are not named.
     pub after: Vec<LifeId>,
 }
 
-/// Everything in `before` has to be gone before anything in `after` goes.
-#[derive(Debug, Clone, PartialEq)]
+/// Everything in `before` has to be gone before anything in `after` goes: the levels of a module, and whole families
+/// one of whose heads goes in another order than its own.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Barrier {
     /// By key.
     pub before: Vec<LifeId>,
     /// By key.
     pub after: Vec<LifeId>,
+    /// Other barriers that have to be open as well.
+    pub follows: Vec<usize>,
 }
 
 /// Why one life dies before another.

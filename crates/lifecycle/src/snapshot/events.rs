@@ -139,21 +139,17 @@ impl Snapshot {
             let kind = self.kinds.row(&owner.group, &owner.version, &owner.kind, "");
             let (name, uid) = (words.take(&owner.name), words.take_uid(&owner.uid));
             let of = self.kinds.get(kind).name;
-            let same = |known: &&mut Ref| {
-                (known.uid, known.name, self.kinds.get(known.kind).name) == (uid, name, of)
-            };
+            let same =
+                |known: &Ref| (known.uid, known.name, self.kinds.get(known.kind()).name) == (uid, name, of);
             // A reference that is written twice is one, so that each owner counts once.
-            match owners.iter_mut().find(same) {
-                Some(known) => {
-                    known.blocks |= owner.blocks;
-                    known.controller |= owner.controller;
-                    words.release(name);
-                    words.release_id(uid);
-                }
-                None => {
-                    owners.push(Ref { uid, kind, name, controller: owner.controller, blocks: owner.blocks });
-                }
+            let at = owners.iter().position(same).unwrap_or(owners.len());
+            if at < owners.len() {
+                words.release(name);
+                words.release_id(uid);
+            } else {
+                owners.push(Ref::new(uid, name, kind));
             }
+            owners[at].also(owner.controller, owner.blocks);
         }
         let rare = Rare {
             deleted: seen.deleted,
@@ -174,7 +170,7 @@ impl Snapshot {
             uid: words.take_id(uid),
             revision: seen.revision,
             created: seen.created,
-            generation: seen.generation,
+            generation: seen.generation.clamp(0, i64::from(u32::MAX)) as u32,
             owners: owners.into_boxed_slice(),
             rare: if rare == Rare::default() { None } else { Some(Box::new(rare)) },
             kind: self.kinds.row(&key.kind.group, &seen.version, &seen.kind, &key.kind.resource),

@@ -71,7 +71,7 @@ impl Snapshot {
 
     /// How often its desired state changed.
     pub fn generation(&self, life: LifeId) -> i64 {
-        self.life(life).generation
+        i64::from(self.life(life).generation)
     }
 
     /// Since when it exists, in seconds since 1970.
@@ -177,6 +177,11 @@ impl Snapshot {
         }
         [self.namespace_life(life), self.definition_life(life)]
             .map(|around| around.filter(|around| self.is_marked(*around)))
+    }
+
+    /// Whether any marked life was approved with a plan.
+    pub(crate) fn any_approved(&self) -> bool {
+        self.marked_approved > 0
     }
 
     /// Whether it is a namespace.

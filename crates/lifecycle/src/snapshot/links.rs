@@ -51,6 +51,7 @@ impl Snapshot {
         if life.marked() {
             self.marked.insert(index);
             self.marked_around += usize::from(self.kinds.get(life.kind).place <= DEFINITIONS);
+            self.marked_approved += usize::from(life.approved());
         }
         self.subscribe(index);
     }
@@ -84,6 +85,7 @@ impl Snapshot {
         }
         if self.marked.remove(&index) {
             self.marked_around -= usize::from(self.kinds.get(life.kind).place <= DEFINITIONS);
+            self.marked_approved -= usize::from(life.approved());
         }
     }
 

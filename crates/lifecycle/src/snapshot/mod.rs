@@ -82,6 +82,8 @@ pub struct Snapshot {
     marked: BTreeSet<u32>,
     /// How many of them are namespaces or definitions.
     marked_around: usize,
+    /// How many of them were approved with a plan.
+    marked_approved: usize,
     subscribers_by_uid: HashMap<Id, Bag>,
     subscribers_by_slot: HashMap<[u32; 3], Bag>,
     gone: Memory,

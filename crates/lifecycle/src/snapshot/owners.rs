@@ -129,7 +129,7 @@ impl Snapshot {
         if self.seen_going(dependent, reference).is_some() {
             return Ownership::Absent { seen: true };
         }
-        let name = self.kinds.named(reference.kind);
+        let name = self.kinds.named(reference.kind());
         let taken = name.places.iter().any(|place| {
             let here = self.in_slot(*place, dependent.namespace, reference.name);
             here.or_else(|| self.in_slot(*place, NOTHING, reference.name)).is_some()
@@ -147,13 +147,13 @@ impl Snapshot {
     /// The owner that a reference meant, if its removal was seen and the reference was right.
     pub(crate) fn seen_going(&self, dependent: &Life, reference: &Ref) -> Option<&Gone> {
         let gone = self.gone.get(reference.uid)?;
-        let kind = self.kinds.get(gone.kind).name == self.kinds.get(reference.kind).name;
+        let kind = self.kinds.get(gone.kind).name == self.kinds.get(reference.kind()).name;
         let place = self.reachable(dependent, gone.namespace).is_none();
         (kind && place && gone.name == reference.name).then_some(gone)
     }
 
     fn misfit(&self, dependent: &Life, reference: &Ref, owner: &Life) -> Option<WhyInvalid> {
-        if self.kinds.get(owner.kind).name != self.kinds.get(reference.kind).name {
+        if self.kinds.get(owner.kind).name != self.kinds.get(reference.kind()).name {
             return Some(WhyInvalid::Kind);
         }
         if owner.name != reference.name {
@@ -174,15 +174,15 @@ impl Snapshot {
     }
 
     pub(crate) fn written(&self, reference: &Ref) -> OwnerRef {
-        let name = self.kinds.named(reference.kind);
+        let name = self.kinds.named(reference.kind());
         OwnerRef {
             group: name.group.clone(),
-            version: self.kinds.get(reference.kind).version.clone(),
+            version: self.kinds.get(reference.kind()).version.clone(),
             kind: name.kind.clone(),
             name: self.words.text(reference.name).to_owned(),
             uid: self.words.uid(reference.uid),
-            controller: reference.controller,
-            blocks: reference.blocks,
+            controller: reference.controller(),
+            blocks: reference.blocks(),
         }
     }
 }

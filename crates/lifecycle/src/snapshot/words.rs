@@ -1,8 +1,9 @@
 //! Texts and uids, each kept once and counted. Knows nothing of lives.
 
+use std::hash::{BuildHasher, Hash, Hasher};
+
 use hashbrown::{DefaultHashBuilder, HashTable};
 use sexton_model::Uid;
-use std::hash::BuildHasher;
 
 /// The number of a kept text.
 pub(crate) type Word = u32;
@@ -10,8 +11,15 @@ pub(crate) type Word = u32;
 pub(crate) const NOTHING: Word = 0;
 
 /// A uid in sixteen bytes: the number itself if it is a UUID in the usual spelling, else the number of a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Id(u64, u64);
+
+impl Hash for Id {
+    /// In one piece: both halves of a uid are random as it is.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.rotate_left(32) ^ self.1);
+    }
+}
 
 /// Where the version of a UUID stands in its first half. Words leave it empty, so that the two cannot be mixed up.
 const VERSION_SHIFT: u32 = 12;

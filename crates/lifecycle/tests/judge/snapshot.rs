@@ -110,3 +110,29 @@ fn a_new_listing_gives_the_same_graph() {
         assert_eq!(names(snapshot, owners), ["app/b"]);
     }
 }
+
+/// By name in the own namespace or in none, by one life only, and to oneself; an index that forgets nobody.
+#[test]
+fn subscriptions_of_every_form() {
+    let mut snapshot = world("vm/web\n vm/b/web\n node/n");
+    let parsed = "- Vm.example.com/web\n- Node/n\n- self\n- {target: Vm.example.com/b/web, uid: vm/b/web, handler: h}\n\
+                  - Vm.example.com/b/web\n- {target: Vm.example.com/web, uid: other}";
+    let crate::common::Event::Put(mut disk) = event("disk/d", 9) else { panic!() };
+    disk.subscriptions = sexton_model::subscription::parse(parsed).unwrap();
+    snapshot.put((*disk).clone());
+    let told = |snapshot: &Snapshot, word: &str| -> Vec<(String, Option<String>)> {
+        let told = snapshot.subscribers_of(life(snapshot, word)).into_iter();
+        told.map(|(life, one)| (snapshot.uid(life).0, one.handler)).collect()
+    };
+    assert_eq!(told(&snapshot, "vm/web"), [("disk/d".into(), None)]);
+    assert_eq!(told(&snapshot, "vm/b/web"), [("disk/d".into(), Some("h".into()))]);
+    assert_eq!(told(&snapshot, "node/n"), [("disk/d".into(), None)]);
+    assert_eq!(told(&snapshot, "disk/d"), [("disk/d".into(), None)]);
+    let targets = snapshot.targets_of(life(&snapshot, "disk/d"));
+    assert_eq!(names(&snapshot, targets), ["disk/d", "node/n", "vm/b/web", "vm/web"]);
+    // The life that was meant is gone: only the subscription by name leads to the next one.
+    apply(&mut snapshot, event("vm/b/web#2", 10));
+    assert_eq!(told(&snapshot, "vm/b/web#2"), [("disk/d".into(), None)]);
+    apply(&mut snapshot, event("gone disk/d", 11));
+    assert_eq!((told(&snapshot, "vm/web").len(), told(&snapshot, "node/n").len()), (0, 0));
+}

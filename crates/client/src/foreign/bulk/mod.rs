@@ -11,6 +11,8 @@ mod delete;
 mod live;
 mod patch;
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use sexton_model::bulk::{Action, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome, reason};
 use sexton_model::{GroupResource, Status};
@@ -29,11 +31,13 @@ pub struct BulkOptions {
     pub parallel: usize,
     /// How often an item that lost a race is evaluated again.
     pub attempts: u32,
+    /// How long one try of an item may take.
+    pub patience: Duration,
 }
 
 impl Default for BulkOptions {
     fn default() -> Self {
-        BulkOptions { parallel: 1, attempts: 5 }
+        BulkOptions { parallel: 1, attempts: 5, patience: Duration::from_secs(60) }
     }
 }
 
@@ -103,7 +107,7 @@ pub async fn bulk(client: &kube::Client, kinds: &Kinds, bulk: &Bulk, options: &B
         let (run, rest) = items.split_at(run_length(items, options.parallel));
         items = rest;
         if let Some(epoch) = &bulk.epoch
-            && let Err(refusal) = performer.check_epoch(epoch).await
+            && let Err(refusal) = performer.in_time(performer.check_epoch(epoch)).await
         {
             // Nobody may act on what is left: neither these nor the rest.
             let left = run.len() + rest.len();
@@ -145,7 +149,7 @@ impl Performer<'_> {
     async fn item(&self, item: &Item, epoch: bool) -> ItemResult {
         let mut tries = 1;
         let done = loop {
-            match self.attempt(item).await {
+            match self.in_time(self.attempt(item)).await {
                 Err(Refusal::Raced(_)) if tries < self.options.attempts => tries += 1,
                 done => break done,
             }
@@ -164,6 +168,15 @@ impl Performer<'_> {
             }
             Err(refusal) => refused(refusal),
         }
+    }
+
+    /// What a server that fell silent did is not known; the next look will tell.
+    async fn in_time<T>(&self, doing: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
+        let patience = self.options.patience;
+        tokio::time::timeout(patience, doing).await.unwrap_or_else(|_| {
+            let message = format!("no answer within {} s; it may have been done", patience.as_secs_f32());
+            Err(Status::timeout(message).into())
+        })
     }
 
     async fn attempt(&self, item: &Item) -> Result<Done, Refusal> {

@@ -6,10 +6,10 @@ use petgraph::graph::DiGraph;
 
 use super::relations::Edge;
 use super::{Flaw, Places, name};
-use crate::plan::Plan;
+use crate::plan::{Plan, Relation};
 use crate::snapshot::{LifeId, Snapshot};
 
-/// Every group is a circle, and every dropped edge is soft, real, and in a circle with a hard edge.
+/// Every group is a circle, and every dropped edge is soft, real, and in a circle with a stronger one.
 pub(super) fn justified(
     snapshot: &Snapshot,
     plan: &Plan,
@@ -21,22 +21,27 @@ pub(super) fn justified(
     if plan.dropped.is_empty() {
         return;
     }
-    let circles = circles(plan, edges.iter());
+    let background = |edge: &&Edge| edge.relation == Relation::Background;
+    let all = circles(plan, edges.iter());
+    let circles = circles(plan, edges.iter().filter(|edge| !background(edge)));
     let same = |edge: &&Edge| circles.get(&edge.first) == circles.get(&edge.second);
-    let mixed: HashSet<Option<&usize>> = edges
-        .iter()
-        .filter(|edge| edge.relation.is_hard())
-        .filter(same)
-        .map(|edge| circles.get(&edge.first))
-        .collect();
+    let hard = edges.iter().filter(|edge| edge.relation.is_hard()).filter(same);
+    let mixed: HashSet<Option<&usize>> = hard.map(|edge| circles.get(&edge.first)).collect();
     let real: HashSet<&Edge> = edges.iter().collect();
+    let families = families(plan, edges);
     for edge in &plan.dropped {
         let place = |life| places.get(&life).map(|place| place.1);
-        let needed = !edge.relation.is_hard()
-            && real.contains(edge)
-            && same(&edge)
-            && mixed.contains(&circles.get(&edge.first))
-            && place(edge.first) != place(edge.second);
+        let real = real.contains(edge) && place(edge.first) != place(edge.second);
+        let needed = if background(&edge) {
+            all.get(&edge.first) == all.get(&edge.second)
+        } else {
+            !edge.relation.is_hard() && same(&edge) && mixed.contains(&circles.get(&edge.first))
+        };
+        // What belongs to the one still goes before the other, unless that is in the circle as well.
+        let wave = |life: &LifeId| places.get(life).map(|place| place.0);
+        let family = families.get(&edge.first).into_iter().flatten().filter(|_| !background(&edge));
+        let mut free = family.filter(|member| circles.get(*member) != circles.get(&edge.second));
+        let needed = real && needed && free.all(|member| wave(member) < wave(&edge.second));
         if !needed {
             flaws.push(Flaw::Dropped {
                 first: name(snapshot, edge.first),
@@ -47,6 +52,17 @@ pub(super) fn justified(
     }
 }
 
+/// For each life those who go before it because they belong to it.
+fn families(plan: &Plan, edges: &[Edge]) -> HashMap<LifeId, Vec<LifeId>> {
+    let dropped: HashSet<&Edge> = plan.dropped.iter().collect();
+    let mut families: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+    let belongs = |edge: &&Edge| !edge.relation.is_hard() && edge.relation != Relation::Background;
+    for edge in edges.iter().filter(belongs).filter(|edge| !dropped.contains(edge)) {
+        families.entry(edge.second).or_default().push(edge.first);
+    }
+    families
+}
+
 /// The members of a group reach each other without leaving it.
 fn groups(plan: &Plan, places: &Places, edges: &[Edge], flaws: &mut Vec<Flaw>) {
     if plan.groups().all(|group| group.members.len() < 2) {
@@ -54,7 +70,7 @@ fn groups(plan: &Plan, places: &Places, edges: &[Edge], flaws: &mut Vec<Flaw>) {
     }
     let inside = |edge: &&Edge| {
         let place = |life| places.get(&life).map(|place| place.1);
-        place(edge.first) == place(edge.second)
+        edge.relation != Relation::Background && place(edge.first) == place(edge.second)
     };
     let circles = circles(plan, edges.iter().filter(inside));
     for group in plan.groups().filter(|group| group.members.len() > 1) {

@@ -9,7 +9,7 @@ mod evidence;
 mod modules;
 mod relations;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::text::is_digest_of;
 use super::{DroppedEdge, Plan, Relation, Step};
@@ -97,7 +97,7 @@ pub fn check(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> Result<
         order(snapshot, plan, &places, &edges, &mut flaws);
         circles::justified(snapshot, plan, &places, &edges, &mut flaws);
         modules::order(snapshot, plan, &places, &mut flaws);
-        tight(snapshot, plan, &places, &edges, &mut flaws);
+        tight(plan, &places, &edges, &mut flaws);
         sorted(snapshot, plan, &mut flaws);
     }
     if plan.strips != judgement.strips || plan.holds != judgement.holds {
@@ -159,17 +159,16 @@ fn facts(snapshot: &Snapshot, judgement: &Judgement, step: &Step, flaws: &mut Ve
     }
 }
 
-/// Every edge holds, or is soft and listed as dropped; and each step names exactly those it has to wait for.
+/// Every edge holds, or is soft and listed as dropped; and each step names those it has to wait for.
 fn order(snapshot: &Snapshot, plan: &Plan, places: &Places, edges: &[Edge], flaws: &mut Vec<Flaw>) {
-    let dropped: hashbrown::HashSet<DroppedEdge> = plan.dropped.iter().copied().collect();
+    let dropped: HashSet<DroppedEdge> = plan.dropped.iter().copied().collect();
     let mut waits: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
     for edge in edges {
         let (Some(first), Some(second)) = (places.get(&edge.first), places.get(&edge.second)) else {
             continue;
         };
-        let together = first.1 == second.1;
         let given_up = !edge.relation.is_hard() && dropped.contains(edge);
-        if !together && !given_up {
+        if first.1 != second.1 && !given_up {
             waits.entry(edge.second).or_default().push(edge.first);
             if first.0 >= second.0 {
                 flaws.push(Flaw::Order {
@@ -180,34 +179,38 @@ fn order(snapshot: &Snapshot, plan: &Plan, places: &Places, edges: &[Edge], flaw
             }
         }
     }
+    let wave = |life: &LifeId| places.get(life).map(|place| place.0);
     for step in plan.steps() {
-        let mut expected = waits.remove(&step.life).unwrap_or_default();
-        expected.sort_unstable();
-        expected.dedup();
-        let mut said = step.after.clone();
-        said.sort_unstable();
-        if said != expected {
+        let said: HashSet<LifeId> = step.after.iter().copied().collect();
+        let expected = waits.remove(&step.life).unwrap_or_default();
+        // There may be more: somebody who could not go before its own owner, and can go before the owner's owner.
+        let early = step.after.iter().all(|before| wave(before).is_some() && wave(before) < wave(&step.life));
+        if !early || !expected.iter().all(|before| said.contains(before)) {
             flaws.push(Flaw::Untrue(step.key.to_string(), "it waits for others than it has to"));
         }
     }
 }
 
-/// Nobody waits for nothing: behind the first wave there is somebody in the wave before whom it must follow. Groups
-/// with a place in a module are held apart by more than edges and are left out.
-fn tight(snapshot: &Snapshot, plan: &Plan, places: &Places, edges: &[Edge], flaws: &mut Vec<Flaw>) {
-    let mut pushed = hashbrown::HashSet::new();
+/// Nobody waits for nothing: behind the first wave there is somebody in the wave before whom it must follow.
+fn tight(plan: &Plan, places: &Places, edges: &[Edge], flaws: &mut Vec<Flaw>) {
+    let mut pushed = HashSet::new();
+    let place = |life: &LifeId| places.get(life).copied().unwrap_or_default();
     for edge in edges {
-        if let (Some(first), Some(second)) = (places.get(&edge.first), places.get(&edge.second))
-            && first.0 + 1 == second.0
-        {
-            pushed.insert(second.1);
-        }
+        let (first, second) = (place(&edge.first), place(&edge.second));
+        pushed.extend((first.0 + 1 == second.0).then_some(second.1));
     }
-    let ranked = |step: &Step| snapshot.manager(step.life).is_some() && snapshot.order(step.life).is_some();
+    let after = plan.steps().flat_map(|step| step.after.iter().map(|before| (*before, step.life)));
+    for (before, life) in after {
+        pushed.extend((place(&before).0 + 1 == place(&life).0).then_some(place(&life).1));
+    }
+    let last = modules::last_before(plan, places);
+    for (barrier, last) in plan.barriers.iter().zip(last) {
+        let behind =
+            barrier.after.iter().map(place).filter(|place| last.map(|last| last + 1) == Some(place.0));
+        pushed.extend(behind.map(|place| place.1));
+    }
     for group in plan.waves.iter().skip(1).flat_map(|wave| &wave.groups) {
-        let Some(first) = group.members.first() else { continue };
-        let number = places.get(&first.life).map(|place| place.1);
-        if !group.members.iter().any(ranked) && number.is_some_and(|number| !pushed.contains(&number)) {
+        if let Some(first) = group.members.first().filter(|step| !pushed.contains(&place(&step.life).1)) {
             flaws.push(Flaw::Unsorted(first.key.to_string()));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::{Flaw, Places, name};
-use crate::plan::Plan;
+use crate::plan::{Barrier, Plan};
 use crate::snapshot::{LifeId, Snapshot};
 
 pub(super) fn order(snapshot: &Snapshot, plan: &Plan, places: &Places, flaws: &mut Vec<Flaw>) {
@@ -45,15 +45,34 @@ pub(super) fn order(snapshot: &Snapshot, plan: &Plan, places: &Places, flaws: &m
     wrong_way(snapshot, plan, places, flaws);
 }
 
-/// A barrier that holds somebody back for nobody's sake, or for the sake of somebody later.
+/// A barrier with somebody behind it who goes before the barrier opens.
 fn wrong_way(snapshot: &Snapshot, plan: &Plan, places: &Places, flaws: &mut Vec<Flaw>) {
-    for barrier in &plan.barriers {
+    for (barrier, last) in plan.barriers.iter().zip(last_before(plan, places)) {
         let wave = |life: &LifeId| places.get(life).map(|place| place.0);
-        let last = barrier.before.iter().map(wave).max().flatten();
         let early =
             barrier.after.iter().find(|life| wave(life).is_none() || wave(life) <= last && last.is_some());
         flaws.extend(early.map(|life| Flaw::Rank(name(snapshot, *life))));
     }
+}
+
+/// For each barrier the last wave in which somebody goes before it, over the barriers that it follows, too.
+pub(super) fn last_before(plan: &Plan, places: &Places) -> Vec<Option<usize>> {
+    let wave = |life: &LifeId| places.get(life).map(|place| place.0);
+    let own = |barrier: &Barrier| barrier.before.iter().filter_map(wave).max();
+    let mut last: Vec<Option<usize>> = plan.barriers.iter().map(own).collect();
+    // Most barriers follow earlier ones, so this ends after two rounds; it ends anyway, as it only grows.
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (at, barrier) in plan.barriers.iter().enumerate() {
+            let above = barrier.follows.iter().filter_map(|above| last.get(*above).copied().flatten()).max();
+            if above > last[at] {
+                last[at] = above;
+                changed = true;
+            }
+        }
+    }
+    last
 }
 
 /// Which barriers everybody is before and behind.

@@ -2,16 +2,5 @@
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::print_stdout)]
 
-#[path = "../common/mod.rs"]
 mod common;
-
-//LAWS
-//NAIVE
-mod orphans;
-mod policies;
-mod protect;
-mod races;
-mod scale;
-mod scopes;
-mod shapes;
-mod snapshot;
+mod judge;

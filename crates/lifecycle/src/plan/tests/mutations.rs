@@ -1,0 +1,142 @@
+//! The proof notices whatever is done to a plan, even by somebody who puts index, text and digest right again.
+
+use proptest::prelude::*;
+use sexton_model::Policy;
+use sexton_model::Policy::Cascade;
+
+use super::super::{Flaw, Group, Plan, Step, Wave, check, make};
+use super::naive::worlds;
+use super::world::{judgement, life, proved, snapshot};
+use crate::detect::{Cause, Judgement};
+use crate::snapshot::Snapshot;
+
+/// What somebody may do.
+#[derive(Debug, Clone, Copy)]
+enum Tampering {
+    Swap,
+    Drop,
+    Duplicate,
+    Foreign,
+    Later,
+    Together,
+    Forget,
+    Policy,
+    Digest,
+}
+
+fn tampering() -> impl Strategy<Value = Tampering> {
+    use Tampering::{Digest, Drop, Duplicate, Foreign, Forget, Later, Policy, Swap, Together};
+    prop::sample::select(vec![Swap, Drop, Duplicate, Foreign, Later, Together, Forget, Policy, Digest])
+}
+
+/// The place of the nth step.
+fn at(plan: &mut Plan, number: usize) -> &mut Step {
+    let steps = plan.waves.iter_mut().flat_map(|wave| &mut wave.groups).flat_map(|group| &mut group.members);
+    steps.into_iter().nth(number).unwrap()
+}
+
+fn take(plan: &mut Plan, number: usize) -> Step {
+    let step = at(plan, number).clone();
+    for group in plan.waves.iter_mut().flat_map(|wave| &mut wave.groups) {
+        group.members.retain(|other| other.life != step.life);
+    }
+    plan.waves.iter_mut().for_each(|wave| wave.groups.retain(|group| !group.members.is_empty()));
+    plan.waves.retain(|wave| !wave.groups.is_empty());
+    step
+}
+
+/// Does it; `None` if there is nothing to do it to.
+fn tamper(snapshot: &Snapshot, plan: &Plan, how: Tampering, one: usize, other: usize) -> Option<Plan> {
+    let mut plan = plan.clone();
+    let many = plan.len();
+    let (one, other) = (one % many.max(1), other % many.max(1));
+    match how {
+        _ if many == 0 => return None,
+        Tampering::Swap => {
+            let (a, b) = (at(&mut plan, one).clone(), at(&mut plan, other).clone());
+            (a.life != b.life).then_some(())?;
+            *at(&mut plan, one) = b;
+            *at(&mut plan, other) = a;
+        }
+        Tampering::Drop => drop(take(&mut plan, one)),
+        Tampering::Duplicate => {
+            let step = at(&mut plan, one).clone();
+            plan.waves.last_mut()?.groups.push(Group { members: vec![step] });
+        }
+        Tampering::Foreign => {
+            let alive = snapshot.lives().find(|life| !plan.is_doomed(&snapshot.uid(*life)))?;
+            let step = at(&mut plan, one).clone();
+            let (key, uid) = (snapshot.key(alive), snapshot.uid(alive));
+            plan.waves[0].groups.push(Group { members: vec![Step { life: alive, key, uid, ..step }] });
+        }
+        Tampering::Later => {
+            let step = take(&mut plan, one);
+            plan.waves.push(Wave { groups: vec![Group { members: vec![step] }] });
+            (many > 1).then_some(())?;
+        }
+        Tampering::Together => {
+            let step = take(&mut plan, one);
+            let group = plan.waves.first_mut()?.groups.first_mut()?;
+            group.members.push(step);
+            group.members.sort_by(|a, b| a.key.cmp(&b.key));
+        }
+        Tampering::Forget => {
+            let edge = plan.dropped.pop()?;
+            (snapshot.contains(edge.first)).then_some(())?;
+        }
+        Tampering::Policy => {
+            let finding = &mut at(&mut plan, one).finding;
+            finding.policy = if finding.policy == Cascade { Policy::Orphan } else { Cascade };
+        }
+        Tampering::Digest => {
+            plan.digest = "0123456789abcdef".into();
+            return Some(plan);
+        }
+    }
+    Some(plan.indexed().written(snapshot))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_passes_that_was_tampered_with(
+        world in worlds(true),
+        how in tampering(),
+        one in any::<usize>(),
+        other in any::<usize>(),
+    ) {
+        let (snapshot, judgement) = world.judged(&world.lines);
+        let plan = make(&snapshot, &judgement);
+        if let Some(tampered) = tamper(&snapshot, &plan, how, one, other).filter(|tampered| *tampered != plan) {
+            prop_assert!(check(&snapshot, &judgement, &tampered).is_err(), "{:?}", how);
+        }
+    }
+}
+
+/// The evidence is looked at again, not remembered.
+#[test]
+fn a_finding_that_is_not_true_any_more_is_a_flaw() {
+    let world = snapshot(["App/p", "Vm/c <- App/p"]);
+    let judged = judgement(&world, &[("App/p", Cascade)]);
+    let plan = proved(&world, &judged);
+    let changed = snapshot(["App/p", "Vm/c"]);
+    let flaws = check(&changed, &judged, &plan).unwrap_err();
+    assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Evidence(..))), "{flaws:?}");
+
+    let protected = snapshot(["App/p", "Vm/c <- App/p ; protected"]);
+    let flaws = check(&protected, &judged, &plan).unwrap_err();
+    assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Kept(..))), "{flaws:?}");
+}
+
+#[test]
+fn an_owner_that_is_back_is_a_flaw() {
+    let world = snapshot(["App/p", "Vm/c <- App/p"]);
+    let child = life(&world, "Vm/c");
+    let mut judged = Judgement::default();
+    let mut finding = judgement(&world, &[("Vm/c", Cascade)]).doomed[&child].clone();
+    finding.cause = Cause::OwnersGone { uids: vec![world.uid(life(&world, "App/p"))] };
+    judged.doomed.insert(child, finding);
+    let plan = make(&world, &judged);
+    assert!(matches!(check(&world, &judged, &plan).unwrap_err()[..], [Flaw::Evidence(..)]));
+}

@@ -1,0 +1,205 @@
+//! Plans of random worlds against the rules as they are written, pair by pair.
+
+use proptest::prelude::*;
+use sexton_model::Policy;
+
+use super::super::{Plan, Progress, Relation};
+use super::world::{judgement, proved, snapshot, text};
+use crate::detect::Judgement;
+use crate::snapshot::{LifeId, Ownership, Snapshot};
+
+/// A random world: lines, and deletions.
+#[derive(Debug, Clone)]
+pub(super) struct Random {
+    pub(super) lines: Vec<String>,
+    pub(super) deleted: Vec<(String, Policy)>,
+}
+
+impl Random {
+    pub(super) fn judged(&self, lines: &[String]) -> (Snapshot, Judgement) {
+        let snapshot = snapshot(lines.iter().map(String::as_str));
+        let deleted: Vec<(&str, Policy)> =
+            self.deleted.iter().map(|(word, policy)| (word.as_str(), *policy)).collect();
+        let judgement = judgement(&snapshot, &deleted);
+        (snapshot, judgement)
+    }
+}
+
+prop_compose! {
+    pub(super) fn worlds(modules: bool)(count in 1_usize..9)(
+        owners in prop::collection::vec(prop::collection::btree_set(0..count, 0..3), count),
+        watched in prop::collection::vec(prop::collection::btree_set(0..count, 0..2), count),
+        orders in prop::collection::vec(prop::option::of((0_i64..4, 0..2)), count),
+        deleted in prop::collection::btree_map(0..count, 0_usize..4, 1..=count),
+    ) -> Random {
+        let word = |number: usize| format!("{}/{number}", ["Vm", "App", "Net"][number % 3]);
+        let mut lines: Vec<String> = (0..owners.len()).map(|number| {
+            let named: Vec<String> = owners[number].iter().map(|owner| word(*owner)).collect();
+            let mut line = format!("{} <- {}", word(number), named.join(", "));
+            watched[number].iter().for_each(|target| line.push_str(&format!(" ; watches {}", word(*target))));
+            if let Some((order, manager)) = orders[number].filter(|_| modules) {
+                line.push_str(&format!(" ; order {order} of m{manager}"));
+            }
+            line
+        }).collect();
+        lines.push("Namespace/a".to_owned());
+        let policies = [Policy::Cascade, Policy::Foreground, Policy::Background, Policy::Orphan];
+        let deleted = deleted.into_iter().map(|(number, policy)| (word(number), policies[policy])).collect();
+        Random { lines, deleted }
+    }
+}
+
+/// Edges as written in the documents, by position among the doomed; without background deletions.
+struct Model {
+    lives: Vec<LifeId>,
+    hard: Vec<Vec<bool>>,
+    owned: Vec<Vec<bool>>,
+    all: Vec<Vec<bool>>,
+}
+
+fn closed(mut edges: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
+    let many = edges.len();
+    for middle in 0..many {
+        for from in 0..many {
+            for to in 0..many {
+                edges[from][to] |= edges[from][middle] && edges[middle][to];
+            }
+        }
+    }
+    edges
+}
+
+impl Model {
+    fn new(snapshot: &Snapshot, judgement: &Judgement) -> Model {
+        let lives: Vec<LifeId> = judgement.doomed.keys().copied().collect();
+        let place = |life: &LifeId| lives.iter().position(|other| other == life);
+        let mut hard = vec![vec![false; lives.len()]; lives.len()];
+        for (to, subscriber) in lives.iter().enumerate() {
+            for target in snapshot.targets_of(*subscriber).iter().filter(|target| *target != subscriber) {
+                place(target).into_iter().for_each(|from| hard[from][to] = true);
+            }
+        }
+        let mut all = hard.clone();
+        let mut owned = vec![vec![false; lives.len()]; lives.len()];
+        for (from, life) in lives.iter().enumerate() {
+            for (_, leads) in snapshot.owners(*life) {
+                let Ownership::Valid(owner) = leads else { continue };
+                if let Some(to) = place(&owner).filter(|to| *to != from) {
+                    (all[from][to], owned[from][to]) = (true, true);
+                }
+            }
+        }
+        Model { lives, hard: closed(hard), owned: closed(owned), all: closed(all) }
+    }
+}
+
+impl Model {
+    fn hard_before(&self, a: usize, b: usize) -> bool {
+        self.hard[a][b] && !self.hard[b][a]
+    }
+
+    /// Owned over any number of steps, and no way back by any edges.
+    fn owned_before(&self, a: usize, b: usize) -> bool {
+        self.owned[a][b] && !self.all[b][a]
+    }
+}
+
+fn place(plan: &Plan, snapshot: &Snapshot, life: LifeId) -> (usize, *const super::super::Group) {
+    let uid = snapshot.uid(life);
+    (plan.wave_of(&uid).unwrap(), std::ptr::from_ref(plan.group_of(&uid).unwrap()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    /// REQ-MUR-21, REQ-MUR-22, REQ-MUR-24, REQ-MUR-25, EXT-24: every pair is in the order that the rules give it.
+    #[test]
+    fn plans_keep_the_rules(world in worlds(false)) {
+        let (snapshot, judgement) = world.judged(&world.lines);
+        let plan = proved(&snapshot, &judgement);
+        prop_assert_eq!(plan.len(), judgement.doomed.len());
+        let model = Model::new(&snapshot, &judgement);
+        let background = judgement.doomed.values().any(|finding| finding.policy == Policy::Background);
+        for (a, first) in model.lives.iter().enumerate() {
+            for (b, second) in model.lives.iter().enumerate().filter(|(b, _)| a != *b) {
+                let (one, other) = (place(&plan, &snapshot, *first), place(&plan, &snapshot, *second));
+                match (model.hard[a][b], model.hard[b][a]) {
+                    (true, true) => prop_assert_eq!(one, other, "a hard circle is a group"),
+                    (true, false) => prop_assert!(one.0 < other.0, "\n{}", text(&snapshot, &plan)),
+                    _ => {}
+                }
+                // Background deletions turn some edges round.
+                if !background && model.owned_before(a, b) {
+                    prop_assert!(one.0 < other.0, "\n{}", text(&snapshot, &plan));
+                }
+                if one.1 == other.1 && !background {
+                    prop_assert!(model.all[a][b] && model.all[b][a], "a group is a circle");
+                }
+            }
+        }
+        if !background {
+            for edge in &plan.dropped {
+                let place = |life: LifeId| model.lives.iter().position(|other| *other == life).unwrap();
+                let (first, second) = (place(edge.first), place(edge.second));
+                prop_assert_eq!(edge.relation, Relation::Owner);
+                prop_assert!(model.all[second][first], "dropped without a contradiction");
+            }
+        }
+    }
+
+    /// The same world seen in another order gives the same bytes.
+    #[test]
+    fn plans_do_not_depend_on_chance(world in worlds(true), seed in any::<u64>()) {
+        let (snapshot, judgement) = world.judged(&world.lines);
+        let plan = proved(&snapshot, &judgement);
+        let mut lines = world.lines.clone();
+        lines.sort_by_key(|line| line.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)));
+        let (other, judged) = world.judged(&lines);
+        let again = proved(&other, &judged);
+        prop_assert_eq!(plan.text(), again.text());
+        prop_assert_eq!(&plan.digest, &again.digest);
+        prop_assert_eq!(text(&snapshot, &plan), text(&other, &again));
+    }
+
+    /// EXT-25: whoever is stuck holds up only those who must follow; everybody else comes to an end, in order.
+    #[test]
+    fn progress_follows_the_plan(world in worlds(true), stuck in any::<prop::sample::Index>()) {
+        let (snapshot, judgement) = world.judged(&world.lines);
+        let plan = proved(&snapshot, &judgement);
+        prop_assume!(!plan.is_empty());
+        let stuck = plan.steps().nth(stuck.index(plan.len())).unwrap().life;
+        let mut progress = Progress::new(&plan);
+        let mut gone: Vec<LifeId> = Vec::new();
+        let model = Model::new(&snapshot, &judgement);
+        let background = judgement.doomed.values().any(|finding| finding.policy == Policy::Background);
+        let mut ready: Vec<_> = progress.ready().collect();
+        while let Some(group) = ready.pop() {
+            for step in &group.members {
+                prop_assert!(step.after.iter().all(|before| gone.contains(before)), "too early");
+                let second = model.lives.iter().position(|life| *life == step.life).unwrap();
+                for (first, life) in model.lives.iter().enumerate().filter(|_| !background) {
+                    let before = model.hard_before(first, second) || model.owned_before(first, second);
+                    prop_assert!(!before || gone.contains(life), "too early\n{}", text(&snapshot, &plan));
+                }
+            }
+            for step in group.members.iter().filter(|step| step.life != stuck) {
+                gone.push(step.life);
+                ready.extend(progress.gone(step.life));
+            }
+        }
+        let follows = |life: &LifeId| {
+            let wave = |life| plan.wave_of(&snapshot.uid(life)).unwrap();
+            *life == stuck || wave(*life) > wave(stuck)
+        };
+        prop_assert!(plan.steps().map(|step| step.life).filter(|life| !gone.contains(life)).all(|life| follows(&life)));
+        progress.gone(stuck).iter().for_each(|group| ready.push(group));
+        gone.push(stuck);
+        while let Some(group) = ready.pop() {
+            for step in &group.members {
+                gone.push(step.life);
+                ready.extend(progress.gone(step.life));
+            }
+        }
+        prop_assert!(progress.is_done());
+    }
+}

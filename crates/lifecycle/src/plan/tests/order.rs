@@ -1,0 +1,151 @@
+//! Who goes before whom.
+
+use sexton_model::Policy::{Background, Cascade, Foreground};
+use sexton_model::Uid;
+
+use super::super::{digest_matches, make};
+use super::world::{expect, judgement, proved, snapshot};
+
+/// REQ-MUR-86, EXT-24: a child that depends on its parent's destruction outlives it, and the plan says what that cost.
+#[test]
+fn a_child_can_outlive_its_parent() {
+    expect(
+        "App/p\n Vm/c <- App/p ; watches App/p",
+        &[("App/p", Cascade)],
+        "App/p\n Vm/c\n not Vm/c before App/p: Owner",
+    );
+}
+
+/// REQ-MUR-87, REQ-MUR-22: a child goes before its parent, whether the parent depends on it or only owns it.
+#[test]
+fn a_child_goes_before_its_parent() {
+    expect("App/p ; watches Vm/c\n Vm/c <- App/p", &[("App/p", Cascade)], "Vm/c\n App/p");
+    expect("App/p\n Vm/c <- App/p", &[("App/p", Cascade)], "Vm/c\n App/p");
+}
+
+/// REQ-MUR-88, REQ-MUR-13, REQ-MUR-15, REQ-MUR-16, REQ-MUR-21: between those who do not own each other the target
+/// goes first.
+#[test]
+fn a_target_goes_before_its_subscriber() {
+    expect(
+        "App/p\n Vm/x <- App/p ; watches Vm/y\n Vm/y <- App/p",
+        &[("App/p", Cascade)],
+        "Vm/y\n Vm/x\n App/p",
+    );
+    expect("Vm/x ; watches Disk/y\n Disk/y", &[("Vm/x", Cascade), ("Disk/y", Cascade)], "Disk/y\n Vm/x");
+}
+
+/// REQ-MUR-12: the network is destroyed after all machines, although neither owns the other.
+#[test]
+fn the_network_outlives_the_machines() {
+    expect(
+        "App/shop
+         Net/n <- App/shop ; watches Vm/a ; watches Vm/b ; watches Vm/c
+         Vm/a <- App/shop
+         Vm/b <- App/shop
+         Vm/c <- App/shop",
+        &[("App/shop", Cascade)],
+        "Vm/a Vm/b Vm/c\n Net/n\n App/shop",
+    );
+}
+
+/// REQ-MUR-24, REQ-MUR-25: both relations count over any number of steps.
+#[test]
+fn relations_are_transitive() {
+    let all = ["Vm/x", "Vm/y", "Vm/z"].map(|word| (word, Cascade));
+    expect("Vm/x ; watches Vm/y\n Vm/y ; watches Vm/z\n Vm/z", &all, "Vm/z\n Vm/y\n Vm/x");
+    expect("Vm/x\n Vm/y <- Vm/x\n Vm/z <- Vm/y", &[("Vm/x", Cascade)], "Vm/z\n Vm/y\n Vm/x");
+}
+
+/// REQ-MUR-26, REQ-MUR-23: those without any relation go in one wave.
+#[test]
+fn equals_go_together_in_one_wave() {
+    expect(
+        "Vm/x\n Vm/y\n Disk/z",
+        &[("Vm/x", Cascade), ("Vm/y", Cascade), ("Disk/z", Cascade)],
+        "Disk/z Vm/x Vm/y",
+    );
+}
+
+/// A diamond is no circle: each goes once, the owners after it.
+#[test]
+fn diamonds_are_ordinary() {
+    expect(
+        "App/top\n Net/l <- App/top\n Net/r <- App/top\n Vm/low <- Net/l, Net/r",
+        &[("App/top", Foreground)],
+        "Vm/low\n Net/l Net/r\n App/top",
+    );
+}
+
+/// The root of a background deletion goes before all that follows it; among those, the owned before the owner.
+#[test]
+fn a_background_deletion_begins_with_its_root() {
+    expect("App/p\n Vm/c <- App/p\n Disk/d <- Vm/c", &[("App/p", Background)], "App/p\n Disk/d\n Vm/c");
+    expect(
+        "App/p ; watches Vm/c\n Vm/c <- App/p",
+        &[("App/p", Background)],
+        "Vm/c\n App/p\n not App/p before Vm/c: Background",
+    );
+}
+
+/// Contents go before their namespace, objects before their definition and before the class that gives them code.
+#[test]
+fn holders_go_last() {
+    let all = [("Namespace/a", Background)];
+    expect("Namespace/a\n App/p\n Vm/c <- App/p", &all, "Vm/c\n App/p\n Namespace/a");
+    let definition = "CustomResourceDefinition/vms.example.com";
+    expect(
+        &format!("{definition}\n Vm/c\n Disk/d <- Vm/c"),
+        &[(definition, Cascade)],
+        &format!("Disk/d\n Vm/c\n {definition}"),
+    );
+    expect("Class/vm\n Vm/c", &[("Class/vm", Cascade), ("Vm/c", Cascade)], "Vm/c\n Class/vm");
+    expect(
+        "Class/vm ; watches Vm/c\n Vm/c ; watches Class/vm",
+        &[("Class/vm", Cascade), ("Vm/c", Cascade)],
+        "(Vm/c Class/vm)",
+    );
+}
+
+/// Higher places in a module go first, unless ownership or a destruction dependency demands something else.
+#[test]
+fn a_module_goes_in_its_order() {
+    let all = ["Vm/x", "Vm/y", "Vm/z", "Disk/d"].map(|word| (word, Cascade));
+    expect(
+        "Vm/x ; order 1 of m\n Vm/y ; order 3 of m\n Vm/z ; order 3 of m\n Disk/d ; order 7 of other",
+        &all,
+        "Disk/d Vm/y Vm/z\n Vm/x",
+    );
+    expect(
+        "Vm/x ; order 1 of m\n Vm/y <- Vm/z ; order 2 of m\n Vm/z ; order 3 of m\n Disk/d ; order 4 of m",
+        &all,
+        "Disk/d\n Vm/y\n Vm/z\n Vm/x\n out of order: Vm/y",
+    );
+    expect(
+        "Vm/x ; order 9 of m ; watches Disk/d\n Vm/y ; order 3 of m\n Vm/z ; watches Vm/x\n Disk/d ; watches Vm/y",
+        &all,
+        "Vm/y\n Disk/d\n Vm/x\n Vm/z\n out of order: Vm/x",
+    );
+}
+
+#[test]
+fn a_plan_answers_questions() {
+    let snapshot = snapshot(["App/p", "Vm/c <- App/p", "Vm/alone"]);
+    let plan = proved(&snapshot, &judgement(&snapshot, &[("App/p", Cascade)]));
+    let uid = |word: &str| Uid(word.into());
+    assert_eq!((plan.len(), plan.wave_of(&uid("App/p"))), (2, Some(1)));
+    assert!(plan.is_doomed(&uid("Vm/c")) && !plan.is_doomed(&uid("Vm/alone")));
+    assert_eq!(plan.step_of(&uid("App/p")).unwrap().after, [plan.step_of(&uid("Vm/c")).unwrap().life]);
+    assert_eq!(plan.group_of(&uid("App/p")).unwrap().members.len(), 1);
+    assert_eq!(
+        plan.text(),
+        "wave 1\n  vms.example.com/a/c Vm/c Cascade\nwave 2\n  apps.example.com/a/p App/p Cascade\n"
+    );
+    assert_eq!(plan.digest.len(), 16);
+    assert!(digest_matches(&plan.digest[..8].to_uppercase(), &plan.digest));
+    assert!(!digest_matches("", &plan.digest) && !digest_matches("zzzzzz", &plan.digest));
+    assert_eq!(plan.to_json()["waves"][0][0][0]["name"], "c");
+    let less = proved(&snapshot, &judgement(&snapshot, &[("Vm/c", Cascade)]));
+    assert!(less.contains_only(&plan) && !plan.contains_only(&less));
+    assert!(make(&snapshot, &judgement(&snapshot, &[])).is_empty());
+}

@@ -1,0 +1,157 @@
+//! Worlds as text: one object per line, and plans as text.
+//!
+//! ```text
+//! App/shop
+//! Vm/web <- App/shop, Net/n ; watches Disk/x ; order 3 of m ; protected
+//! ```
+
+use std::fmt::Write;
+
+use sexton_model::feed::FeedKind;
+use sexton_model::subscription::{Subscription, Target};
+use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
+
+use super::super::{Plan, check, make};
+use crate::detect::{Hypothetical, Judgement, Roots, Settings, judge};
+use crate::snapshot::{LifeId, Observation, OwnerRef, Snapshot};
+
+const KINDS: [(&str, &str, &str, bool); 7] = [
+    ("", "Namespace", "namespaces", false),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", false),
+    ("sexton.dev", "Class", "classes", false),
+    ("example.com", "App", "apps", true),
+    ("example.com", "Vm", "vms", true),
+    ("example.com", "Net", "nets", true),
+    ("example.com", "Disk", "disks", true),
+];
+
+fn kind(word: &str) -> (&'static str, &'static str, &'static str, bool) {
+    let name = word.split('/').next().unwrap();
+    *KINDS.iter().find(|(_, kind, _, _)| *kind == name).unwrap()
+}
+
+fn name(word: &str) -> String {
+    word.split('/').next_back().unwrap().to_owned()
+}
+
+fn owner(word: &str) -> OwnerRef {
+    let (group, kind, _, _) = kind(word);
+    OwnerRef {
+        group: group.into(),
+        version: "v1".into(),
+        kind: kind.into(),
+        name: name(word),
+        uid: Uid(word.into()),
+        controller: false,
+        blocks: true,
+    }
+}
+
+fn watches(word: &str) -> Subscription {
+    let (group, kind, _, _) = kind(word);
+    let target = match word {
+        "self" => Target::Own,
+        _ => Target::Named { group: group.into(), kind: kind.into(), namespace: None, name: name(word) },
+    };
+    Subscription { target, uid: None, handler: None, count: 1 }
+}
+
+/// One line.
+fn observation(line: &str) -> Observation {
+    let mut parts = line.split(';').map(str::trim);
+    let first = parts.next().unwrap();
+    let (word, owners) = first.split_once("<-").unwrap_or((first, ""));
+    let word = word.trim();
+    let (group, kind, resource, namespaced) = kind(word);
+    let namespace = if namespaced { "a".into() } else { String::new() };
+    let key = Key { kind: GroupResource::new(group, resource), namespace, name: name(word) };
+    let mut seen = Observation::new(key, kind, "v1", Uid(word.into()), Revision::new(1));
+    seen.owners = owners.split(',').map(str::trim).filter(|word| !word.is_empty()).map(owner).collect();
+    for part in parts {
+        match part.split(' ').collect::<Vec<_>>()[..] {
+            ["watches", target] => seen.subscriptions.push(watches(target)),
+            ["order", order, "of", manager] => {
+                (seen.order, seen.manager) = (order.parse().ok(), Some(manager.to_owned()));
+            }
+            ["protected"] => seen.protect = Some("true".into()),
+            _ => panic!("{part:?}"),
+        }
+    }
+    seen
+}
+
+/// A snapshot of these lines, put in this order. `Class/vm` is the class of `Vm`.
+pub(super) fn snapshot<'a>(lines: impl IntoIterator<Item = &'a str>) -> Snapshot {
+    let mut snapshot = Snapshot::new();
+    snapshot.set_kinds(&KINDS.map(|(group, kind, resource, namespaced)| FeedKind {
+        group: group.into(),
+        version: "v1".into(),
+        resource: resource.into(),
+        kind: kind.into(),
+        namespaced,
+        served: true,
+    }));
+    snapshot.set_classes(&[(("example.com".into(), "Vm".into()), Uid("Class/vm".into()))].into());
+    for line in lines {
+        snapshot.put(observation(line));
+    }
+    snapshot.set_synced(true);
+    snapshot
+}
+
+pub(super) fn life(snapshot: &Snapshot, word: &str) -> LifeId {
+    snapshot.get(&Uid(word.into())).unwrap()
+}
+
+/// What follows if these were deleted.
+pub(super) fn judgement(snapshot: &Snapshot, deleted: &[(&str, Policy)]) -> Judgement {
+    let considered: Vec<Hypothetical> = deleted
+        .iter()
+        .map(|(word, policy)| Hypothetical { life: life(snapshot, word), policy: *policy })
+        .collect();
+    judge(snapshot, Roots::None, &considered, &Settings::default())
+}
+
+/// A plan that has been proved.
+#[track_caller]
+pub(super) fn proved(snapshot: &Snapshot, judgement: &Judgement) -> Plan {
+    let plan = make(snapshot, judgement);
+    assert_eq!(check(snapshot, judgement, &plan), Ok(()), "\n{}", text(snapshot, &plan));
+    plan
+}
+
+/// One line per wave, circles in parentheses, then what was dropped.
+pub(super) fn text(snapshot: &Snapshot, plan: &Plan) -> String {
+    let mut text = String::new();
+    for wave in &plan.waves {
+        let groups: Vec<String> = wave
+            .groups
+            .iter()
+            .map(|group| {
+                let members: Vec<&str> = group.members.iter().map(|step| step.uid.0.as_str()).collect();
+                if members.len() > 1 { format!("({})", members.join(" ")) } else { members.concat() }
+            })
+            .collect();
+        let _ = writeln!(text, "{}", groups.join(" "));
+    }
+    for edge in &plan.dropped {
+        let (first, second) = (snapshot.uid(edge.first), snapshot.uid(edge.second));
+        let _ = writeln!(text, "not {first} before {second}: {:?}", edge.relation);
+    }
+    for out in &plan.out_of_order {
+        let _ = writeln!(text, "out of order: {}", snapshot.uid(*out));
+    }
+    text
+}
+
+/// The plan for deletions in a world, compared line by line.
+#[track_caller]
+pub(super) fn expect(world: &str, deleted: &[(&str, Policy)], expected: &str) {
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    };
+    let world = lines(world);
+    let snapshot = snapshot(world.iter().map(String::as_str));
+    let plan = proved(&snapshot, &judgement(&snapshot, deleted));
+    assert_eq!(lines(&text(&snapshot, &plan)), lines(expected));
+}
