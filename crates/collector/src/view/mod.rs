@@ -104,6 +104,13 @@ impl View {
             listing.remove(&uid);
         }
         let at = revision(&metadata.resource_version);
+        let referenced = self.snapshot.dependents_of(&uid).next().is_some();
+        if self.snapshot.get(&uid).is_none() && (referenced || self.listing.is_some()) {
+            // It went before we came: seen for a moment, so that it is known how.
+            if let Ok(last) = Observation::from_partial(gone) {
+                self.snapshot.put(last);
+            }
+        }
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
         let followed = self.snapshot.dependents_of(&uid).next().is_some();
         Effect { matters: followed || !touched.is_empty(), classes: is_class(gone) }
