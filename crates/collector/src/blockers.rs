@@ -1,39 +1,36 @@
 //! What is in the way of lives that should be gone, who could clear it, and how.
 
 use sexton_lifecycle::destruction::{self, Block, Callee};
-use sexton_lifecycle::{LifeId, Snapshot, WhyHeld};
+use sexton_lifecycle::{Judgement, LifeId, Snapshot, WhyHeld};
 use sexton_model::collection::Blocker;
 use sexton_model::{Uid, time};
 
-use crate::decide::Decision;
-use crate::hooked::Actives;
 use crate::ledger::object_ref;
 use crate::perform::items::foreign_finalizers;
 
 /// Everything that is in the way, each with the root of the collection that it holds up.
-pub(crate) fn blockers(
+pub(crate) fn blockers<'a>(
     snapshot: &Snapshot,
-    decision: &Decision,
-    actives: &Actives,
+    judgement: &Judgement,
+    steps: impl Iterator<Item = (LifeId, &'a destruction::State)>,
     stuck: &[LifeId],
 ) -> Vec<(Uid, Blocker)> {
     let mut all = Vec::new();
-    let root = |life: LifeId| decision.judgement.doomed.get(&life).map(|finding| finding.root.clone());
+    let root = |life: LifeId| judgement.doomed.get(&life).map(|finding| finding.root.clone());
     for life in stuck {
         let Some(root) = root(*life) else { continue };
         for finalizer in foreign_finalizers(snapshot, *life) {
             all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
         }
     }
-    for hold in &decision.judgement.holds {
+    for hold in &judgement.holds {
         let Some(keeps) = hold.keeps else { continue };
         let Some(root) = root(keeps) else { continue };
         all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
     }
-    for (uid, active) in actives.iter() {
-        let Some(life) = snapshot.get(&Uid(uid.clone())) else { continue };
+    for (life, state) in steps {
         let Some(root) = root(life) else { continue };
-        let blocked = destruction::blockers(&active.state);
+        let blocked = destruction::blockers(state);
         all.extend(blocked.iter().map(|blocker| (root.clone(), of_step(snapshot, life, blocker))));
     }
     all
@@ -56,10 +53,10 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
     let name = object_ref(snapshot, held).to_string();
     let (reason, clears) = match why {
         WhyHeld::Protected(text) if text == "true" => {
-            (format!("{name} is protected"), format!("kubectl annotate {name} sexton.dev/protect-"))
+            (format!("{name} is protected"), format!("sexton unprotect {name}"))
         }
         WhyHeld::Protected(text) => {
-            (format!("{name} is protected: {text}"), format!("kubectl annotate {name} sexton.dev/protect-"))
+            (format!("{name} is protected: {text}"), format!("sexton unprotect {name}"))
         }
         WhyHeld::NotApproved(digest) => (
             format!("{name} was not in the plan {digest} that was approved"),
