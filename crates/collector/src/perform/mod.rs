@@ -55,7 +55,8 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
     let wanted = |life: &LifeId| {
         let request = Request::read(snapshot.request(*life)?)?;
         let finalizer = request.finalizer()?.to_owned();
-        let held = snapshot.finalizers(*life).any(|one| one == finalizer) && !items::is_ours(&finalizer);
+        let held = snapshot.finalizers(*life).any(|one| one == finalizer)
+            && !sexton_model::marks::is_ours(&finalizer);
         held.then(|| (*life, items::force_finalizer(snapshot, *life, &finalizer)))
     };
     stuck.iter().filter_map(wanted).collect()
