@@ -61,7 +61,10 @@ impl Settings {
             ("--token-file", file(&self.token_file)),
             ("--certificate-authority", file(&self.certificate_authority)),
         ];
-        flags.iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?)))).collect()
+        flags
+            .iter()
+            .filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?))))
+            .collect()
     }
 
     /// Token and certificates for a server.

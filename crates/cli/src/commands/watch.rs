@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 use futures::StreamExt;
 use serde_json::{Value, json};
-use sexton_client::Place;
 use sexton_client::resources::{Change, Column, Event, WatchAsk, text};
 
 use crate::failure::{Exit, Failure};

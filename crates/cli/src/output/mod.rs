@@ -134,10 +134,7 @@ impl Output {
     /// Tells what the server wants people to know.
     pub(crate) fn warn(&self, about: &str, warnings: &[String]) {
         for warning in warnings {
-            self.talk(&format!(
-                "{}: {about}: {warning}",
-                self.talk.paint("warning", Paint::Change)
-            ));
+            self.talk(&format!("{}: {about}: {warning}", self.talk.paint("warning", Paint::Change)));
         }
     }
 

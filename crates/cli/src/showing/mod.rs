@@ -5,3 +5,4 @@
 pub(crate) mod blockers;
 pub(crate) mod picture;
 pub(crate) mod plan;
+pub(crate) mod why;

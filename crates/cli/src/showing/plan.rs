@@ -38,7 +38,12 @@ impl Shown<'_> {
         }
         DeathPlan {
             entries,
-            loses: self.judgement.strips.iter().map(|strip| self.beside(strip.life, self.lost(strip))).collect(),
+            loses: self
+                .judgement
+                .strips
+                .iter()
+                .map(|strip| self.beside(strip.life, self.lost(strip)))
+                .collect(),
             holds: self.held(),
             unknown: self.unknown(),
             dropped: self.dropped(),
@@ -156,7 +161,7 @@ impl Shown<'_> {
             let why = match &unknown.why {
                 WhyUnknown::KindUnknown => format!("its owner {owner} is of a kind that nobody serves"),
                 WhyUnknown::Incomplete(reason) => format!("whether {owner} exists is not known: {reason}"),
-                WhyUnknown::Unsynced => format!("whether {owner} exists is not known yet"),
+                WhyUnknown::Starting => format!("whether {owner} exists is not known yet"),
             };
             all.push(self.beside(unknown.life, format!("{why}; left alone")));
         }
@@ -166,9 +171,11 @@ impl Shown<'_> {
                 WhyInvalid::Name => "has another name",
                 WhyInvalid::Kind => "is of another kind",
                 WhyInvalid::Namespace => "is in another namespace",
-                WhyInvalid::Scope => "is in a namespace",
+                WhyInvalid::NotInNamespace => "is in a namespace",
             };
-            all.push(self.beside(invalid.life, format!("names {owner} as its owner, which {why}; not heeded")));
+            all.push(
+                self.beside(invalid.life, format!("names {owner} as its owner, which {why}; not heeded")),
+            );
         }
         all
     }
