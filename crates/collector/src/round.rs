@@ -93,7 +93,11 @@ impl Collector {
 
     fn keep_books(&mut self, decision: &Decision, stuck: &Stuck, now: i64) {
         let snapshot = &self.view.snapshot;
-        let in_the_way = blockers(snapshot, decision, &self.actives, stuck);
+        let steps = self.actives.iter().filter_map(|(uid, active)| {
+            let life = snapshot.get(&sexton_model::Uid(uid.clone()))?;
+            Some((life, &active.state))
+        });
+        let in_the_way = blockers(snapshot, &decision.judgement, steps, stuck);
         self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
             self.scribe.write(record);
