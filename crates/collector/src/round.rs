@@ -44,7 +44,10 @@ impl Collector {
     /// Marks, strips and removes everybody who takes no steps.
     async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Stuck), SendError> {
         let snapshot = &self.view.snapshot;
-        let Some(hand) = self.hand.clone() else { return Ok((Sent::default(), Stuck::default())) };
+        // Whoever is about to stop begins nothing new.
+        let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
+            return Ok((Sent::default(), Stuck::default()));
+        };
         let first = perform::first(snapshot, decision, &self.ledger);
         let (mut sent, marked) = self.send_first(&hand, first).await?;
         if sent.refusals().next().is_some() {
