@@ -30,9 +30,7 @@ impl Collector {
             }
         };
         self.summary.doomed = decision.judgement.doomed.len();
-        if let Some(held) = &decision.fuse {
-            self.summary.trouble = Some(format!("held: {held}"));
-        }
+        self.summary.held = decision.fuse.as_ref().map(ToString::to_string);
         self.ledger.note(&self.view.snapshot, &decision, now);
         let (mut sent, stuck) = self.simple(&decision).await?;
         let stepped = self.steps(&decision, now).await?;

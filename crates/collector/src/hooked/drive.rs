@@ -99,7 +99,7 @@ impl Collector {
         if destruction::due(&active.state).is_some_and(|due| due <= now) {
             active.take(&Event::Tick { now });
         }
-        if is_its_turn && active.state.stage == Stage::Warned {
+        if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
             active.take(&Event::PredecessorsGone { subscribers: subscribers(snapshot, life), together });
         }
     }

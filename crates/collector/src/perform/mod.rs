@@ -7,7 +7,7 @@ mod send;
 
 pub(crate) use send::{Hand, SendError, Sent};
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
@@ -80,9 +80,14 @@ pub(crate) fn turns<'a>(
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
     let mut turns = Turns::default();
+    // Whoever waits for a life that must not die does nothing yet: it would end in the middle.
+    let keeps: HashSet<LifeId> = decision.judgement.holds.iter().filter_map(|hold| hold.keeps).collect();
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
+        if group.members.iter().any(|step| keeps.contains(&step.life)) {
+            continue;
+        }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
             let unmarked = |step: &&Step| {
                 !step.finding.marked

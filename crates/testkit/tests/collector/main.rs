@@ -2,10 +2,18 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod approved;
 mod cascade;
 mod common;
 mod krake;
+mod leases;
 mod murano;
 mod murano_crash;
 mod murano_faults;
 mod murano_order;
+mod murano_real;
+mod protect;
+mod races;
+mod races_more;
+mod records;
+mod shapes;
