@@ -205,7 +205,8 @@ impl Collector {
                 match action {
                     Action::Journal => {}
                     Action::Call { callee, phase, attempt, key } => {
-                        if self.actives.calls(&uid, phase, &callee) {
+                        // At the end nothing is begun: whoever comes next finds in the journal that it is to be made.
+                        if !self.draining && self.actives.calls(&uid, phase, &callee) {
                             let caller =
                                 Caller { key, ..self.caller(hand, decision, life, callee, phase, attempt) };
                             self.calls.spawn(caller.make());
@@ -317,7 +318,7 @@ impl Collector {
             (Callee::Destroy, _) => self.destroy_method(life),
             (Callee::Subscriber(_), Some(subscriber)) => {
                 handler_of(snapshot, &self.view.classes, life, subscriber)
-                    .map(|(name, method, class)| (name, method, class.retry.clone()))
+                    .map(|(name, method, class)| (name, method, class.retry))
             }
             (Callee::Subscriber(uid), None) => Err(format!("the subscriber {uid} is gone")),
         };
@@ -357,7 +358,7 @@ impl Collector {
         let class = self.view.classes.of(snapshot.group(life), kind);
         let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
         let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;
-        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry.clone()))
+        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry))
     }
 
     /// Where a life is found.

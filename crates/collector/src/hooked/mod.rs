@@ -133,6 +133,11 @@ impl Actives {
             .collect()
     }
 
+    /// Whether anything waits for its journal to be written.
+    pub(crate) fn wait(&self) -> bool {
+        self.by_uid.values().any(|active| !active.actions.is_empty())
+    }
+
     /// Notes that a call is made; `false` if it is under way already.
     pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> bool {
         self.by_uid.get_mut(uid).is_some_and(|active| active.under_way.insert((phase, callee.clone())))

@@ -9,24 +9,9 @@ use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, marks};
 
-/// The finalizers that are ours to take off once a life may go.
-const OURS: [&str; 6] = [
-    sexton_model::delete_options::CASCADE_FINALIZER,
-    sexton_model::delete_options::FOREGROUND_FINALIZER,
-    sexton_model::delete_options::ORPHAN_FINALIZER,
-    marks::DESTROY_FINALIZER,
-    marks::IN_USE_FINALIZER,
-    marks::DEFINITION_HOLD,
-];
-
-/// Whether a finalizer is one that the collector takes off.
-pub(crate) fn is_ours(finalizer: &str) -> bool {
-    OURS.contains(&finalizer)
-}
-
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
-    snapshot.finalizers(life).filter(|finalizer| !is_ours(finalizer)).map(str::to_owned).collect()
+    snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
 }
 
 /// What goes with every mark: in which collection, and on whose wish.
@@ -113,7 +98,7 @@ pub(crate) fn release<'a>(
 ) -> Item {
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
-        snapshot.finalizers(life).filter(|finalizer| is_ours(finalizer)).map(str::to_owned).collect();
+        snapshot.finalizers(life).filter(|finalizer| marks::is_ours(finalizer)).map(str::to_owned).collect();
     // What was marked just now is not seen with its mark yet.
     let policy = finding.policy.finalizer().map(str::to_owned);
     remove_finalizers.extend(policy.filter(|policy| !remove_finalizers.contains(policy)));
@@ -157,7 +142,7 @@ fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
 
 /// Whether taking off what is ours would change anything.
 pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: LifeId) -> bool {
-    snapshot.is_namespace(life) || snapshot.finalizers(life).any(is_ours)
+    snapshot.is_namespace(life) || snapshot.finalizers(life).any(marks::is_ours)
 }
 
 /// Takes a finalizer of somebody else off, because somebody said so.

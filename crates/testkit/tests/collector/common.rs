@@ -134,3 +134,15 @@ pub(crate) async fn record(world: &World, is_so: impl Fn(&Value) -> bool) -> Val
         }
     }
 }
+
+/// A class with a destroy method, which scripted hooks answer.
+pub(crate) fn class_of(name: &str, group: &str, kind: &str) -> Value {
+    json!({
+        "apiVersion": "sexton.dev/v1", "kind": "Class", "metadata": {"name": name},
+        "spec": {
+            "for": {"group": group, "kind": kind},
+            "destroy": {"exec": {"argv": ["/bin/true"]}},
+            "retry": {"limit": 0},
+        },
+    })
+}

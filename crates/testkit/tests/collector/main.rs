@@ -5,6 +5,7 @@
 mod approved;
 mod cascade;
 mod common;
+mod definitions;
 mod krake;
 mod leases;
 mod murano;
@@ -12,6 +13,7 @@ mod murano_crash;
 mod murano_faults;
 mod murano_order;
 mod murano_real;
+mod namespaces;
 mod protect;
 mod races;
 mod races_more;

@@ -100,6 +100,7 @@ async fn who_asked_is_written_on_the_marked() {
     for name in ["root", "a"] {
         assert_eq!(metadata(&world, name).await["annotations"]["sexton.dev/deleted-by"], "ada", "{name}");
     }
+    record(&world, |record| record["status"]["phase"] == "blocked").await;
     collecting.kill();
     let mut collecting = Collecting::on(&world);
     world.merge("configmaps/a", &json!({"metadata": {"finalizers": []}})).await.expect(200);
