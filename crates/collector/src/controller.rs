@@ -76,6 +76,8 @@ pub struct Collector {
     heard: mpsc::Receiver<Heard>,
     tell: watch::Sender<Summary>,
     classes_stale: bool,
+    /// What whoever acted before us has written is not read yet.
+    books_stale: bool,
     /// Something happened that may matter.
     dirty: bool,
     /// Up to here has been written; nothing is concluded before it was heard, or until then.
@@ -114,6 +116,7 @@ impl Collector {
             summary: Summary::default(),
             tell,
             classes_stale: true,
+            books_stale: true,
             dirty: true,
             echo: None,
             pause: None,
@@ -137,7 +140,11 @@ impl Collector {
         loop {
             let told = *stop.borrow_and_update();
             self.draining = told >= Stop::Drain;
-            if told == Stop::Now || (told == Stop::Drain && self.is_drained()) {
+            if told == Stop::Drain && self.is_drained() {
+                self.write_down().await;
+                break;
+            }
+            if told == Stop::Now {
                 break;
             }
             if Instant::now() >= self.next_turn {
@@ -211,7 +218,7 @@ impl Collector {
                 if is_new {
                     tracing::info!(epoch = epoch.transitions, "it is our turn to collect");
                     self.step_down();
-                    self.dirty = true;
+                    (self.dirty, self.books_stale) = (true, true);
                 }
                 self.hand = Some(Hand::new(self.means.gateway.clone(), Some(epoch)));
             }
@@ -230,7 +237,11 @@ impl Collector {
 
     /// It is somebody else's turn: whatever is under way here is theirs now.
     fn step_down(&mut self) {
-        self.hand = None;
+        if self.hand.take().is_some() {
+            // Theirs are the books, too.
+            let records = Records::new(self.means.resources.clone(), Keep::default());
+            self.scribe = Scribe::start(records, self.means.clock.clone());
+        }
         self.calls.abort_all();
         self.calls = JoinSet::new();
         self.actives.clear();
@@ -254,7 +265,9 @@ impl Collector {
         self.next_look = Instant::now() + self.settings.full_pass;
         self.looked = self.means.clock.now();
         self.summary.rounds += 1;
-        if self.classes_stale && !self.read_classes().await {
+        if (self.classes_stale && !self.read_classes().await)
+            || (self.books_stale && !self.read_books().await)
+        {
             return;
         }
         match self.round().await {
@@ -297,6 +310,24 @@ impl Collector {
             }
             Err(error) => {
                 tracing::warn!(%error, "the classes cannot be read");
+                self.rest();
+                false
+            }
+        }
+    }
+
+    /// Goes on with the books of whoever acted before.
+    async fn read_books(&mut self) -> bool {
+        let records = Records::new(self.means.resources.clone(), Keep::default());
+        match records.unfinished().await {
+            Ok(unfinished) => {
+                self.ledger = Ledger::new(self.settings.tombstones);
+                unfinished.into_iter().for_each(|record| self.ledger.adopt(record));
+                self.books_stale = false;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the records cannot be read");
                 self.rest();
                 false
             }

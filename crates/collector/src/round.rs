@@ -30,15 +30,25 @@ impl Collector {
             }
         };
         self.summary.doomed = decision.judgement.doomed.len();
-        if let Some(held) = &decision.fuse {
-            self.summary.trouble = Some(format!("held: {held}"));
-        }
+        self.summary.held = decision.fuse.as_ref().map(ToString::to_string);
         self.ledger.note(&self.view.snapshot, &decision, now);
         let (mut sent, stuck) = self.simple(&decision).await?;
         let stepped = self.steps(&decision, now).await?;
         sent.absorb(stepped);
         self.keep_books(&decision, &stuck, now);
         Ok(sent.revision)
+    }
+
+    /// At the end: what the calls said that were under way is written down, so that nobody makes them again.
+    pub(crate) async fn write_down(&mut self) {
+        if !self.actives.wait() || !self.view.synced() {
+            return;
+        }
+        let now = self.means.clock.now();
+        let Ok(decision) = decide(&self.view, &self.settings, &mut self.waiting, now) else { return };
+        if let Err(error) = self.steps(&decision, now).await {
+            tracing::warn!(%error, "the last answers were not written down");
+        }
     }
 
     /// Marks, strips and removes everybody who takes no steps.
