@@ -70,7 +70,8 @@ pub fn items(world: &World, judgement: &Judgement, plan: &Plan, approval: &Appro
             items::delete(snapshot, judgement, finding, &signature)
         } else if to_mark.contains(&step.life) {
             // What would go at once could go before its turn: with this policy it waits, and goes all the same.
-            let policy = if finding.policy == Policy::Background { Policy::Foreground } else { finding.policy };
+            let policy =
+                if finding.policy == Policy::Background { Policy::Foreground } else { finding.policy };
             let finding = Finding { policy, ..finding.clone() };
             Item { absent: Vec::new(), ..items::delete(snapshot, judgement, &finding, &signature) }
         } else {

@@ -49,10 +49,7 @@ impl World {
     ///
     /// # Errors
     /// See [`PreviewError`].
-    pub async fn open(
-        gateway: &dyn Gateway,
-        resources: &Resources,
-    ) -> Result<(World, Lines), PreviewError> {
+    pub async fn open(gateway: &dyn Gateway, resources: &Resources) -> Result<(World, Lines), PreviewError> {
         let mut view = View::default();
         view.begin();
         let mut lines = gateway.changes(None).await?;

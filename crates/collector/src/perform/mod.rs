@@ -83,7 +83,12 @@ pub(crate) fn turns<'a>(
     let mut turns = Turns::default();
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
+    // Somebody who has to go before these must not: it is of no use to try, and they take no step either.
+    let kept: BTreeSet<LifeId> = decision.judgement.holds.iter().filter_map(|hold| hold.keeps).collect();
     while let Some(group) = queue.pop_front() {
+        if group.members.iter().any(|step| kept.contains(&step.life)) {
+            continue;
+        }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
             let unmarked = |step: &&Step| {
                 !step.finding.marked
