@@ -8,25 +8,47 @@ use sexton_model::{Uid, time};
 use crate::ledger::object_ref;
 use crate::perform::items::foreign_finalizers;
 
+/// Those who cannot go, whatever we do.
+#[derive(Debug, Default)]
+pub(crate) struct Stuck {
+    /// Held by finalizers of others.
+    pub(crate) finalizers: Vec<LifeId>,
+    /// Waiting for somebody who stays.
+    pub(crate) kept: Vec<(LifeId, LifeId)>,
+}
+
 /// Everything that is in the way, each with the root of the collection that it holds up.
 pub(crate) fn blockers<'a>(
     snapshot: &Snapshot,
     judgement: &Judgement,
     steps: impl Iterator<Item = (LifeId, &'a destruction::State)>,
-    stuck: &[LifeId],
+    stuck: &Stuck,
 ) -> Vec<(Uid, Blocker)> {
     let mut all = Vec::new();
     let root = |life: LifeId| judgement.doomed.get(&life).map(|finding| finding.root.clone());
-    for life in stuck {
+    for life in &stuck.finalizers {
         let Some(root) = root(*life) else { continue };
         for finalizer in foreign_finalizers(snapshot, *life) {
             all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
+        }
+    }
+    for (life, stays) in &stuck.kept {
+        let held = judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
+            || snapshot.users_of(*life).next().is_some();
+        if let Some(root) = root(*life).filter(|_| !held) {
+            all.push((root, of_staying(snapshot, *life, *stays)));
         }
     }
     for hold in &judgement.holds {
         let Some(keeps) = hold.keeps else { continue };
         let Some(root) = root(keeps) else { continue };
         all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
+    }
+    for (life, finding) in &judgement.doomed {
+        let mut users = snapshot.users_of(*life).filter(|user| !judgement.dooms(*user));
+        if let Some(user) = users.next() {
+            all.push((finding.root.clone(), of_class(snapshot, *life, user, users.count())));
+        }
     }
     for (life, state) in steps {
         let Some(root) = root(life) else { continue };
@@ -45,6 +67,18 @@ fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
         since: snapshot.deleted(life).map(time::format),
         clears: Some(force(&object.to_string(), &format!("finalizer:{finalizer}"))),
         object,
+        ..Blocker::default()
+    }
+}
+
+fn of_staying(snapshot: &Snapshot, life: LifeId, stays: LifeId) -> Blocker {
+    let name = object_ref(snapshot, stays).to_string();
+    Blocker {
+        object: object_ref(snapshot, life),
+        reason: format!("{name} needs it, and is not to be destroyed"),
+        clears: Some(format!("sexton delete {name}")),
+        waits_for: Some(name),
+        since: snapshot.deleted(life).map(time::format),
         ..Blocker::default()
     }
 }
@@ -68,6 +102,19 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
         waits_for: Some(name),
         reason,
         clears: Some(clears),
+        ..Blocker::default()
+    }
+}
+
+fn of_class(snapshot: &Snapshot, class: LifeId, user: LifeId, others: usize) -> Blocker {
+    let name = object_ref(snapshot, user).to_string();
+    let more = if others == 0 { String::new() } else { format!(" and {others} more") };
+    Blocker {
+        object: object_ref(snapshot, class),
+        reason: format!("in use by {name}{more}"),
+        since: snapshot.deleted(class).map(time::format),
+        clears: Some(format!("sexton delete {name}")),
+        waits_for: Some(name),
         ..Blocker::default()
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::LifeId;
 use sexton_model::Revision;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -65,6 +65,8 @@ pub struct Collector {
     pub(crate) ledger: Ledger,
     pub(crate) scribe: Scribe,
     pub(crate) calls: JoinSet<Answer>,
+    /// So many calls are made at once; the others wait for their turn.
+    pub(crate) slots: Arc<Semaphore>,
     pub(crate) hand: Option<Hand>,
     pub(crate) draining: bool,
     /// Those with steps whose turn it is.
@@ -82,6 +84,8 @@ pub struct Collector {
     pause: Option<Instant>,
     backoff: Backoff,
     next_look: Instant,
+    /// What time it was at the last look.
+    looked: i64,
     next_turn: Instant,
 }
 
@@ -101,6 +105,7 @@ impl Collector {
             waiting: Waiting::default(),
             actives: Actives::default(),
             calls: JoinSet::new(),
+            slots: Arc::new(Semaphore::new(settings.hooks_at_once.clamp(1, Semaphore::MAX_PERMITS))),
             hand: None,
             draining: false,
             turn: Vec::new(),
@@ -112,6 +117,7 @@ impl Collector {
             pause: None,
             backoff,
             next_look: now,
+            looked: i64::MIN,
             next_turn: now,
             means,
             settings,
@@ -142,7 +148,7 @@ impl Collector {
             tokio::select! {
                 heard = self.heard.recv() => self.hear(heard),
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
-                () = tokio::time::sleep_until(wake) => self.dirty |= Instant::now() >= self.next_look,
+                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
                 changed = stop.changed() => if changed.is_err() { break },
             }
         }
@@ -236,13 +242,16 @@ impl Collector {
     async fn look(&mut self) {
         (self.dirty, self.pause, self.echo) = (false, None, None);
         self.next_look = Instant::now() + self.settings.full_pass;
+        self.looked = self.means.clock.now();
         self.summary.rounds += 1;
         if self.classes_stale && !self.read_classes().await {
             return;
         }
         match self.round().await {
             Ok(reached) => {
-                self.backoff.reset();
+                if self.pause.is_none() {
+                    self.backoff.reset();
+                }
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
                     self.dirty = true;
@@ -301,10 +310,15 @@ impl Collector {
         }
     }
 
-    /// When somebody's time comes, in seconds since 1970.
+    /// Whether the world is to be looked at although nothing happened in it.
+    fn is_time(&self) -> bool {
+        Instant::now() >= self.next_look || self.due().is_some_and(|due| due <= self.means.clock.now())
+    }
+
+    /// When somebody's time comes, in seconds since 1970. Whose time had come at the last look was seen then.
     fn due(&self) -> Option<i64> {
         let grace = i64::try_from(self.settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
-        [self.actives.due(), self.waiting.due(grace)].into_iter().flatten().min()
+        [self.actives.due(self.looked), self.waiting.due(grace, self.looked)].into_iter().flatten().min()
     }
 
     fn publish(&mut self) {

@@ -9,7 +9,7 @@ use sexton_lifecycle::plan::Group;
 use sexton_model::Revision;
 use sexton_model::bulk::Outcome;
 
-use crate::blockers::blockers;
+use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
 use crate::perform::{self, SendError, Sent, Write};
@@ -42,18 +42,18 @@ impl Collector {
     }
 
     /// Marks, strips and removes everybody who takes no steps.
-    async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Vec<LifeId>), SendError> {
+    async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Stuck), SendError> {
         let snapshot = &self.view.snapshot;
-        let Some(hand) = self.hand.clone() else { return Ok((Sent::default(), Vec::new())) };
+        let Some(hand) = self.hand.clone() else { return Ok((Sent::default(), Stuck::default())) };
         let first = perform::first(snapshot, decision, &self.ledger);
         let (mut sent, marked) = self.send_first(&hand, first).await?;
         if sent.refusals().next().is_some() {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
-            return Ok((sent, Vec::new()));
+            return Ok((sent, Stuck::default()));
         }
         let turns = perform::turns(&self.view.snapshot, decision, &marked, &mut self.ledger);
-        let (stuck, stepping) = (turns.stuck, turns.stepping);
+        let (stuck, stepping) = (Stuck { finalizers: turns.stuck, kept: turns.kept }, turns.stepping);
         let writes = turns.writes;
         let removed = hand.send(writes.into_iter().map(|(_, item)| item).collect()).await?;
         self.summary.removed += removed.removed() as u64;
@@ -63,7 +63,7 @@ impl Collector {
             self.rest();
         }
         sent.absorb(removed);
-        let forced = perform::forced(&self.view.snapshot, &stuck);
+        let forced = perform::forced(&self.view.snapshot, &stuck.finalizers);
         if !forced.is_empty() {
             let items = forced.into_iter().map(|(life, mut item)| {
                 let finding = &decision.judgement.doomed[&life];
@@ -91,7 +91,7 @@ impl Collector {
         Ok((sent, marked))
     }
 
-    fn keep_books(&mut self, decision: &Decision, stuck: &[LifeId], now: i64) {
+    fn keep_books(&mut self, decision: &Decision, stuck: &Stuck, now: i64) {
         let snapshot = &self.view.snapshot;
         let steps = self.actives.iter().filter_map(|(uid, active)| {
             let life = snapshot.get(&sexton_model::Uid(uid.clone()))?;

@@ -6,7 +6,7 @@ use sexton_lifecycle::destruction::{self, State};
 use sexton_lifecycle::{Judgement, LifeId, Snapshot};
 use sexton_model::collection::Blocker;
 
-use crate::blockers::blockers;
+use crate::blockers::{Stuck, blockers};
 use crate::perform::items::{foreign_finalizers, is_held_by_us};
 
 /// How it stands.
@@ -23,9 +23,10 @@ pub struct Standing {
 impl Standing {
     pub(crate) fn of(snapshot: &Snapshot, judgement: &Judgement) -> Standing {
         let marked = || judgement.doomed.keys().copied().filter(|life| snapshot.is_marked(*life));
-        let stuck: Vec<LifeId> = marked()
+        let finalizers: Vec<LifeId> = marked()
             .filter(|life| !is_held_by_us(snapshot, *life) && !foreign_finalizers(snapshot, *life).is_empty())
             .collect();
+        let stuck = Stuck { finalizers, kept: Vec::new() };
         let journal = |life: LifeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
         let states: Vec<(LifeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
         let steps = states.iter().map(|(life, state)| (*life, state));

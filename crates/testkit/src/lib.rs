@@ -3,6 +3,7 @@
 //! - [`world`]: an API on an engine, with a clock and chance that tests decide over.
 //! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
 //! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
+//! - [`gate`]: what passes between a collector and its server, and when.
 //! - [`script`]: requests and expected answers as text.
 //! - [`things`]: documents that many tests need.
 
@@ -11,6 +12,7 @@
 
 pub mod call;
 pub mod collecting;
+pub mod gate;
 pub mod nature;
 pub mod script;
 pub mod things;
@@ -19,6 +21,7 @@ pub mod world;
 
 pub use call::{Answer, Call};
 pub use collecting::{Collecting, Scripted};
+pub use gate::Gate;
 pub use nature::FixedNature;
 pub use watch::Watch;
 pub use world::World;

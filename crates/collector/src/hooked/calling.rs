@@ -13,6 +13,7 @@ use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{self, Call, ObjectRef, Verdict};
 use sexton_model::time;
+use tokio::sync::Semaphore;
 
 use crate::hooks::{HookError, Hooks};
 
@@ -65,11 +66,14 @@ impl Answer {
 pub(crate) struct Caller {
     pub(crate) resources: Resources,
     pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) slots: Arc<Semaphore>,
     pub(crate) uid: String,
     pub(crate) object: (ServedKind, String, String),
     pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
     pub(crate) callee: Callee,
     pub(crate) phase: Phase,
+    /// The same for the same call, whoever makes it and whenever.
+    pub(crate) key: String,
     pub(crate) attempt: u32,
     pub(crate) session: String,
     pub(crate) epoch: i64,
@@ -108,6 +112,8 @@ impl Caller {
             Ok(method) => method,
             Err(what) => return Ok(Some(Outcome::Missing { what: what.clone() })),
         };
+        // Nobody closes it; without a slot it would be made nevertheless.
+        let _slot = self.slots.acquire().await;
         let (kind, namespace, own) = &self.object;
         let Some(object) = self.read(kind, namespace, own, &self.uid).await? else {
             return Ok(Some(Outcome::Gone));
@@ -120,16 +126,12 @@ impl Caller {
             },
         };
         let phase = wire_phase(self.phase);
-        let callee = match &self.callee {
-            Callee::Destroy => self.uid.as_str(),
-            Callee::Subscriber(uid) => uid,
-        };
         let call = Call {
             method: name.clone(),
             phase,
             session: self.session.clone(),
             epoch: self.epoch,
-            idempotency_key: hook::idempotency_key(&self.uid, phase, name, callee),
+            idempotency_key: self.key.clone(),
             attempt: self.attempt,
             deadline: time::format(self.clock.now() + seconds(method.deadline)),
             object,

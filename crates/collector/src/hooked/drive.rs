@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use sexton_client::ServedKind;
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
-use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
-use sexton_model::Uid;
+use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
+use sexton_model::{Policy, Uid};
 
 use super::{Caller, handler_of, has_steps, subscribers};
 use crate::controller::Collector;
@@ -52,7 +52,18 @@ impl Collector {
                 self.close_circle(group);
             }
         }
+        self.find_again(decision);
         self.rescue(decision);
+    }
+
+    /// Whoever was accused by somebody before us, and is not any more: saved, or too late.
+    fn find_again(&mut self, decision: &Decision) {
+        let snapshot = &self.view.snapshot;
+        for life in self.view.accused().filter(|life| !decision.judgement.dooms(*life)) {
+            if let Err(error) = self.actives.open(snapshot, life) {
+                tracing::error!(%error, life = %snapshot.key(life), "a journal cannot be read");
+            }
+        }
     }
 
     fn advance(&mut self, step: &Step, together: bool, is_its_turn: bool, now: i64) {
@@ -158,7 +169,14 @@ impl Collector {
                 then.push((uid, life, state, actions, false));
             }
         }
-        let mut sent = hand.send(journals).await?;
+        let mut sent = match hand.send(journals).await {
+            Ok(sent) => sent,
+            Err(error) => {
+                // Nobody knows what is written. What was to follow is found again from what is read there.
+                then.iter().for_each(|(uid, ..)| self.actives.drop(uid));
+                return Err(error);
+            }
+        };
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
         for (uid, life, state, actions, journalled) in then {
@@ -186,15 +204,17 @@ impl Collector {
             for action in actions {
                 match action {
                     Action::Journal => {}
-                    Action::Call { callee, phase, attempt, .. } => {
+                    Action::Call { callee, phase, attempt, key } => {
                         if self.actives.calls(&uid, phase, &callee) {
-                            let caller = self.caller(hand, decision, life, callee, phase, attempt);
+                            let caller =
+                                Caller { key, ..self.caller(hand, decision, life, callee, phase, attempt) };
                             self.calls.spawn(caller.make());
                         }
                     }
-                    Action::Mark => writes.extend(
-                        self.mark_item(decision, life).map(|item| (uid.clone(), life, Event::Marked, item)),
-                    ),
+                    Action::Mark => {
+                        let item = self.mark_item(decision, life);
+                        writes.push((uid.clone(), life, Event::Marked, item));
+                    }
                     Action::Release => writes.extend(
                         self.release_item(decision, life, &state)
                             .map(|item| (uid.clone(), life, Event::Released, item)),
@@ -211,7 +231,13 @@ impl Collector {
             }
         }
         let items = writes.iter().map(|(_, _, _, item)| item.clone()).collect();
-        let sent = hand.send(items).await?;
+        let sent = match hand.send(items).await {
+            Ok(sent) => sent,
+            Err(error) => {
+                writes.iter().for_each(|(uid, ..)| self.actives.drop(uid));
+                return Err(error);
+            }
+        };
         for ((uid, life, event, _), result) in writes.into_iter().zip(&sent.results) {
             match result.outcome {
                 Some(outcome) => {
@@ -236,12 +262,22 @@ impl Collector {
     }
 
     /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes
-    /// too late.
-    fn mark_item(&self, decision: &Decision, life: LifeId) -> Option<sexton_model::bulk::Item> {
-        let finding = decision.judgement.doomed.get(&life)?;
-        let signature = crate::perform::Sign::signature(&self.ledger, finding);
-        let item = items::delete(&self.view.snapshot, &decision.judgement, finding, &signature);
-        Some(sexton_model::bulk::Item { owners: None, ..item })
+    /// too late: then nothing accuses it any more, and it goes nevertheless.
+    fn mark_item(&self, decision: &Decision, life: LifeId) -> sexton_model::bulk::Item {
+        let snapshot = &self.view.snapshot;
+        let inevitable = || Finding {
+            life,
+            detector: Detector::Orphaned,
+            cause: Cause::Asked,
+            policy: Policy::Background,
+            marked: false,
+            root: snapshot.uid(life),
+            initiator: None,
+        };
+        let finding = decision.judgement.doomed.get(&life).cloned().unwrap_or_else(inevitable);
+        let signature = crate::perform::Sign::signature(&self.ledger, &finding);
+        let item = items::delete(snapshot, &decision.judgement, &finding, &signature);
+        sexton_model::bulk::Item { owners: None, ..item }
     }
 
     fn release_item(
@@ -255,7 +291,8 @@ impl Collector {
         let group = decision.plan.group_of(&snapshot.uid(life));
         let together: Vec<LifeId> =
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
-        let mut item = items::release(snapshot, finding, &together);
+        let with = together.iter().chain(decision.survivors_of(life));
+        let mut item = items::release(snapshot, finding, with);
         if items::foreign_finalizers(snapshot, life).is_empty() {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }
@@ -280,7 +317,7 @@ impl Collector {
             (Callee::Destroy, _) => self.destroy_method(life),
             (Callee::Subscriber(_), Some(subscriber)) => {
                 handler_of(snapshot, &self.view.classes, life, subscriber)
-                    .map(|(name, method, class)| (name, method, class.retry.clone()))
+                    .map(|(name, method, class)| (name, method, class.retry))
             }
             (Callee::Subscriber(uid), None) => Err(format!("the subscriber {uid} is gone")),
         };
@@ -289,6 +326,7 @@ impl Collector {
         Caller {
             resources: self.means.resources.clone(),
             runner: self.means.runner.clone(),
+            slots: self.slots.clone(),
             uid: snapshot.uid(life).0,
             object: self.address(life),
             subscriber: subscriber.map(|other| {
@@ -297,6 +335,7 @@ impl Collector {
             }),
             callee,
             phase,
+            key: String::new(),
             attempt,
             session: finding.and_then(|one| self.ledger.collection_of(one)).unwrap_or_default().to_owned(),
             epoch: hand.epoch(),
@@ -318,7 +357,7 @@ impl Collector {
         let class = self.view.classes.of(snapshot.group(life), kind);
         let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
         let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;
-        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry.clone()))
+        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry))
     }
 
     /// Where a life is found.

@@ -110,9 +110,10 @@ impl Actives {
         cancelled
     }
 
-    /// When the next of them wants to go on by itself.
-    pub(crate) fn due(&self) -> Option<i64> {
-        self.by_uid.values().filter_map(|active| destruction::due(&active.state)).min()
+    /// When the next of them wants to go on by itself, later than this.
+    pub(crate) fn due(&self, after: i64) -> Option<i64> {
+        let all = self.by_uid.values().filter_map(|active| destruction::due(&active.state));
+        all.filter(|due| *due > after).min()
     }
 
     /// The actions that wait for their journal to be written, with the life that each is about.

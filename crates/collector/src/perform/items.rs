@@ -87,26 +87,20 @@ pub(crate) fn delete(
         Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
             let owners = owner_uids(snapshot, finding.life);
-            let absent = if follows_owners(judgement, finding) { owners.clone() } else { Vec::new() };
+            let follows = judgement.follows_owners(snapshot, finding.life);
+            let absent = if follows { owners.clone() } else { Vec::new() };
             Item { absent, owners: Some(owners), ..item }
         }
     }
 }
 
-/// Whether a life follows owners that go before it, rather than being waited for by them.
-pub(crate) fn follows_owners(judgement: &Judgement, finding: &Finding) -> bool {
-    match finding.cause {
-        Cause::OwnersGone { .. } => true,
-        Cause::OwnerDoomed { owner } => judgement
-            .doomed
-            .get(&owner)
-            .is_none_or(|owner| !matches!(owner.policy, Policy::Cascade | Policy::Foreground)),
-        _ => false,
-    }
-}
-
-/// Takes off what is ours of a marked life. It goes, unless somebody else holds it.
-pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId]) -> Item {
+/// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it
+/// though they depend on it, are not waited for, and neither is anybody whose reference is not what it says.
+pub(crate) fn release<'a>(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    with: impl IntoIterator<Item = &'a LifeId>,
+) -> Item {
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
         snapshot.finalizers(life).filter(|finalizer| marks::is_ours(finalizer)).map(str::to_owned).collect();
@@ -122,9 +116,14 @@ pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId
         remove_owners: Vec::new(),
         annotations: BTreeMap::new(),
     };
-    let others = together.iter().filter(|other| **other != life);
-    let except = others.map(|other| snapshot.uid(*other).0).collect();
-    Item { unreferenced: waits_for_dependents(snapshot, finding), except, ..about(snapshot, life, action) }
+    let item = about(snapshot, life, action);
+    if !waits_for_dependents(snapshot, finding) {
+        return item;
+    }
+    let others = with.into_iter().filter(|other| **other != life).copied();
+    let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
+    let except = others.chain(misled).map(|other| snapshot.uid(other).0).collect();
+    Item { unreferenced: true, except, ..item }
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do

@@ -4,6 +4,7 @@
 
 pub(crate) mod items;
 mod send;
+mod stays;
 
 pub(crate) use send::{Hand, SendError, Sent};
 
@@ -18,6 +19,7 @@ use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::request::Request;
 use items::Signature;
+use stays::Staying;
 
 /// A write and whom it is about.
 pub(crate) type Write = (LifeId, Item);
@@ -71,6 +73,8 @@ pub(crate) struct Turns<'a> {
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
     pub(crate) stuck: Vec<LifeId>,
+    /// Lives that wait for somebody who stays, and for whom.
+    pub(crate) kept: Vec<(LifeId, LifeId)>,
 }
 
 /// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
@@ -81,12 +85,19 @@ pub(crate) fn turns<'a>(
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
     let mut turns = Turns::default();
+    let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
-    // Somebody who has to go before these must not: it is of no use to try, and they take no step either.
-    let kept: BTreeSet<LifeId> = decision.judgement.holds.iter().filter_map(|hold| hold.keeps).collect();
     while let Some(group) = queue.pop_front() {
-        if group.members.iter().any(|step| kept.contains(&step.life)) {
+        // Somebody who would have to go before does not: the turn of this group does not come.
+        let kept: Vec<(LifeId, LifeId)> = group
+            .members
+            .iter()
+            .filter(|step| step.finding.marked || marked_now.contains(&step.life))
+            .filter_map(|step| Some((step.life, staying.behind(step.life, step.finding.policy)?)))
+            .collect();
+        if !kept.is_empty() {
+            turns.kept.extend(kept);
             continue;
         }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
@@ -100,6 +111,9 @@ pub(crate) fn turns<'a>(
                 let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
                 turns.writes.push((step.life, item));
             }
+            // What has taken all its steps only waits for others.
+            let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
+            turns.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
             turns.stepping.push(group);
             continue;
         }
@@ -109,13 +123,19 @@ pub(crate) fn turns<'a>(
             let marked = step.finding.marked || marked_now.contains(&step.life);
             let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
             all_go &= !foreign;
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+            if foreign && marked {
                 turns.stuck.push(step.life);
+            }
+            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
                 all_go = false;
                 continue;
             }
             let mut item = if marked {
-                items::release(snapshot, &step.finding, &together)
+                items::release(
+                    snapshot,
+                    &step.finding,
+                    together.iter().chain(decision.survivors_of(step.life)),
+                )
             } else {
                 let signature = sign.signature(&step.finding);
                 items::delete(snapshot, &decision.judgement, &step.finding, &signature)

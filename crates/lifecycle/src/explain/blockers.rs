@@ -52,6 +52,13 @@ pub enum Obstacle {
         /// Why it must not.
         why: WhyHeld,
     },
+    /// A class of which objects live on.
+    InUse {
+        /// One of them.
+        object: ObjectRef,
+        /// How many more there are.
+        others: usize,
+    },
     /// Not everything that would have to go before can be seen.
     Unseen {
         /// Of which kind.
@@ -71,6 +78,16 @@ pub(super) fn blockers(snapshot: &Snapshot, judgement: &Judgement, life: LifeId)
     let mut all = own(snapshot, life);
     let holds = judgement.holds.iter().filter(|hold| hold.keeps == Some(life));
     all.extend(holds.map(|hold| spared(snapshot, hold.life, &hold.why)));
+    let mut users = snapshot.users_of(life).filter(|user| !judgement.dooms(*user));
+    if let Some(user) = users.next() {
+        let (object, others) = (name::of(snapshot, user), users.count());
+        all.push(Blocker {
+            what: Obstacle::InUse { object: object.clone(), others },
+            since: snapshot.deleted(life),
+            next: None,
+            clears: vec![Remedy::Delete { object }],
+        });
+    }
     all
 }
 

@@ -76,7 +76,10 @@ pub(super) fn waits(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan, lif
     search.run(life);
     let found: Vec<LifeId> = search.found.iter().copied().filter(|one| *one != life).collect();
     let kept: BTreeSet<LifeId> = judgement.holds.iter().filter_map(|hold| hold.keeps).collect();
-    let stuck = |one: &LifeId| kept.contains(one) || !blockers::own(snapshot, *one).is_empty();
+    let stuck = |one: &LifeId| {
+        let in_use = || snapshot.users_of(*one).any(|user| !judgement.dooms(user));
+        kept.contains(one) || in_use() || !blockers::own(snapshot, *one).is_empty()
+    };
     let mut ends = found.iter().copied().filter(stuck);
     let mut named: Vec<LifeId> = ends.by_ref().take(MOST).collect();
     let mut omitted = ends.count();

@@ -91,6 +91,10 @@ impl Blocker {
                 format!("{who} {}{}", call(block.as_ref(), *failures), colon(error))
             }
             Obstacle::Spared { object, why } => spared(&naming.name(object), why),
+            Obstacle::InUse { object, others: 0 } => format!("in use by {}", naming.name(object)),
+            Obstacle::InUse { object, others } => {
+                format!("in use by {} and {others} more", naming.name(object))
+            }
             Obstacle::Unseen { kind, reason } => format!("not all {kind} can be seen{}", colon(reason)),
             Obstacle::Journal { error } => error.clone(),
         }

@@ -11,9 +11,7 @@ fn the_chain_leads_to_who_asked() {
         app/shop deleted cascade by ada
         vm/web <- app/shop deleted cascade by ada
         disk/root <- vm/web";
-    assert_snapshot!(why(world, "disk/root"), @"
-    Disk/root is going to be destroyed: owned by Vm/web, owned by App/shop (deleted by ada, 4m9s ago, policy cascade)
-    ");
+    assert_snapshot!(why(world, "disk/root"), @"Disk/root is going to be destroyed: owned by Vm/web, owned by App/shop (deleted by ada, 4m9s ago, policy cascade)");
     assert_snapshot!(why(world, "app/shop"), @"
     App/shop is being destroyed (deleted by ada, 4m9s ago, policy cascade)
       waits for Vm/web | owned by App/shop
@@ -24,9 +22,7 @@ fn the_chain_leads_to_who_asked() {
 
 #[test]
 fn namespaces_definitions_and_removals_are_named() {
-    assert_snapshot!(why("ns/b deleted background by ada\n vm/b/web", "vm/b/web"), @"
-    Vm/b/web is going to be destroyed: in Namespace/b (deleted by ada, 4m9s ago, policy background)
-    ");
+    assert_snapshot!(why("ns/b deleted background by ada\n vm/b/web", "vm/b/web"), @"Vm/b/web is going to be destroyed: in Namespace/b (deleted by ada, 4m9s ago, policy background)");
     assert_snapshot!(why("ns/b deleted background by ada\n vm/b/web", "ns/b"), @r#"
     Namespace/b is being destroyed (deleted by ada, 4m9s ago, policy background)
       held by the finalizer example.com/hold | for 4m9s
@@ -35,13 +31,9 @@ fn namespaces_definitions_and_removals_are_named() {
     1 has to go before it.
     "#);
     let world = "crd/vms.example.com deleted background\n vm/web";
-    assert_snapshot!(why(world, "vm/web"), @"
-    Vm/web is going to be destroyed: defined by CustomResourceDefinition/vms.example.com (deleted, 4m9s ago, policy background)
-    ");
+    assert_snapshot!(why(world, "vm/web"), @"Vm/web is going to be destroyed: defined by CustomResourceDefinition/vms.example.com (deleted, 4m9s ago, policy background)");
     let world = "app/shop\n vm/web <- app/shop\n gone app/shop by ada";
-    assert_snapshot!(why(world, "vm/web"), @"
-    Vm/web is going to be destroyed: was owned by App/shop (deleted by ada, policy background)
-    ");
+    assert_snapshot!(why(world, "vm/web"), @"Vm/web is going to be destroyed: was owned by App/shop (deleted by ada, policy background)");
 }
 
 /// A long chain is told by its ends.

@@ -18,9 +18,7 @@ fn owners_keep_a_life_and_would_take_it_along() {
       owned by App/other (uid app/other, alive)
     It would die if: App/shop is deleted (cascade) · App/other is deleted (cascade) · all its owners are deleted.
     ");
-    assert_snapshot!(why("vm/web", "vm/web"), @"
-    Vm/web lives: nothing owns it, protected: no.
-    ");
+    assert_snapshot!(why("vm/web", "vm/web"), @"Vm/web lives: nothing owns it, protected: no.");
 }
 
 #[test]

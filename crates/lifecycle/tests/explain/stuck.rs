@@ -162,3 +162,16 @@ fn many_that_are_stuck_are_counted() {
     assert_eq!((dying.waits.len(), dying.omitted, dying.waits_for), (10, 15, 50));
     assert_eq!(explanation, explained(&snapshot, "app/shop"));
 }
+
+/// A class waits for the objects of its kind that live on.
+#[test]
+fn a_class_in_use_names_who_uses_it() {
+    let mut snapshot = crate::common::world("app/class deleted cascade\n vm/a\n vm/b");
+    let class = snapshot.uid(crate::common::life(&snapshot, "app/class"));
+    snapshot.set_classes(&[(("example.com".to_owned(), "Vm".to_owned()), class)].into());
+    assert_snapshot!(told(&explained(&snapshot, "app/class")), @"
+    App/class is being destroyed (deleted, 4m9s ago, policy cascade)
+      in use by Vm/a and 1 more | for 4m9s
+        let it go, too $ sexton delete Vm/a
+    ");
+}

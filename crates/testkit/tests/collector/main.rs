@@ -4,3 +4,10 @@
 
 mod cascade;
 mod common;
+mod definitions;
+mod krake;
+mod murano;
+mod murano_crash;
+mod murano_faults;
+mod murano_order;
+mod namespaces;
