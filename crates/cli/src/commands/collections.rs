@@ -130,7 +130,8 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
     for (kind, number) in &status.kinds {
         lines.push(line(kind.clone(), format!("{} of {} gone", number.gone, number.doomed)));
     }
-    lines.extend(here.lines(&status.blockers));
+    let blocked = here.lines(&status.blockers).into_iter();
+    lines.extend(blocked.map(|line| WhyLine { text: format!("waits for {}", line.text), ..line }));
     if status.blockers_omitted > 0 {
         lines.push(line(format!("and {} more in the way", status.blockers_omitted), String::new()));
     }
@@ -148,6 +149,6 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
 fn of_root(root: &Root, names: &Names) -> WhyLine {
     let Root { group, kind, namespace, name, uid, policy } = root.clone();
     let object = ObjectRef { group, kind, namespace, name, uid };
-    let policy = policy.map(|policy| format!(", policy {}", policy.to_lowercase())).unwrap_or_default();
-    WhyLine { text: names.label(&object), aside: format!("asked for{policy}"), ..WhyLine::default() }
+    let policy = policy.map(|policy| format!("policy {}", policy.to_lowercase())).unwrap_or_default();
+    WhyLine { text: format!("deletes {}", names.label(&object)), aside: policy, ..WhyLine::default() }
 }

@@ -38,6 +38,8 @@ const QUIET: Duration = Duration::from_millis(300);
 const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
 /// Nothing happened for so long, nothing is in the way, and nobody collects.
 const ABANDONED: Duration = Duration::from_secs(3);
+/// So long the collector may take to write down that all is over.
+const BOOKS: Duration = Duration::from_secs(2);
 /// A feed that breaks off is begun again so often.
 const TRIES: u32 = 5;
 
@@ -259,18 +261,21 @@ impl<'a> Follow<'a> {
     }
 
     fn is_over(&mut self, work: &Work, interrupted: bool) -> bool {
-        if self.left.is_empty() && self.until == Until::Gone {
-            return true;
-        }
         let quiet = self.moved.elapsed();
+        let all_gone = self.left.is_empty() && self.until == Until::Gone;
         match work.summary() {
             Some(_) if interrupted => work.is_finished(),
             Some(summary) => {
-                let seen = self.seen.snapshot().revision();
-                let has_seen_all = summary.idle && summary.revision >= seen && quiet >= QUIET;
+                let up_to_date = summary.idle && summary.revision >= self.seen.snapshot().revision();
+                if all_gone {
+                    // The collector has its books to close.
+                    return up_to_date || work.is_finished() || quiet >= BOOKS;
+                }
+                let has_seen_all = up_to_date && quiet >= QUIET;
                 let soon = summary.next.is_some_and(|next| next <= now() + SOON);
                 work.is_finished() || (has_seen_all && !soon)
             }
+            None if all_gone => true,
             None => {
                 let stuck = self.standing.is_stuck(now() + SOON) && quiet >= QUIET_ON_A_SERVER;
                 stuck || (quiet >= ABANDONED && self.nobody_collects == Some(true))
@@ -296,7 +301,7 @@ impl<'a> Follow<'a> {
         self.standing = judgement.map(|judgement| self.seen.standing(&judgement)).unwrap_or_default();
         let event = self.event(work);
         // What is over in a moment need not be drawn.
-        if self.started.elapsed() > DRAW * 3 {
+        if self.started.elapsed() > DRAW * 3 && !self.left.is_empty() {
             let text = self.progress.show(&event);
             self.output.talk_text(&text);
         }

@@ -96,6 +96,7 @@ impl Shown<'_> {
         if step.finding.marked && step.finding.cause != Cause::Asked {
             marks.push("marked already".to_owned());
         }
+        marks.extend(self.other_owners(&step.finding));
         marks.extend(self.world.destroy_method(step.life).map(|method| format!("destroy {method}")));
         let others = snapshot.subscribers_of(step.life).into_iter().filter(|(other, _)| *other != step.life);
         let told: Vec<String> = others
@@ -111,6 +112,21 @@ impl Shown<'_> {
             marks.push(format!("warns {}{more}", shown.join(", ")));
         }
         marks
+    }
+
+    /// A cascade takes along what others own, too: that is worth a word.
+    fn other_owners(&self, finding: &Finding) -> Option<String> {
+        if !matches!(finding.cause, Cause::OwnerDoomed { .. }) {
+            return None;
+        }
+        let owners = self.world.snapshot().owner_lives(finding.life);
+        let alive: Vec<String> =
+            owners.filter(|owner| !self.judgement.dooms(*owner)).map(|owner| self.name(owner)).collect();
+        match alive.as_slice() {
+            [] => None,
+            [one] => Some(format!("although {one} owns it, too")),
+            [first, rest @ ..] => Some(format!("although {first} and {} more own it, too", rest.len())),
+        }
     }
 
     fn lost(&self, strip: &sexton_lifecycle::Strip) -> String {
