@@ -5,6 +5,7 @@
 mod cascade;
 mod common;
 mod definitions;
+mod example;
 mod krake;
 mod murano;
 mod murano_crash;
