@@ -136,8 +136,7 @@ async fn subscriptions_are_counted() {
             name: "b".into(),
         };
         let mut all = Vec::new();
-        (0..times)
-            .for_each(|_| _ = subscription::subscribe(&mut all, target.clone(), None, Some("gone".into())));
+        (0..times).for_each(|_| subscription::subscribe(&mut all, target.clone(), None, Some("gone".into())));
         (0..undone).for_each(|_| _ = subscription::unsubscribe(&mut all, &target, None));
         let text = subscription::format(&all);
         let patch = json!({"metadata": {"annotations": {DEPENDENCIES: text}}});
