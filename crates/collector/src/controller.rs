@@ -76,6 +76,8 @@ pub struct Collector {
     heard: mpsc::Receiver<Heard>,
     tell: watch::Sender<Summary>,
     classes_stale: bool,
+    /// What whoever acted before us has written is not read yet.
+    books_stale: bool,
     /// Something happened that may matter.
     dirty: bool,
     /// Up to here has been written; nothing is concluded before it was heard, or until then.
@@ -83,6 +85,8 @@ pub struct Collector {
     /// Nothing is tried before this: the last try failed.
     pause: Option<Instant>,
     backoff: Backoff,
+    /// Until when the last books are waited for.
+    drain_until: Option<Instant>,
     next_look: Instant,
     /// What time it was at the last look.
     looked: i64,
@@ -112,10 +116,12 @@ impl Collector {
             summary: Summary::default(),
             tell,
             classes_stale: true,
+            books_stale: true,
             dirty: true,
             echo: None,
             pause: None,
             backoff,
+            drain_until: None,
             next_look: now,
             looked: i64::MIN,
             next_turn: now,
@@ -134,7 +140,11 @@ impl Collector {
         loop {
             let told = *stop.borrow_and_update();
             self.draining = told >= Stop::Drain;
-            if told == Stop::Now || (told == Stop::Drain && self.calls.is_empty()) {
+            if told == Stop::Drain && self.is_drained() {
+                self.write_down().await;
+                break;
+            }
+            if told == Stop::Now {
                 break;
             }
             if Instant::now() >= self.next_turn {
@@ -155,6 +165,13 @@ impl Collector {
         self.calls.abort_all();
         self.lease.release().await;
         self.scribe.finish().await;
+    }
+
+    /// Whether nothing is under way, and the books are up to date or cannot be brought there.
+    fn is_drained(&mut self) -> bool {
+        let until = *self.drain_until.get_or_insert_with(|| Instant::now() + ECHO);
+        let working = self.hand.is_some() && self.view.synced();
+        self.calls.is_empty() && (!self.dirty || !working || Instant::now() >= until)
     }
 
     fn hear(&mut self, first: Option<Heard>) {
@@ -201,7 +218,7 @@ impl Collector {
                 if is_new {
                     tracing::info!(epoch = epoch.transitions, "it is our turn to collect");
                     self.step_down();
-                    self.dirty = true;
+                    (self.dirty, self.books_stale) = (true, true);
                 }
                 self.hand = Some(Hand::new(self.means.gateway.clone(), Some(epoch)));
             }
@@ -220,7 +237,11 @@ impl Collector {
 
     /// It is somebody else's turn: whatever is under way here is theirs now.
     fn step_down(&mut self) {
-        self.hand = None;
+        if self.hand.take().is_some() {
+            // Theirs are the books, too.
+            let records = Records::new(self.means.resources.clone(), Keep::default());
+            self.scribe = Scribe::start(records, self.means.clock.clone());
+        }
         self.calls.abort_all();
         self.calls = JoinSet::new();
         self.actives.clear();
@@ -244,7 +265,9 @@ impl Collector {
         self.next_look = Instant::now() + self.settings.full_pass;
         self.looked = self.means.clock.now();
         self.summary.rounds += 1;
-        if self.classes_stale && !self.read_classes().await {
+        if (self.classes_stale && !self.read_classes().await)
+            || (self.books_stale && !self.read_books().await)
+        {
             return;
         }
         match self.round().await {
@@ -287,6 +310,24 @@ impl Collector {
             }
             Err(error) => {
                 tracing::warn!(%error, "the classes cannot be read");
+                self.rest();
+                false
+            }
+        }
+    }
+
+    /// Goes on with the books of whoever acted before.
+    async fn read_books(&mut self) -> bool {
+        let records = Records::new(self.means.resources.clone(), Keep::default());
+        match records.unfinished().await {
+            Ok(unfinished) => {
+                self.ledger = Ledger::new(self.settings.tombstones);
+                unfinished.into_iter().for_each(|record| self.ledger.adopt(record));
+                self.books_stale = false;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the records cannot be read");
                 self.rest();
                 false
             }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use sexton_client::{Gateway, Resources};
 use sexton_collector::hooks::{HookError, Hooks};
-use sexton_collector::{Clock, Collector, Means, Runner, Settings, Stop, Summary};
+use sexton_collector::{Clock, Collector, Means, Runner, Settings, Stop, Summary, SystemClock};
 use sexton_model::Revision;
 use sexton_model::class::Method;
 use sexton_model::hook::{Call, Verdict};
@@ -105,9 +105,17 @@ pub struct Collecting {
 }
 
 impl Collecting {
-    /// Starts a collector with real hooks.
+    /// Starts a collector that needs no hooks.
     pub fn on(world: &World) -> Collecting {
         Collecting::with(world, quick("tests"), Arc::new(Hooks::new()))
+    }
+
+    /// Starts a collector with real hooks and a real clock: hooks have no time that a test could stop.
+    pub fn real(world: &World) -> Collecting {
+        let resources = Resources::new(world.kube());
+        let gateway = Arc::new(resources.clone());
+        let (runner, clock) = (Arc::new(Hooks::new()), Arc::new(SystemClock));
+        Collecting::of(Means { gateway, resources, runner, clock }, quick("tests"))
     }
 
     /// Starts a collector with scripted hooks.
@@ -129,7 +137,11 @@ impl Collecting {
     ) -> Collecting {
         let resources = Resources::new(world.kube());
         let clock = world.shared_nature();
-        let means = Means { gateway, resources, runner, clock };
+        Collecting::of(Means { gateway, resources, runner, clock }, settings)
+    }
+
+    /// Starts a collector with means of its own.
+    pub fn of(means: Means, settings: Settings) -> Collecting {
         let collector = Collector::new(means, settings);
         let (stop, stopped) = watch::channel(Stop::No);
         let summary = collector.summary();

@@ -10,6 +10,7 @@ use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
+use sexton_model::Revision;
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{self, Call, ObjectRef, Verdict};
 use sexton_model::time;
@@ -42,6 +43,8 @@ pub(crate) struct Answer {
     pub(crate) callee: Callee,
     retry: Retry,
     now: i64,
+    /// The life as it was after a warning: whoever was warned may have saved it.
+    pub(crate) seen: Revision,
     /// Nothing: the callee is gone and can hear nothing.
     outcome: Option<Outcome>,
 }
@@ -97,7 +100,9 @@ impl Caller {
             Ok(outcome) => outcome,
             Err(error) => Some(Outcome::HookError { reason: error.to_string() }),
         };
+        let seen = self.seen_after().await;
         Answer {
+            seen,
             uid: self.uid,
             phase: self.phase,
             callee: self.callee,
@@ -143,6 +148,17 @@ impl Caller {
         };
         let verdict = self.runner.call(method, &call).await;
         Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
+    }
+
+    /// The version of the life after a warning was answered.
+    async fn seen_after(&self) -> Revision {
+        let (kind, namespace, name) = &self.object;
+        let seen = match self.phase {
+            Phase::Warning => self.read(kind, namespace, name, &self.uid).await.ok().flatten(),
+            _ => None,
+        };
+        seen.and_then(|document| text(&document, "/metadata/resourceVersion").parse().ok())
+            .unwrap_or(Revision::NONE)
     }
 
     /// The document of a life, or nothing if that life is gone.

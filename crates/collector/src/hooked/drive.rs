@@ -99,7 +99,7 @@ impl Collector {
         if destruction::due(&active.state).is_some_and(|due| due <= now) {
             active.take(&Event::Tick { now });
         }
-        if is_its_turn && active.state.stage == Stage::Warned {
+        if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
             active.take(&Event::PredecessorsGone { subscribers: subscribers(snapshot, life), together });
         }
     }
@@ -205,7 +205,8 @@ impl Collector {
                 match action {
                     Action::Journal => {}
                     Action::Call { callee, phase, attempt, key } => {
-                        if self.actives.calls(&uid, phase, &callee) {
+                        // At the end nothing is begun: whoever comes next finds in the journal that it is to be made.
+                        if !self.draining && self.actives.calls(&uid, phase, &callee) {
                             let caller =
                                 Caller { key, ..self.caller(hand, decision, life, callee, phase, attempt) };
                             self.calls.spawn(caller.make());

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
 use sexton_lifecycle::{LifeId, Snapshot};
-use sexton_model::marks;
+use sexton_model::{Revision, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Active {
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
+    /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
+    pub(crate) seen: Revision,
     /// Which request of somebody's was heard last, so that it is heard once.
     request: Option<String>,
 }
@@ -80,7 +82,13 @@ impl Actives {
                 Some(text) => (State::decode(text)?, true),
                 None => (State::new(uid.clone()), false),
             };
-            let mut active = Active { state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
+            let mut active = Active {
+                state,
+                actions: Vec::new(),
+                under_way: BTreeSet::new(),
+                seen: Revision::NONE,
+                request: None,
+            };
             if resumed {
                 active.take(&Event::Resume);
             }
@@ -93,6 +101,7 @@ impl Actives {
     pub(crate) fn answer(&mut self, answer: Answer) {
         let Some(active) = self.by_uid.get_mut(&answer.uid) else { return };
         active.under_way.remove(&(answer.phase, answer.callee.clone()));
+        active.seen = active.seen.max(answer.seen);
         active.take(&answer.event());
     }
 
@@ -122,6 +131,11 @@ impl Actives {
         waiting
             .map(|(uid, active)| (uid.clone(), active.state.clone(), std::mem::take(&mut active.actions)))
             .collect()
+    }
+
+    /// Whether anything waits for its journal to be written.
+    pub(crate) fn wait(&self) -> bool {
+        self.by_uid.values().any(|active| !active.actions.is_empty())
     }
 
     /// Notes that a call is made; `false` if it is under way already.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sexton_model::collection::Collection;
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::records::Records;
@@ -15,11 +16,11 @@ const GATHER: Duration = Duration::from_millis(200);
 /// Finished collections between two looks at what is too old or too much.
 const PRUNE_EVERY: usize = 20;
 
-/// Takes records and writes them by and by.
+/// Takes records and writes them by and by. Dropping it ends the writing: what is not written yet never is.
 #[derive(Debug)]
 pub(crate) struct Scribe {
     send: mpsc::UnboundedSender<Collection>,
-    writing: tokio::task::JoinHandle<()>,
+    writing: JoinSet<()>,
     hurry: Arc<Notify>,
 }
 
@@ -29,7 +30,8 @@ impl Scribe {
         let (send, mut receive) = mpsc::unbounded_channel::<Collection>();
         let hurry = Arc::new(Notify::new());
         let called = hurry.clone();
-        let writing = tokio::spawn(async move {
+        let mut writing = JoinSet::new();
+        writing.spawn(async move {
             let mut finished = PRUNE_EVERY;
             while let Some(first) = receive.recv().await {
                 let mut latest = BTreeMap::from([(first.name.clone(), first)]);
@@ -64,9 +66,9 @@ impl Scribe {
     }
 
     /// Writes what is left, and ends.
-    pub(crate) async fn finish(self) {
+    pub(crate) async fn finish(mut self) {
         drop(self.send);
         self.hurry.notify_one();
-        let _ = self.writing.await;
+        let _ = self.writing.join_next().await;
     }
 }

@@ -8,13 +8,15 @@ mod prune;
 pub use prune::{Keep, PruneError, Pruned};
 
 use serde_json::Value;
-use sexton_client::resources::{PutError, StatusError};
+use sexton_client::resources::{ListAsk, ListError, PutError, StatusError};
 use sexton_client::{CallError, Place, Resources, ServedKind};
-use sexton_model::collection::{self, Collection, Phase, Progress};
+use sexton_model::collection::{self, Collection, Phase, Progress, trigger};
 use sexton_model::{GroupResource, time, tombstone};
 
 /// A record that is removed and made again while it is written is not chased further than this.
 const ATTEMPTS: usize = 3;
+/// Records that are looked at for unfinished ones; many more are not kept.
+const MOST_UNFINISHED: usize = 50_000;
 
 /// Why a record was not written.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +112,19 @@ impl Records {
         let mut last = collection.clone();
         last.status = finished(last.status, now);
         self.write(&last).await
+    }
+
+    /// The records of what the collector itself began and nobody has finished. What cannot be understood is left out.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    pub async fn unfinished(&self) -> Result<Vec<Collection>, ListError> {
+        let ask = ListAsk { limit: Some(MOST_UNFINISHED), ..ListAsk::default() };
+        let listed = self.resources.list(&self.collections, &ask).await?;
+        let read = listed.found.iter().filter_map(|document| Collection::read(document).ok());
+        let ours =
+            |one: &Collection| [trigger::DELETE, trigger::ORPHANS].contains(&one.spec.trigger.as_str());
+        Ok(read.filter(|one| ours(one) && !one.status.phase.is_over()).collect())
     }
 
     /// The record of a name, if there is one.
