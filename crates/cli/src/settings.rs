@@ -50,6 +50,12 @@ pub(crate) struct Settings {
 impl Settings {
     /// The flags that lead to the same target and namespace, to be typed behind a command that is proposed.
     pub(crate) fn flags(&self) -> String {
+        let namespace = self.namespace.as_ref().map(|namespace| format!(" -n {}", quoted(namespace)));
+        format!("{}{}", namespace.unwrap_or_default(), self.target_flags())
+    }
+
+    /// The same without the namespace.
+    pub(crate) fn target_flags(&self) -> String {
         let data = self.data.display().to_string();
         let data = (data != DATA && self.server.is_none() && self.context.is_none()).then_some(data);
         let file = |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string());
@@ -57,7 +63,6 @@ impl Settings {
             ("--server", self.server.clone()),
             ("--context", self.context.clone()),
             ("--data", data),
-            ("--namespace", self.namespace.clone()),
             ("--token-file", file(&self.token_file)),
             ("--certificate-authority", file(&self.certificate_authority)),
         ];

@@ -77,7 +77,7 @@ pub(super) async fn finish(
     let mut work = Work::start(collector).await;
     let end = follow.to_the_end(&mut work, &mut Quiet, &mut interrupts).await?;
     if !end.left.is_empty() && !end.interrupted {
-        report(&end, &roots, &world.namespace, &settings.flags(), output);
+        report(&end, &roots, &world.namespace, settings, output);
     }
     Ok(end.exit())
 }

@@ -72,7 +72,7 @@ async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings)
         told = told.with_progress(progress);
     }
     let naming = shown::naming(&world.namespace);
-    Ok(shown::why(explain::story(&told, &naming, now), &settings.flags()))
+    Ok(shown::why(explain::story(&told, &naming, now), settings))
 }
 
 /// How far a collection is, if there is a record of it.

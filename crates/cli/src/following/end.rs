@@ -11,6 +11,7 @@ use super::now;
 use crate::failure::Exit;
 use crate::output::Output;
 use crate::output::why::{self, Why};
+use crate::settings::Settings;
 use crate::showing::why as shown;
 
 /// More explanations than this say nothing new.
@@ -41,7 +42,7 @@ impl End {
     }
 
     /// Why those of some lives that are still there are so.
-    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str, flags: &str) -> Vec<Why> {
+    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str, settings: &Settings) -> Vec<Why> {
         let Ok((judgement, plan)) = self.seen.under_way(&Rules::default()) else { return Vec::new() };
         let snapshot = self.seen.snapshot();
         let there = of.iter().filter_map(|uid| snapshot.get(uid)).take(EXPLAINED);
@@ -49,19 +50,19 @@ impl End {
         there
             .map(|life| {
                 let told = explain::explain(snapshot, &judgement, &plan, life, now);
-                shown::why(explain::story(&told, &naming, now), flags)
+                shown::why(explain::story(&told, &naming, now), settings)
             })
             .collect()
     }
 }
 
 /// Tells on stderr why what is still there is so.
-pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, flags: &str, output: &Output) {
+pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings, output: &Output) {
     if end.nobody_collects {
         output.talk("nobody collects there: what is marked waits until somebody does");
-        output.talk(&format!("  do it from here   sexton collect{flags}"));
+        output.talk(&format!("  do it from here   sexton collect{}", settings.target_flags()));
     }
-    for why in end.explanations(of, namespace, flags) {
+    for why in end.explanations(of, namespace, settings) {
         output.talk_text(&why::text(&why, output.talk_style()));
     }
 }

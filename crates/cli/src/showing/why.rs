@@ -3,12 +3,21 @@
 use sexton_lifecycle::explain::{Naming, Story};
 
 use crate::output::why::{Command, Why, WhyLine};
+use crate::settings::Settings;
 
 /// The words of `lifecycle`, with flags behind every command of ours that lead to the same target.
-pub(crate) fn why(story: Story, flags: &str) -> Why {
+pub(crate) fn why(story: Story, settings: &Settings) -> Why {
+    let flags = |command: &str| match command.contains(" -n ") {
+        // It names a namespace itself.
+        true => settings.target_flags(),
+        false => settings.flags(),
+    };
     let command = |typed: sexton_lifecycle::explain::Typed| Command {
         what: typed.purpose,
-        command: if typed.command.starts_with("sexton ") { typed.command + flags } else { typed.command },
+        command: match typed.command.starts_with("sexton ") {
+            true => format!("{}{}", typed.command, flags(&typed.command)),
+            false => typed.command,
+        },
         note: typed.note,
     };
     let line = |line: sexton_lifecycle::explain::Line| WhyLine {

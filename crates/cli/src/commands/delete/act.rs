@@ -67,7 +67,7 @@ pub(super) async fn act(
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
         output.talk(&how);
     } else if !end.left.is_empty() {
-        report(&end, &preview.root_uids(), &world.namespace, &flags, output);
+        report(&end, &preview.root_uids(), &world.namespace, settings, output);
     }
     match end.exit() {
         Exit::Done if missing + refused.len() > 0 => Ok(Exit::Partial),
