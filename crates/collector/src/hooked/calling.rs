@@ -43,7 +43,7 @@ pub(crate) struct Answer {
     pub(crate) callee: Callee,
     retry: Retry,
     now: i64,
-    /// The life as it was after a warning: whoever was warned may have saved it.
+    /// What has to be heard before it goes on: see [`Caller::seen_after`].
     pub(crate) seen: Revision,
     /// Nothing: the callee is gone and can hear nothing.
     outcome: Option<Outcome>,
@@ -150,15 +150,20 @@ impl Caller {
         Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
     }
 
-    /// The version of the life after a warning was answered.
+    /// How far has to be heard after a warning was answered: the callee may have saved the life, or may not want to
+    /// hear of it any more.
     async fn seen_after(&self) -> Revision {
+        if self.phase != Phase::Warning {
+            return Revision::NONE;
+        }
         let (kind, namespace, name) = &self.object;
-        let seen = match self.phase {
-            Phase::Warning => self.read(kind, namespace, name, &self.uid).await.ok().flatten(),
-            _ => None,
+        let object = self.read(kind, namespace, name, &self.uid).await.ok().flatten();
+        let subscriber = match &self.subscriber {
+            Some((kind, namespace, name, uid)) => self.read(kind, namespace, name, uid).await.ok().flatten(),
+            None => None,
         };
-        seen.and_then(|document| text(&document, "/metadata/resourceVersion").parse().ok())
-            .unwrap_or(Revision::NONE)
+        let version = |document: Value| text(&document, "/metadata/resourceVersion").parse::<Revision>().ok();
+        [object, subscriber].into_iter().flatten().filter_map(version).max().unwrap_or(Revision::NONE)
     }
 
     /// The document of a life, or nothing if that life is gone.
