@@ -1,12 +1,10 @@
 //! What is in the way of lives that should be gone, who could clear it, and how.
 
 use sexton_lifecycle::destruction::{self, Block, Callee};
-use sexton_lifecycle::{LifeId, Snapshot, WhyHeld};
+use sexton_lifecycle::{Judgement, LifeId, Snapshot, WhyHeld};
 use sexton_model::collection::Blocker;
 use sexton_model::{Uid, time};
 
-use crate::decide::Decision;
-use crate::hooked::Actives;
 use crate::ledger::object_ref;
 use crate::perform::items::foreign_finalizers;
 
@@ -20,14 +18,14 @@ pub(crate) struct Stuck {
 }
 
 /// Everything that is in the way, each with the root of the collection that it holds up.
-pub(crate) fn blockers(
+pub(crate) fn blockers<'a>(
     snapshot: &Snapshot,
-    decision: &Decision,
-    actives: &Actives,
+    judgement: &Judgement,
+    steps: impl Iterator<Item = (LifeId, &'a destruction::State)>,
     stuck: &Stuck,
 ) -> Vec<(Uid, Blocker)> {
     let mut all = Vec::new();
-    let root = |life: LifeId| decision.judgement.doomed.get(&life).map(|finding| finding.root.clone());
+    let root = |life: LifeId| judgement.doomed.get(&life).map(|finding| finding.root.clone());
     for life in &stuck.finalizers {
         let Some(root) = root(*life) else { continue };
         for finalizer in foreign_finalizers(snapshot, *life) {
@@ -35,27 +33,26 @@ pub(crate) fn blockers(
         }
     }
     for (life, stays) in &stuck.kept {
-        let held = decision.judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
+        let held = judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
             || snapshot.users_of(*life).next().is_some();
         if let Some(root) = root(*life).filter(|_| !held) {
             all.push((root, of_staying(snapshot, *life, *stays)));
         }
     }
-    for hold in &decision.judgement.holds {
+    for hold in &judgement.holds {
         let Some(keeps) = hold.keeps else { continue };
         let Some(root) = root(keeps) else { continue };
         all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
     }
-    for (life, finding) in &decision.judgement.doomed {
-        let mut users = snapshot.users_of(*life).filter(|user| !decision.judgement.dooms(*user));
+    for (life, finding) in &judgement.doomed {
+        let mut users = snapshot.users_of(*life).filter(|user| !judgement.dooms(*user));
         if let Some(user) = users.next() {
             all.push((finding.root.clone(), of_class(snapshot, *life, user, users.count())));
         }
     }
-    for (uid, active) in actives.iter() {
-        let Some(life) = snapshot.get(&Uid(uid.clone())) else { continue };
+    for (life, state) in steps {
         let Some(root) = root(life) else { continue };
-        let blocked = destruction::blockers(&active.state);
+        let blocked = destruction::blockers(state);
         all.extend(blocked.iter().map(|blocker| (root.clone(), of_step(snapshot, life, blocker))));
     }
     all
@@ -90,10 +87,10 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
     let name = object_ref(snapshot, held).to_string();
     let (reason, clears) = match why {
         WhyHeld::Protected(text) if text == "true" => {
-            (format!("{name} is protected"), format!("kubectl annotate {name} sexton.dev/protect-"))
+            (format!("{name} is protected"), format!("sexton unprotect {name}"))
         }
         WhyHeld::Protected(text) => {
-            (format!("{name} is protected: {text}"), format!("kubectl annotate {name} sexton.dev/protect-"))
+            (format!("{name} is protected: {text}"), format!("sexton unprotect {name}"))
         }
         WhyHeld::NotApproved(digest) => (
             format!("{name} was not in the plan {digest} that was approved"),

@@ -85,6 +85,8 @@ pub struct Collector {
     /// Nothing is tried before this: the last try failed.
     pause: Option<Instant>,
     backoff: Backoff,
+    /// Until when the last books are waited for.
+    drain_until: Option<Instant>,
     next_look: Instant,
     /// What time it was at the last look.
     looked: i64,
@@ -119,6 +121,7 @@ impl Collector {
             echo: None,
             pause: None,
             backoff,
+            drain_until: None,
             next_look: now,
             looked: i64::MIN,
             next_turn: now,
@@ -137,10 +140,11 @@ impl Collector {
         loop {
             let told = *stop.borrow_and_update();
             self.draining = told >= Stop::Drain;
-            if told == Stop::Drain && self.calls.is_empty() {
+            if told == Stop::Drain && self.is_drained() {
                 self.write_down().await;
+                break;
             }
-            if told == Stop::Now || (told == Stop::Drain && self.calls.is_empty()) {
+            if told == Stop::Now {
                 break;
             }
             if Instant::now() >= self.next_turn {
@@ -161,6 +165,13 @@ impl Collector {
         self.calls.abort_all();
         self.lease.release().await;
         self.scribe.finish().await;
+    }
+
+    /// Whether nothing is under way, and the books are up to date or cannot be brought there.
+    fn is_drained(&mut self) -> bool {
+        let until = *self.drain_until.get_or_insert_with(|| Instant::now() + ECHO);
+        let working = self.hand.is_some() && self.view.synced();
+        self.calls.is_empty() && (!self.dirty || !working || Instant::now() >= until)
     }
 
     fn hear(&mut self, first: Option<Heard>) {

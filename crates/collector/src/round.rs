@@ -54,7 +54,10 @@ impl Collector {
     /// Marks, strips and removes everybody who takes no steps.
     async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Stuck), SendError> {
         let snapshot = &self.view.snapshot;
-        let Some(hand) = self.hand.clone() else { return Ok((Sent::default(), Stuck::default())) };
+        // Whoever is about to stop begins nothing new.
+        let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
+            return Ok((Sent::default(), Stuck::default()));
+        };
         let first = perform::first(snapshot, decision, &self.ledger);
         let (mut sent, marked) = self.send_first(&hand, first).await?;
         if sent.refusals().next().is_some() {
@@ -103,7 +106,11 @@ impl Collector {
 
     fn keep_books(&mut self, decision: &Decision, stuck: &Stuck, now: i64) {
         let snapshot = &self.view.snapshot;
-        let in_the_way = blockers(snapshot, decision, &self.actives, stuck);
+        let steps = self.actives.iter().filter_map(|(uid, active)| {
+            let life = snapshot.get(&sexton_model::Uid(uid.clone()))?;
+            Some((life, &active.state))
+        });
+        let in_the_way = blockers(snapshot, &decision.judgement, steps, stuck);
         self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
             self.scribe.write(record);

@@ -221,6 +221,7 @@ impl Sign for Ledger {
         Signature {
             collection: self.by_root.get(&finding.root).filter(worth).cloned(),
             initiator: finding.initiator.clone(),
+            approved: None,
         }
     }
 

@@ -14,16 +14,21 @@ pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<Strin
     snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
 }
 
-/// What goes with every mark: in which collection, and on whose wish.
+/// What goes with every mark: in which collection, on whose wish, and in which plan it was approved.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signature {
     pub(crate) collection: Option<String>,
     pub(crate) initiator: Option<String>,
+    pub(crate) approved: Option<String>,
 }
 
 impl Signature {
     fn annotations(&self) -> Annotations {
-        let named = [(marks::COLLECTION, &self.collection), (marks::DELETED_BY, &self.initiator)];
+        let named = [
+            (marks::COLLECTION, &self.collection),
+            (marks::DELETED_BY, &self.initiator),
+            (marks::APPROVED, &self.approved),
+        ];
         named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Some(value.clone()?)))).collect()
     }
 }

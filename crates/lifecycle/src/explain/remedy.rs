@@ -55,6 +55,9 @@ impl Remedy {
                 format!("sexton force {} --blocker {blocker} --reason \"…\"", naming.typed(object))
             }
             Remedy::Delete { object } => format!("sexton delete {}", naming.typed(object)),
+            Remedy::Unannotate { key, annotation } if annotation == marks::PROTECT => {
+                format!("sexton unprotect {}/{}{}", key.kind, key.name, naming.flag(&key.namespace))
+            }
             Remedy::Unannotate { key, annotation } => {
                 let flag = naming.flag(&key.namespace);
                 format!("kubectl annotate {}/{}{flag} {annotation}-", key.kind, key.name)

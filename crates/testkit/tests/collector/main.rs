@@ -6,6 +6,7 @@ mod approved;
 mod cascade;
 mod common;
 mod definitions;
+mod example;
 mod krake;
 mod leases;
 mod murano;
