@@ -283,6 +283,8 @@ impl Collector {
                 if self.pause.is_none() {
                     self.backoff.reset();
                 }
+                // Even if it is looked at before, it is looked at again when all of it was heard.
+                self.awaited = self.awaited.max(reached);
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
                     self.dirty = true;
