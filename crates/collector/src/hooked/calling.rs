@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use sexton_client::resources::text;
+use sexton_client::resources::{ListAsk, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
@@ -43,7 +43,7 @@ pub(crate) struct Answer {
     pub(crate) callee: Callee,
     retry: Retry,
     now: i64,
-    /// What has to be heard before it goes on: see [`Caller::seen_after`].
+    /// What has to be heard first: whoever was warned may have saved the life, or told others.
     pub(crate) seen: Revision,
     /// Nothing: the callee is gone and can hear nothing.
     outcome: Option<Outcome>,
@@ -150,20 +150,15 @@ impl Caller {
         Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
     }
 
-    /// How far has to be heard after a warning was answered: the callee may have saved the life, or may not want to
-    /// hear of it any more.
+    /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
     async fn seen_after(&self) -> Revision {
         if self.phase != Phase::Warning {
             return Revision::NONE;
         }
-        let (kind, namespace, name) = &self.object;
-        let object = self.read(kind, namespace, name, &self.uid).await.ok().flatten();
-        let subscriber = match &self.subscriber {
-            Some((kind, namespace, name, uid)) => self.read(kind, namespace, name, uid).await.ok().flatten(),
-            None => None,
-        };
-        let version = |document: Value| text(&document, "/metadata/resourceVersion").parse::<Revision>().ok();
-        [object, subscriber].into_iter().flatten().filter_map(version).max().unwrap_or(Revision::NONE)
+        let place = Place::new(&ServedKind::of_ours("classes", "Class"), None);
+        let ask = ListAsk { limit: Some(1), ..ListAsk::default() };
+        let listed = self.resources.list(&place, &ask).await;
+        listed.ok().and_then(|listed| listed.version.parse().ok()).unwrap_or(Revision::NONE)
     }
 
     /// The document of a life, or nothing if that life is gone.

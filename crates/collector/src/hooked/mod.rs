@@ -14,9 +14,11 @@ pub(crate) use subscribers::{handler_of, subscribers};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
+use sexton_lifecycle::destruction::{
+    self, Action, Callee, Event, Illegal, Origin, Phase, Stage, State, step,
+};
 use sexton_lifecycle::{LifeId, Snapshot};
-use sexton_model::{Revision, marks};
+use sexton_model::{Revision, Uid, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Active {
     under_way: BTreeSet<(Phase, Callee)>,
     /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
     pub(crate) seen: Revision,
+    /// Why the table does not let it go on, if somebody can help.
+    illegal: Option<String>,
     /// Which request of somebody's was heard last, so that it is heard once.
     request: Option<String>,
 }
@@ -35,6 +39,8 @@ pub(crate) struct Active {
 #[derive(Debug, Default)]
 pub(crate) struct Actives {
     by_uid: BTreeMap<String, Active>,
+    /// Lives whose journal cannot be read, and why: they wait.
+    unreadable: BTreeMap<String, String>,
 }
 
 /// Whether a life goes through steps, rather than simply being removed.
@@ -61,11 +67,13 @@ impl Actives {
     /// Forgets all: somebody else acts now.
     pub(crate) fn clear(&mut self) {
         self.by_uid.clear();
+        self.unreadable.clear();
     }
 
     /// Forgets whoever is gone.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.by_uid.retain(|uid, _| is_there(uid));
+        self.unreadable.retain(|uid, _| is_there(uid));
     }
 
     /// The state of a life: from memory, or from its journal, or fresh.
@@ -80,7 +88,13 @@ impl Actives {
         let uid = snapshot.uid(life).0;
         if !self.by_uid.contains_key(&uid) {
             let (state, resumed) = match snapshot.journal(life) {
-                Some(text) => (State::decode(text)?, true),
+                Some(text) => match State::decode(text) {
+                    Ok(state) => (state, true),
+                    Err(error) => {
+                        self.unreadable.insert(uid, error.to_string());
+                        return Err(error);
+                    }
+                },
                 None => (State::new(uid.clone()), false),
             };
             let mut active = Active {
@@ -88,11 +102,13 @@ impl Actives {
                 actions: Vec::new(),
                 under_way: BTreeSet::new(),
                 seen: Revision::NONE,
+                illegal: None,
                 request: None,
             };
             if resumed {
                 active.take(&Event::Resume);
             }
+            self.unreadable.remove(&uid);
             self.by_uid.insert(uid.clone(), active);
         }
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
@@ -134,6 +150,16 @@ impl Actives {
             .collect()
     }
 
+    /// Those who do not get on for a reason that no call has given.
+    pub(crate) fn troubled(&self, snapshot: &Snapshot) -> Vec<(LifeId, String)> {
+        let unreadable = self.unreadable.iter().map(|(uid, why)| {
+            (uid, format!("what is written in its annotation {} cannot be understood: {why}", marks::JOURNAL))
+        });
+        let illegal = self.by_uid.iter().filter_map(|(uid, active)| Some((uid, active.illegal.clone()?)));
+        let found = unreadable.chain(illegal);
+        found.filter_map(|(uid, why)| Some((snapshot.get(&Uid(uid.clone()))?, why))).collect()
+    }
+
     /// Whether anything waits for its journal to be written.
     pub(crate) fn wait(&self) -> bool {
         self.by_uid.values().any(|active| !active.actions.is_empty())
@@ -151,8 +177,10 @@ impl Active {
         match step(&self.state, event) {
             Ok((next, actions)) => {
                 self.state = next;
+                self.illegal = None;
                 self.actions.extend(actions);
             }
+            Err(illegal @ Illegal::TooManySubscribers) => self.illegal = Some(illegal.to_string()),
             Err(illegal) => tracing::debug!(uid = self.state.uid, ?event, %illegal, "an event is ignored"),
         }
     }
