@@ -3,6 +3,7 @@
 //!
 //! It must not decide whose turn it is; it is told.
 
+mod brief;
 mod calling;
 mod drive;
 mod subscribers;

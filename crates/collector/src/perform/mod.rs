@@ -77,6 +77,33 @@ pub(crate) struct Turns<'a> {
     pub(crate) kept: Vec<(LifeId, LifeId)>,
 }
 
+impl<'a> Turns<'a> {
+    /// The turn of a group that takes steps: whoever is not marked is, and the steps are taken elsewhere.
+    fn step(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &Decision,
+        marked_now: &BTreeSet<LifeId>,
+        group: &'a Group,
+        sign: &dyn Sign,
+    ) {
+        let unmarked = |step: &&Step| {
+            !step.finding.marked
+                && !marked_now.contains(&step.life)
+                && step.finding.detector != Detector::Orphaned
+        };
+        for step in group.members.iter().filter(unmarked) {
+            let signature = sign.signature(&step.finding);
+            let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
+            self.writes.push((step.life, item));
+        }
+        // What has taken all its steps only waits for others.
+        let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
+        self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
+        self.stepping.push(group);
+    }
+}
+
 /// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
@@ -101,20 +128,7 @@ pub(crate) fn turns<'a>(
             continue;
         }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
-            let unmarked = |step: &&Step| {
-                !step.finding.marked
-                    && !marked_now.contains(&step.life)
-                    && step.finding.detector != Detector::Orphaned
-            };
-            for step in group.members.iter().filter(unmarked) {
-                let signature = sign.signature(&step.finding);
-                let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
-                turns.writes.push((step.life, item));
-            }
-            // What has taken all its steps only waits for others.
-            let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
-            turns.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
-            turns.stepping.push(group);
+            turns.step(snapshot, decision, marked_now, group, sign);
             continue;
         }
         let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();

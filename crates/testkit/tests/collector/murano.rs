@@ -136,8 +136,7 @@ async fn subscriptions_are_counted() {
             name: "b".into(),
         };
         let mut all = Vec::new();
-        (0..times)
-            .for_each(|_| _ = subscription::subscribe(&mut all, target.clone(), None, Some("gone".into())));
+        (0..times).for_each(|_| subscription::subscribe(&mut all, target.clone(), None, Some("gone".into())));
         (0..undone).for_each(|_| _ = subscription::unsubscribe(&mut all, &target, None));
         let text = subscription::format(&all);
         let patch = json!({"metadata": {"annotations": {DEPENDENCIES: text}}});
@@ -190,9 +189,14 @@ async fn each_call_tells_everybodys_fate() {
     let a = make_with(&world, "a", &[("root", &root)], hears(&["b", "c"])).await;
     let b = make(&world, "b", &[("root", &root)]).await;
     let c = make(&world, "c", &[]).await;
+    // Another collection at the same time, which has nothing to do with it.
+    make(&world, "other", &[]).await;
+    hooks.during("destroying destroy other", std::future::pending());
     let mut collecting = Collecting::scripted(&world, &hooks);
+    delete(&world, "configmaps/other", "").await;
+    hooks.called(1).await;
     delete(&world, "configmaps/root", "").await;
-    collecting.settled(&world).await;
+    collecting.until(|summary| summary.removed == 3).await;
     let mut seen = Vec::new();
     for call in hooks.calls().iter().filter(|call| call.method == "gone") {
         let doomed = |uid: &String| call.is_doomed.get(uid).copied();
@@ -206,5 +210,5 @@ async fn each_call_tells_everybodys_fate() {
     let expected =
         [(Phase::Warning, Some(false)), (Phase::Notifying, Some(false)), (Phase::Destroyed, Some(true))];
     assert_eq!(seen, expected);
-    assert_eq!(left(&world).await, ["c"]);
+    assert_eq!(left(&world).await, ["c", "other"]);
 }
