@@ -148,7 +148,12 @@ fn of_step(snapshot: &Snapshot, life: LifeId, blocker: &destruction::Blocker) ->
         _ => String::new(),
     };
     Blocker {
-        reason: format!("{} {who} {what}{by}: {}", blocker.phase.as_str(), blocker.reason),
+        reason: match &blocker.who {
+            Callee::Destroy => format!("{who} {what}{by}: {}", blocker.reason),
+            Callee::Subscriber(_) => {
+                format!("{} {who} {what}{by}: {}", blocker.phase.as_str(), blocker.reason)
+            }
+        },
         who: Some(who),
         what: Some(blocker.who.to_string()),
         since: Some(time::format(blocker.since)),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod approved;
+mod approving;
 mod cascade;
 mod common;
 mod definitions;
