@@ -3,6 +3,7 @@
 //! - [`world`]: an API on an engine, with a clock and chance that tests decide over.
 //! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
 //! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
+//! - [`sim`]: everything at once by chance, and somebody who judges it.
 //! - [`script`]: requests and expected answers as text.
 //! - [`things`]: documents that many tests need.
 
@@ -13,6 +14,7 @@ pub mod call;
 pub mod collecting;
 pub mod nature;
 pub mod script;
+pub mod sim;
 pub mod things;
 pub mod watch;
 pub mod world;
