@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{backup, delete, get, kinds, kubeconfig, put, serve, version, watch};
+use crate::commands::{backup, collect, delete, get, kinds, kubeconfig, put, serve, version, watch};
 use crate::settings::Settings;
 
 /// Finds garbage, tells those who care, and destroys it in the right order.
@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Watch(watch::Args),
     Kinds(kinds::Args),
     Serve(serve::Args),
+    Collect(collect::Args),
     Backup(backup::Args),
     Kubeconfig(kubeconfig::Args),
     Version(version::Args),

@@ -8,6 +8,7 @@
 
 mod arguments;
 mod ask;
+mod collecting;
 mod commands;
 mod failure;
 mod input;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::commands::{backup, delete, get, kinds, kubeconfig, put, serve, version, watch};
+use crate::commands::{backup, collect, delete, get, kinds, kubeconfig, put, serve, version, watch};
 use crate::failure::{Exit, Failure};
 use crate::logging;
 use crate::output::Output;
@@ -28,9 +28,11 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => return output.fail(&Failure::new(format!("cannot start: {error}"))),
     };
     let result = runtime.block_on(async {
-        if let Command::Serve(args) = command {
-            // A server ends in its own time: requests under way are finished first.
-            return serve::run(args, &settings, &output).await;
+        match command {
+            // These end in their own time: what is under way is finished first.
+            Command::Serve(args) => return serve::run(args, &settings, &output).await,
+            Command::Collect(args) => return collect::run(args, &settings, &output).await,
+            _ => {}
         }
         tokio::select! {
             result = dispatch(command, &settings, &output) => result,
@@ -54,6 +56,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Backup(args) => backup::run(args, settings, output).await,
         Command::Kubeconfig(args) => kubeconfig::run(&args, settings, output),
         Command::Serve(args) => serve::run(args, settings, output).await,
+        Command::Collect(args) => collect::run(args, settings, output).await,
         Command::Version(args) => version::run(&args, output),
     }
 }

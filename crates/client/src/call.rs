@@ -9,6 +9,7 @@ use http::{HeaderMap, Method, Request};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sexton_model::Status;
 
@@ -109,6 +110,13 @@ impl Call {
         self
     }
 
+    /// Adds a body that is JSON already.
+    #[must_use]
+    pub fn json(mut self, bytes: Vec<u8>) -> Call {
+        self.body = Some(("application/json", bytes));
+        self
+    }
+
     fn request(self) -> Result<Request<Body>, CallError> {
         let mut request = Request::builder()
             .method(self.method)
@@ -128,6 +136,18 @@ impl Call {
     /// # Errors
     /// See [`CallError`]; every code from 400 on is a refusal.
     pub async fn send(self, client: &kube::Client) -> Result<Answer, CallError> {
+        let (code, warnings, value) = self.send_for(client).await?;
+        Ok(Answer { code, warnings, value })
+    }
+
+    /// Sends it and reads the whole answer as something else than just any JSON.
+    ///
+    /// # Errors
+    /// See [`CallError`]; every code from 400 on is a refusal.
+    pub async fn send_for<T: DeserializeOwned>(
+        self,
+        client: &kube::Client,
+    ) -> Result<(u16, Vec<String>, T), CallError> {
         let request = self.request()?;
         tracing::debug!(method = %request.method(), uri = %request.uri(), "request");
         let answer = client.send(request).await.map_err(unreachable)?;
@@ -138,7 +158,7 @@ impl Call {
             return Err(CallError::Refused(Box::new(status(code, &bytes))));
         }
         let value = serde_json::from_slice(&bytes).map_err(|error| CallError::Strange(error.to_string()))?;
-        Ok(Answer { code, warnings, value })
+        Ok((code, warnings, value))
     }
 
     /// Sends it and reads the answer line by line as it comes.

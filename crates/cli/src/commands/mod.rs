@@ -1,6 +1,7 @@
 //! One file per command: its arguments, whose comments are its help, and what it does.
 
 pub(crate) mod backup;
+pub(crate) mod collect;
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod kinds;

@@ -7,16 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sexton_client::{Resources, connect};
+use sexton_collector::{Stop, Summary};
 use sexton_server::api::{Api, Failure as ApiFailure, OwnerChecks, RealNature};
-use sexton_server::http::{App, Metrics, RequestLimits};
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
 use sexton_store::embedded::{self, OpenError};
 use sexton_store::local::LocalEngine;
 use sexton_store::{Engine, Retention, Store};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::arguments::Command;
+use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
 use crate::logging::Logs;
 use crate::output::Output;
@@ -53,6 +56,12 @@ pub(crate) struct Args {
     /// How much memory and disk that history may take, in MiB
     #[arg(long, default_value_t = Retention::default().bytes >> 20, value_name = "MIB")]
     history_size: usize,
+    /// Whether this server collects what its deletions leave; `off` leaves that to `sexton collect`
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    collector: Switch,
+    /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
+    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
+    orphan_grace: u64,
     /// How the log on stderr is written
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     log: LogFormat,
@@ -70,6 +79,14 @@ enum Checks {
     Warn,
     /// Refused
     Strict,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    /// Yes
+    On,
+    /// No
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -156,7 +173,7 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     });
     // From here on clients hear 503 until the gate opens.
     let engine = open(data, args).await?;
-    assemble(&gate, engine.clone(), &security, args).await?;
+    let collecting = assemble(&gate, engine.clone(), &security, args).await?;
     let scheme = if security.is_encrypted() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
     if let Err(error) = embedded::announce(data, &url) {
@@ -170,6 +187,9 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
         _ = interrupt.recv() => "interrupted",
     };
     tracing::info!(why, "shutting down");
+    if let Some(collecting) = collecting {
+        collecting.stop().await;
+    }
     drop(stop);
     let _ = answering.await;
     engine.close().await;
@@ -196,7 +216,7 @@ async fn assemble(
     engine: Arc<LocalEngine>,
     security: &Security,
     args: &Args,
-) -> Result<(), Error> {
+) -> Result<Option<Collecting>, Error> {
     let checks = match args.owner_checks {
         Checks::Warn => OwnerChecks::Warn,
         Checks::Strict => OwnerChecks::Strict,
@@ -204,9 +224,59 @@ async fn assemble(
     let api = Api::open(Store::new(engine.clone()), Arc::new(RealNature), checks).await?;
     let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
     let metrics = store_metrics(engine);
+    let collecting = (args.collector == Switch::On).then(|| {
+        let orphan_grace = Duration::from_secs(args.orphan_grace);
+        Collecting::start(api.clone(), Choices { orphan_grace }, &metrics)
+    });
     let app = App::new(api, security.authentication(), limits, metrics);
     gate.open(app);
-    Ok(())
+    Ok(collecting)
+}
+
+/// The collector of this server, which reaches it only through its API.
+struct Collecting {
+    stop: watch::Sender<Stop>,
+    work: tokio::task::JoinHandle<()>,
+}
+
+impl Collecting {
+    fn start(api: Api, choices: Choices, metrics: &Metrics) -> Collecting {
+        let limits = RequestLimits::default();
+        let app = App::new(api, Authentication::InProcess, limits, Metrics::default());
+        let resources = Resources::new(connect::in_process(router(app)));
+        let collector = collecting::of_the_store(resources, choices);
+        collector_metrics(metrics, &collector.summary());
+        let (stop, stopped) = watch::channel(Stop::No);
+        Collecting { stop, work: tokio::spawn(collector.run(stopped)) }
+    }
+
+    /// Waits for calls under way, but not for ever: the next one finds them again.
+    async fn stop(self) {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        self.stop.send_replace(Stop::Drain);
+        let mut work = self.work;
+        if tokio::time::timeout(PATIENCE, &mut work).await.is_err() {
+            self.stop.send_replace(Stop::Now);
+            let _ = tokio::time::timeout(PATIENCE, work).await;
+        }
+    }
+}
+
+/// What the collector has to tell about itself.
+fn collector_metrics(metrics: &Metrics, summary: &watch::Receiver<Summary>) {
+    let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+    let now = summary.clone();
+    metrics.gauge("collector_lives", "Objects that the collector knows", move || count(now.borrow().lives));
+    let now = summary.clone();
+    metrics.gauge("collector_doomed", "Objects that are to go", move || count(now.borrow().doomed));
+    let now = summary.clone();
+    metrics.gauge("collector_blockers", "What is in the way of objects that are to go", move || {
+        count(now.borrow().blockers.len())
+    });
+    let now = summary.clone();
+    metrics.gauge("collector_removed", "Objects that the collector removed since start", move || {
+        i64::try_from(now.borrow().removed).unwrap_or(i64::MAX)
+    });
 }
 
 /// What the store has to tell about itself.

@@ -49,9 +49,13 @@ impl Resources {
     /// See [`BulkError`].
     pub async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
         let strange = |error: serde_json::Error| BulkError::Strange(error.to_string());
-        let body = serde_json::to_value(bulk).map_err(strange)?;
-        let answer = Call::new(Method::POST, PATH).body("application/json", &body).send(&self.client).await?;
-        let result: BulkResult = serde_json::from_value(answer.value).map_err(strange)?;
+        let body = serde_json::to_vec(bulk).map_err(strange)?;
+        let call = Call::new(Method::POST, PATH).json(body);
+        let (_, _, result): (_, _, BulkResult) =
+            call.send_for(&self.client).await.map_err(|error| match error {
+                CallError::Strange(why) => BulkError::Strange(why),
+                error => error.into(),
+            })?;
         match (result.items.len(), bulk.items.len()) {
             (found, asked) if found == asked => Ok(result),
             (found, asked) => Err(BulkError::Strange(format!("{found} results for {asked} items"))),

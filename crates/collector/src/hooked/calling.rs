@@ -70,6 +70,8 @@ pub(crate) struct Caller {
     pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
     pub(crate) callee: Callee,
     pub(crate) phase: Phase,
+    /// The same for the same call, whoever makes it and whenever.
+    pub(crate) key: String,
     pub(crate) attempt: u32,
     pub(crate) session: String,
     pub(crate) epoch: i64,
@@ -120,16 +122,12 @@ impl Caller {
             },
         };
         let phase = wire_phase(self.phase);
-        let callee = match &self.callee {
-            Callee::Destroy => self.uid.as_str(),
-            Callee::Subscriber(uid) => uid,
-        };
         let call = Call {
             method: name.clone(),
             phase,
             session: self.session.clone(),
             epoch: self.epoch,
-            idempotency_key: hook::idempotency_key(&self.uid, phase, name, callee),
+            idempotency_key: self.key.clone(),
             attempt: self.attempt,
             deadline: time::format(self.clock.now() + seconds(method.deadline)),
             object,

@@ -186,9 +186,10 @@ impl Collector {
             for action in actions {
                 match action {
                     Action::Journal => {}
-                    Action::Call { callee, phase, attempt, .. } => {
+                    Action::Call { callee, phase, attempt, key } => {
                         if self.actives.calls(&uid, phase, &callee) {
-                            let caller = self.caller(hand, decision, life, callee, phase, attempt);
+                            let caller =
+                                Caller { key, ..self.caller(hand, decision, life, callee, phase, attempt) };
                             self.calls.spawn(caller.make());
                         }
                     }
@@ -297,6 +298,7 @@ impl Collector {
             }),
             callee,
             phase,
+            key: String::new(),
             attempt,
             session: finding.and_then(|one| self.ledger.collection_of(one)).unwrap_or_default().to_owned(),
             epoch: hand.epoch(),

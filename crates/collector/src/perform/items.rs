@@ -97,21 +97,10 @@ pub(crate) fn delete(
         Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
             let owners = owner_uids(snapshot, finding.life);
-            let absent = if follows_owners(judgement, finding) { owners.clone() } else { Vec::new() };
+            let follows = judgement.follows_owners(snapshot, finding.life);
+            let absent = if follows { owners.clone() } else { Vec::new() };
             Item { absent, owners: Some(owners), ..item }
         }
-    }
-}
-
-/// Whether a life follows owners that go before it, rather than being waited for by them.
-pub(crate) fn follows_owners(judgement: &Judgement, finding: &Finding) -> bool {
-    match finding.cause {
-        Cause::OwnersGone { .. } => true,
-        Cause::OwnerDoomed { owner } => judgement
-            .doomed
-            .get(&owner)
-            .is_none_or(|owner| !matches!(owner.policy, Policy::Cascade | Policy::Foreground)),
-        _ => false,
     }
 }
 
@@ -132,9 +121,17 @@ pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId
         remove_owners: Vec::new(),
         annotations: BTreeMap::new(),
     };
-    let others = together.iter().filter(|other| **other != life);
-    let except = others.map(|other| snapshot.uid(*other).0).collect();
+    let others = together.iter().copied().filter(|other| *other != life);
+    let others = others.chain(misled(snapshot, life));
+    let except = others.map(|other| snapshot.uid(other).0).collect();
     Item { unreferenced: waits_for_dependents(snapshot, finding), except, ..about(snapshot, life, action) }
+}
+
+/// Those who name a life as their owner, and wrongly: nobody waits for them.
+fn misled(snapshot: &Snapshot, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
+    let all: Vec<LifeId> = snapshot.dependents_of(&snapshot.uid(life)).collect();
+    let right = move |other: &LifeId| snapshot.owner_lives(*other).any(|owner| owner == life);
+    all.into_iter().filter(move |other| *other != life && !right(other))
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do

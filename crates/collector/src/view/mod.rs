@@ -93,6 +93,10 @@ impl View {
         if let Some(listing) = &mut self.listing {
             listing.insert(uid);
         }
+        if self.listing.is_some() {
+            // Everything is looked at when all of it is told.
+            return Effect { matters: false, classes };
+        }
         let others = touched.iter().any(|one| Some(*one) != life);
         Effect { matters: others || life.is_some_and(|life| self.may_be_garbage(life)), classes }
     }
@@ -104,6 +108,13 @@ impl View {
             listing.remove(&uid);
         }
         let at = revision(&metadata.resource_version);
+        let referenced = self.snapshot.dependents_of(&uid).next().is_some();
+        if self.snapshot.get(&uid).is_none() && (referenced || self.listing.is_some()) {
+            // It went before we came: seen for a moment, so that it is known how.
+            if let Ok(last) = Observation::from_partial(gone) {
+                self.snapshot.put(last);
+            }
+        }
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
         let followed = self.snapshot.dependents_of(&uid).next().is_some();
         Effect { matters: followed || !touched.is_empty(), classes: is_class(gone) }
@@ -116,9 +127,8 @@ impl View {
         snapshot.is_marked(life)
             || snapshot.journal(life).is_some()
             || snapshot
-                .owners(life)
-                .iter()
-                .any(|(_, leads)| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(*owner)))
+                .leads(life)
+                .any(|leads| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(owner)))
             || marked(snapshot.namespace_life(life))
             || marked(snapshot.definition_life(life))
     }

@@ -160,6 +160,18 @@ impl Judgement {
         findings
     }
 
+    /// Whether a life follows owners that are gone or go before it, rather than being waited for by one of them: then
+    /// that they are gone is the proof on which its own death rests.
+    pub fn follows_owners(&self, snapshot: &Snapshot, life: LifeId) -> bool {
+        let Some(finding) = self.doomed.get(&life) else { return false };
+        let over_owners = matches!(finding.cause, Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. });
+        let waits = |owner: LifeId| {
+            let owner = self.doomed.get(&owner);
+            owner.is_none_or(|owner| matches!(owner.policy, Policy::Cascade | Policy::Foreground))
+        };
+        over_owners && !snapshot.owner_lives(life).any(waits)
+    }
+
     /// Whether the life is to die.
     pub fn dooms(&self, life: LifeId) -> bool {
         self.doomed.contains_key(&life)

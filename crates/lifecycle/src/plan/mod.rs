@@ -2,8 +2,8 @@
 //!
 //! "X dies before Y" comes from four sources. Destruction dependencies (the target before its subscriber, the objects
 //! of a kind before its class) are *hard*: they always hold, and a circle of them is one group whose members take each
-//! step together. Ownership (the owned before the owner, contents before their namespace or definition; but the root of
-//! a background deletion before all that follows it) is *soft*: where it contradicts the hard ones it is dropped, and
+//! step together. Ownership (the owned before the owner, contents before their namespace or definition; but whoever
+//! follows owners in the background after them) is *soft*: where it contradicts the hard ones it is dropped, and
 //! the plan says so; a circle of owners is one group. Both count transitively, also over an edge that was dropped: what
 //! belongs to the one still goes before the other. A place in a module's order gives way to both.
 //!

@@ -1,10 +1,9 @@
 //! Who dies before whom, and why: the edges between those who die. Looks at them and their edges, at nobody else.
 
 use hashbrown::HashMap;
-use sexton_model::Policy;
 
 use super::Relation;
-use crate::detect::{Cause, Judgement};
+use crate::detect::Judgement;
 use crate::graph::Node;
 use crate::snapshot::{LifeId, Ownership, Snapshot};
 
@@ -31,7 +30,6 @@ impl<'a> Doomed<'a> {
     }
 
     fn relate(&mut self) {
-        let roots = self.background_roots();
         let holders = self
             .lives
             .iter()
@@ -39,7 +37,7 @@ impl<'a> Doomed<'a> {
         let mut edges = Vec::new();
         for (node, life) in (0..).zip(&self.lives) {
             self.hard(node, *life, &mut edges);
-            self.owners(node, *life, &roots, &mut edges);
+            self.owners(node, *life, &mut edges);
             if holders {
                 self.contained(node, *life, &mut edges);
             }
@@ -61,24 +59,16 @@ impl<'a> Doomed<'a> {
         edges.extend(class.and_then(|class| self.number(class)).map(|class| (node, class, Relation::Class)));
     }
 
-    fn owners(
-        &self,
-        node: Node,
-        life: LifeId,
-        roots: &HashMap<Node, Node>,
-        edges: &mut Vec<(Node, Node, Relation)>,
-    ) {
-        let root = roots.get(&node).copied();
-        edges.extend(root.map(|root| (root, node, Relation::Background)));
+    fn owners(&self, node: Node, life: LifeId, edges: &mut Vec<(Node, Node, Relation)>) {
+        let follows = self.judgement.follows_owners(self.snapshot, life);
         let seen = self.snapshot.life(life);
         for reference in &seen.owners {
             let Ownership::Valid(owner) = self.snapshot.ownership(seen, reference) else { continue };
             let Some(number) = self.number(owner).filter(|number| *number != node) else { continue };
-            if root.is_some() && self.goes_first(owner) {
-                edges.push((number, node, Relation::Background));
-            } else {
-                edges.push((node, number, Relation::Owner));
-            }
+            edges.push(match follows {
+                true => (number, node, Relation::Background),
+                false => (node, number, Relation::Owner),
+            });
         }
     }
 
@@ -88,35 +78,5 @@ impl<'a> Doomed<'a> {
         let definition = self.snapshot.definition_life(life).and_then(|holder| self.number(holder));
         let definition = definition.filter(|holder| *holder != node);
         edges.extend(definition.map(|holder| (node, holder, Relation::Definition)));
-    }
-
-    /// Whether it was asked to go at once, its dependents after it.
-    fn goes_first(&self, life: LifeId) -> bool {
-        let finding = self.judgement.doomed.get(&life);
-        finding.is_some_and(|finding| finding.cause == Cause::Asked && finding.policy == Policy::Background)
-    }
-
-    /// Everybody who follows such a root over owners, with the root.
-    fn background_roots(&self) -> HashMap<Node, Node> {
-        let mut followers: HashMap<LifeId, Vec<Node>> = HashMap::new();
-        for (node, life) in (0..).zip(&self.lives) {
-            if let Some(Cause::OwnerDoomed { owner }) =
-                self.judgement.doomed.get(life).map(|found| &found.cause)
-            {
-                followers.entry(*owner).or_default().push(node);
-            }
-        }
-        let mut roots = HashMap::new();
-        for (root, life) in (0..).zip(&self.lives).filter(|(_, life)| self.goes_first(**life)) {
-            let mut walk = vec![*life];
-            while let Some(owner) = walk.pop() {
-                // Everybody has one cause, so nobody is found twice.
-                for follower in followers.remove(&owner).unwrap_or_default() {
-                    roots.insert(follower, root);
-                    walk.push(self.lives[follower as usize]);
-                }
-            }
-        }
-        roots
     }
 }

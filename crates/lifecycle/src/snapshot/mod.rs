@@ -9,7 +9,7 @@
 //!
 //! let kind = |kind: &str, resource: &str| FeedKind {
 //!     group: String::new(), version: "v1".into(), resource: resource.into(), kind: kind.into(),
-//!     namespaced: true, served: true,
+//!     namespaced: true, served: true, broken: None,
 //! };
 //! let key = |resource: &str, name: &str| Key {
 //!     kind: GroupResource::new("", resource), namespace: "a".into(), name: name.into(),

@@ -61,6 +61,11 @@ impl Snapshot {
         seen.owners.iter().map(move |owner| (owner, self.ownership(seen, owner)))
     }
 
+    /// Where each reference of a life to an owner leads.
+    pub fn leads(&self, life: LifeId) -> impl Iterator<Item = Ownership> + '_ {
+        self.ownerships(life).map(|(_, leads)| leads)
+    }
+
     /// The owners of a life that are there and are rightly named.
     pub fn owner_lives(&self, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
         self.ownerships(life).filter_map(|(_, owner)| match owner {

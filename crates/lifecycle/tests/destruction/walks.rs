@@ -1,6 +1,7 @@
 //! Walks: one life, its subscribers, and what they hear in which order.
 
 use sexton_lifecycle::destruction::*;
+use sexton_model::subscription::{self, Target};
 
 use crate::driver::{LIFE, Manner, World, answered, done, handler, subscriber};
 
@@ -44,7 +45,7 @@ fn what_there_is_not_is_left_out() {
     assert_eq!((state.stage, actions), (Stage::Warned, vec![Action::Journal]));
 }
 
-/// REQ-MUR-94, REQ-MUR-96: a subscriber is called once in each phase, however often it subscribed.
+/// REQ-MUR-94: a subscriber is called once in each phase, however often it subscribed.
 #[test]
 fn many_subscriptions_are_one_call() {
     let mut world = World::new(Origin::Asked, &["a", "a", "a"], true);
@@ -52,7 +53,22 @@ fn many_subscriptions_are_one_call() {
     assert_eq!(world.phases(), ["warning a", "notifying a", "destroying destroy", "destroyed a"]);
 }
 
-/// REQ-MUR-95, REQ-MUR-97: who unsubscribed between two phases, or while a call waits, is not called any more.
+/// REQ-MUR-96, REQ-MUR-97: of three subscriptions two can be undone without effect, and the third ends it.
+#[test]
+fn subscriptions_are_counted() {
+    for (undone, heard) in [(0, true), (2, true), (3, false), (4, false)] {
+        let (mut all, target) = (Vec::new(), Target::parse("Vm/b").unwrap());
+        (0..3).for_each(|_| subscription::subscribe(&mut all, target.clone(), None, Some("gone".into())));
+        (0..undone).for_each(|_| _ = subscription::unsubscribe(&mut all, &target, None));
+        let subscribers: Vec<&str> = all.iter().map(|_| "a").collect();
+        let mut world = World::new(Origin::Asked, &subscribers, false);
+        assert_eq!(world.run().stage, Stage::Released);
+        let expected: &[&str] = if heard { &["warning a", "notifying a", "destroyed a"] } else { &[] };
+        assert_eq!(world.phases(), expected, "{undone} undone");
+    }
+}
+
+/// REQ-MUR-95: who unsubscribed between two phases, or while a call waits, is not called any more.
 #[test]
 fn who_left_hears_nothing() {
     let mut world = World::new(Origin::Asked, &["a", "c"], true);

@@ -12,6 +12,7 @@
 //! the text goes out. JSON text never holds a raw line feed, so a person can find the end of it in the database file.
 
 mod facts;
+mod sketch;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::ids::Revision;
 use crate::term::Terms;
 
 pub use facts::{Facts, Subscribed};
+pub use sketch::Sketch;
 
 const VERSION: u8 = 2;
 /// Without subscriptions.
@@ -49,13 +51,7 @@ impl Stored {
     pub fn encode(document: &Document) -> Stored {
         let mut bytes = Vec::with_capacity(2048);
         let metadata = write_text(document, &mut bytes);
-        bytes.push(b'\n');
-        let text = bytes.len();
-        let mut bytes = facts::write(document, metadata, bytes);
-        let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
-        bytes.push(VERSION);
-        bytes.extend_from_slice(&length.to_le_bytes());
-        Stored(bytes.into())
+        finish(document, metadata, bytes)
     }
 
     /// Takes bytes that [`Stored::encode`] made.
@@ -140,6 +136,17 @@ impl Stored {
     }
 }
 
+/// Puts the facts behind a text.
+fn finish(document: &Document, metadata: Range<usize>, mut bytes: Vec<u8>) -> Stored {
+    bytes.push(b'\n');
+    let text = bytes.len();
+    let mut bytes = facts::write(document, metadata, bytes);
+    let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
+    bytes.push(VERSION);
+    bytes.extend_from_slice(&length.to_le_bytes());
+    Stored(bytes.into())
+}
+
 /// The parts of a stored value.
 struct Parts<'a> {
     text: &'a [u8],
@@ -219,7 +226,7 @@ fn write_metadata_object(metadata: &Map<String, Value>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-fn write_field(field: &str, value: &Value, out: &mut Vec<u8>) {
+fn write_field(field: &str, value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     write_json(field, out);
     out.push(b':');
     write_json(value, out);

@@ -56,14 +56,18 @@ const CHECKS: &[Check] = &[
     classes::class,
 ];
 
-/// What is wrong with the marks that a verb put on an object, which is otherwise as it was.
-pub fn errors_of_marks(target: &Target, document: &mut Document) -> Vec<FieldError> {
+/// What a verb of ours puts on an object, which is otherwise as it was, must be such as anybody may put on.
+pub fn check_marks(target: &Target, document: &mut Document) -> Result<()> {
     let change = Change { old: None, new: document };
     let mut errors = Vec::new();
     let checks: [Check; 3] = [limits::counts, metadata::labels_and_annotations, metadata::finalizers];
     checks.iter().for_each(|check| check(target, &change, &mut errors));
+    if errors.is_empty() {
+        return Ok(());
+    }
     errors.truncate(MOST_ERRORS);
-    errors
+    let kind = &target.kind;
+    Err(Status::invalid(&kind.resource.group, &kind.kind, change.new.name(), &errors).into())
 }
 
 fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {

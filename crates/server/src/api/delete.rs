@@ -44,8 +44,10 @@ impl Api {
                 self.wrote(target).await?;
                 Ok(Some(Written::stored(current.clone())))
             }
-            Effect::Mark { document, .. } if options.is_dry_run() => Ok(Some(Written::document(*document))),
-            Effect::Mark { stored, .. } => match self.store.put(current.key.clone(), stored, guards).await {
+            Effect::Mark { stored } if options.is_dry_run() => {
+                Ok(Some(Written::document(stored.document(current.revision)?)))
+            }
+            Effect::Mark { stored } => match self.store.put(current.key.clone(), stored, guards).await {
                 Ok(object) => {
                     self.wrote(target).await?;
                     Ok(Some(Written::stored(object)))

@@ -31,8 +31,6 @@ pub(super) enum Effect {
     Mark {
         /// As it will be kept.
         stored: Stored,
-        /// The same to show.
-        document: Box<Document>,
     },
     /// The removal.
     Remove {
@@ -71,9 +69,11 @@ impl Api {
         if facts.deleted.is_some() && facts.finalizers == finalizers {
             return Ok(Deletion { guards, effect: Effect::Nothing });
         }
-        let mut document = current.document()?;
-        document.set_finalizers(finalizers);
-        Ok(Deletion { guards, effect: self.mark(target, current, document, annotations) })
+        // Only the metadata are read: of all that happens in a cascade, this happens most.
+        let mut sketch = current.stored.sketch()?;
+        sketch.document.set_finalizers(finalizers);
+        self.mark(target, &mut sketch.document, annotations)?;
+        Ok(Deletion { guards, effect: marked_as(current, sketch.encode()) })
     }
 
     /// What still has contents is marked and held, what has none is not held by them.
@@ -96,7 +96,8 @@ impl Api {
             guards.extend(contents.iter().map(Scope::empty));
         }
         if is_held(target, &document) {
-            return Ok(Deletion { guards, effect: self.mark(target, current, document, annotations) });
+            self.mark(target, &mut document, annotations)?;
+            return Ok(Deletion { guards, effect: marked_as(current, target.encode(&document)) });
         }
         if !document.is_terminating() {
             self.set_mark(&mut document);
@@ -134,26 +135,20 @@ impl Api {
     }
 
     /// The mark is irreversible; a second delete may change the policy but never the time.
-    fn mark(
-        &self,
-        target: &Target,
-        current: &Object,
-        mut document: Document,
-        annotations: &Annotations,
-    ) -> Effect {
-        if !document.is_terminating() {
-            annotate(&mut document, annotations);
-            self.set_mark(&mut document);
-            let generation = document.generation();
-            if generation > 0 {
-                document.set_or_remove("generation", Some((generation + 1).into()));
-            }
+    fn mark(&self, target: &Target, document: &mut Document, annotations: &Annotations) -> Result<()> {
+        if document.is_terminating() {
+            return Ok(());
         }
-        let stored = target.encode(&document);
-        if stored == current.stored {
-            return Effect::Nothing;
+        if !annotations.is_empty() {
+            annotate(document, annotations);
+            admission::check_marks(target, document)?;
         }
-        Effect::Mark { stored, document: Box::new(document) }
+        self.set_mark(document);
+        let generation = document.generation();
+        if generation > 0 {
+            document.set_or_remove("generation", Some((generation + 1).into()));
+        }
+        Ok(())
     }
 
     fn set_mark(&self, document: &mut Document) {
@@ -161,6 +156,10 @@ impl Api {
         document.set_or_remove("deletionGracePeriodSeconds", Some(0.into()));
         self.sign_mark(document);
     }
+}
+
+fn marked_as(current: &Object, stored: Stored) -> Effect {
+    if stored == current.stored { Effect::Nothing } else { Effect::Mark { stored } }
 }
 
 /// Sets and removes annotations.

@@ -4,13 +4,14 @@
 //! revision, not from what happens to be served when somebody reads. It knows no HTTP.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sexton_model::feed::FeedKind;
-use sexton_model::{Revision, Stored, ids};
+use sexton_model::{Revision, Stored, Term, ids};
 use sexton_store::engine::RawKey;
 use sexton_store::feed::{Batch, ChangeFeed};
-use sexton_store::{At, KeyRange, Object, ObjectChange, ReadError};
+use sexton_store::{At, Engine, KeyRange, Object, ObjectChange, ReadError};
 use tokio::sync::watch as watch_flag;
 use tokio::time::Instant;
 
@@ -105,9 +106,19 @@ impl Api {
         };
         stream.tell_kinds();
         if let Some(page) = first {
+            stream.tell_missed(page.revision).await?;
             stream.take_page(page);
         }
         Ok(stream)
+    }
+}
+
+/// The oldest revision after which everything that happened is still known.
+async fn oldest(engine: &Arc<dyn Engine>) -> Result<Revision> {
+    match engine.changes(KeyRange::all(), Revision::NONE).await {
+        Ok(_) => Ok(Revision::NONE),
+        Err(ReadError::Compacted { oldest, .. }) => Ok(oldest),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -147,6 +158,30 @@ impl FeedStream {
             Woken::End => self.ended = true,
         }
         self.ready.push_back(FeedEvent::Bookmark(self.changes.seen()));
+        Ok(())
+    }
+
+    /// Before what there is, what is missed: removals, as far back as is known, of lives that somebody still names as
+    /// an owner. So whoever begins to follow knows that they went, and how, rather than only that they are not there.
+    async fn tell_missed(&mut self, upto: Revision) -> Result<()> {
+        let engine = self.api.store().engine().clone();
+        let mut past = engine.changes(KeyRange::all(), oldest(&engine).await?).await?;
+        while past.seen() < upto {
+            let batch = past.next().await?;
+            if batch.changes.is_empty() {
+                break;
+            }
+            for raw in batch.changes.iter().filter(|raw| raw.after.is_none() && raw.revision <= upto) {
+                let Some(last) = ObjectChange::from(raw).before else { continue };
+                let uid = last.facts()?.uid;
+                let missed = ids::resource(&raw.key).is_some()
+                    && !engine.with_term(Term::owner(uid), 1).await?.is_empty()
+                    && engine.with_term(Term::uid(uid), 1).await?.is_empty();
+                if missed {
+                    self.ready.extend(self.event(ObjectChange::from(raw))?);
+                }
+            }
+        }
         Ok(())
     }
 

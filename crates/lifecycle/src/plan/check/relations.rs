@@ -1,6 +1,6 @@
 //! Who must die before whom, derived from the side of those who go later.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use sexton_model::Policy;
 
 use super::super::{DroppedEdge, Plan, Relation};
@@ -18,7 +18,7 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
             edges.push(Edge { first, second, relation });
         }
     };
-    let mut roots = Roots { judgement, known: HashMap::new() };
+    let held_up = held_up(snapshot, judgement);
     for life in plan.steps().map(|step| step.life) {
         for (subscriber, _) in snapshot.subscribers_of(life) {
             add(life, subscriber, Relation::Subscription);
@@ -27,14 +27,11 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
             add(life, class, Relation::Class);
         }
         for (dependent, _) in snapshot.dependents(life) {
-            if roots.is_root(life) && roots.of(dependent).is_some() {
-                add(life, dependent, Relation::Background);
-            } else {
+            if held_up.contains(&dependent) {
                 add(dependent, life, Relation::Owner);
+            } else {
+                add(life, dependent, Relation::Background);
             }
-        }
-        if let Some(root) = roots.of(life) {
-            add(root, life, Relation::Background);
         }
         let relation = if snapshot.is_namespace(life) { Relation::Namespace } else { Relation::Definition };
         for content in snapshot.contents(life) {
@@ -46,36 +43,22 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
     edges
 }
 
-/// Which background deletion a life follows, over owners only.
-struct Roots<'a> {
-    judgement: &'a Judgement,
-    known: HashMap<LifeId, Option<LifeId>>,
-}
-
-impl Roots<'_> {
-    fn is_root(&self, life: LifeId) -> bool {
-        let finding = self.judgement.doomed.get(&life);
-        finding.is_some_and(|finding| finding.policy == Policy::Background && finding.cause == Cause::Asked)
+/// Those for whom somebody else waits: they die for another reason than their owners, or have an owner that lives on
+/// or goes last by its policy. Everybody else follows owners that go first.
+fn held_up(snapshot: &Snapshot, judgement: &Judgement) -> HashSet<LifeId> {
+    let mut held_up = HashSet::new();
+    for (life, finding) in &judgement.doomed {
+        if !matches!(finding.cause, Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. }) {
+            held_up.insert(*life);
+        }
+        if snapshot.contains(*life) && !matches!(finding.policy, Policy::Background | Policy::Orphan) {
+            held_up.extend(snapshot.dependents(*life).map(|(dependent, _)| dependent));
+        }
     }
-
-    /// Goes up from cause to cause; what was found is remembered for everybody on the way.
-    fn of(&mut self, life: LifeId) -> Option<LifeId> {
-        let mut way = Vec::new();
-        let mut at = life;
-        let root = loop {
-            if let Some(known) = self.known.get(&at) {
-                break *known;
-            }
-            // Until it is known better; so a circle of causes ends, too.
-            self.known.insert(at, None);
-            way.push(at);
-            match self.judgement.doomed.get(&at).map(|finding| &finding.cause) {
-                Some(Cause::OwnerDoomed { owner }) if self.is_root(*owner) => break Some(*owner),
-                Some(Cause::OwnerDoomed { owner }) => at = *owner,
-                _ => break None,
-            }
-        };
-        way.into_iter().for_each(|passed| _ = self.known.insert(passed, root));
-        root
+    for life in judgement.doomed.keys().filter(|life| snapshot.contains(**life)) {
+        if snapshot.owner_lives(*life).any(|owner| !judgement.dooms(owner)) {
+            held_up.insert(*life);
+        }
     }
+    held_up
 }

@@ -153,7 +153,8 @@ proptest! {
         let (snapshot, judgement) = world.judged(&world.lines);
         let plan = proved(&snapshot, &judgement);
         let mut lines = world.lines.clone();
-        lines.sort_by_key(|line| line.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)));
+        let mixed = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        lines.sort_by_key(|line| line.bytes().fold(seed, mixed));
         let (other, judged) = world.judged(&lines);
         let again = proved(&other, &judged);
         prop_assert_eq!(plan.text(), again.text());

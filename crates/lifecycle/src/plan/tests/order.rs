@@ -77,10 +77,10 @@ fn diamonds_are_ordinary() {
     );
 }
 
-/// The root of a background deletion goes before all that follows it; among those, the owned before the owner.
+/// Whoever follows owners in the background goes after them: that they are gone is the proof.
 #[test]
 fn a_background_deletion_begins_with_its_root() {
-    expect("App/p\n Vm/c <- App/p\n Disk/d <- Vm/c", &[("App/p", Background)], "App/p\n Disk/d\n Vm/c");
+    expect("App/p\n Vm/c <- App/p\n Disk/d <- Vm/c", &[("App/p", Background)], "App/p\n Vm/c\n Disk/d");
     expect(
         "App/p ; watches Vm/c\n Vm/c <- App/p",
         &[("App/p", Background)],
@@ -97,7 +97,7 @@ fn holders_go_last() {
     expect(
         &format!("{definition}\n Vm/c\n Disk/d <- Vm/c"),
         &[(definition, Cascade)],
-        &format!("Disk/d\n Vm/c\n {definition}"),
+        &format!("Vm/c\n {definition} Disk/d"),
     );
     expect("Class/vm\n Vm/c", &[("Class/vm", Cascade), ("Vm/c", Cascade)], "Vm/c\n Class/vm");
     expect(

@@ -90,6 +90,7 @@ pub(super) fn snapshot<'a>(lines: impl IntoIterator<Item = &'a str>) -> Snapshot
         kind: kind.into(),
         namespaced,
         served: true,
+        broken: None,
     }));
     snapshot.set_classes(&[(("example.com".into(), "Vm".into()), Uid("Class/vm".into()))].into());
     for line in lines {

@@ -5,8 +5,7 @@ use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term};
 use sexton_store::{Guard, Object, Op, Scope};
 
 use super::epoch::Turn;
-use super::patch::{Patch, check_marks};
-use crate::admission;
+use super::patch::Patch;
 use crate::api::deletion::{Deletion, Effect};
 use crate::api::{Api, Result, Target, terminating};
 
@@ -88,13 +87,7 @@ impl Api {
         let (guards, write, outcome) = match &item.action {
             Action::Delete { policy, annotations } => {
                 let policy = policy.as_deref().map(|name| policy_named(&target, item, name)).transpose()?;
-                let mut deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
-                if let (Effect::Mark { document, stored }, false) =
-                    (&mut deletion.effect, annotations.is_empty())
-                {
-                    check_marks(&target, document)?;
-                    admission::check_size(Some(&current.stored), stored)?;
-                }
+                let deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
                 deletion_of(deletion)
             }
             Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
@@ -203,7 +196,7 @@ fn deletion_of(deletion: Deletion) -> (Vec<Guard>, Write, Outcome) {
     let Deletion { guards, effect } = deletion;
     match effect {
         Effect::Nothing => (guards, Write::Nothing, Outcome::Unchanged),
-        Effect::Mark { stored, .. } => (guards, Write::Put(stored), Outcome::Marked),
+        Effect::Mark { stored } => (guards, Write::Put(stored), Outcome::Marked),
         Effect::Remove { .. } => (guards, Write::Remove, Outcome::Removed),
     }
 }

@@ -2,9 +2,9 @@
 //! not touched by it.
 
 use serde_json::Value;
+use sexton_model::Document;
 use sexton_model::bulk::{Annotations, Outcome};
 use sexton_model::marks::NAMESPACE_HOLD;
-use sexton_model::{Document, Status};
 use sexton_store::Object;
 
 use super::item::Write;
@@ -36,16 +36,21 @@ impl Patch<'_> {
             // The last holds go, and the object with them: known without reading its text.
             return Ok((Write::Remove, Outcome::Removed));
         }
-        let mut document = current.document()?;
-        self.apply(&mut document);
-        if namespace && marked && self.removes(NAMESPACE_HOLD) {
-            admission::release_contents(target, &mut document);
-        }
-        if marked && !is_held(target, &document) {
-            return Ok((Write::Remove, Outcome::Removed));
-        }
-        self.check(target, &mut document)?;
-        let stored = target.encode(&document);
+        let stored = if namespace {
+            let mut document = current.document()?;
+            self.apply(target, &mut document)?;
+            if marked && self.removes(NAMESPACE_HOLD) {
+                admission::release_contents(target, &mut document);
+            }
+            if marked && !is_held(target, &document) {
+                return Ok((Write::Remove, Outcome::Removed));
+            }
+            target.encode(&document)
+        } else {
+            let mut sketch = current.stored.sketch()?;
+            self.apply(target, &mut sketch.document)?;
+            sketch.encode()
+        };
         if stored == current.stored {
             return Ok((Write::Nothing, Outcome::Unchanged));
         }
@@ -57,7 +62,7 @@ impl Patch<'_> {
         self.remove_finalizers.iter().any(|name| name == finalizer)
     }
 
-    fn apply(&self, document: &mut Document) {
+    fn apply(&self, target: &Target, document: &mut Document) -> Result<()> {
         let kept = document.finalizers().into_iter().filter(|name| !self.removes(name));
         let mut finalizers: Vec<String> = kept.map(str::to_owned).collect();
         for finalizer in self.add_finalizers {
@@ -73,22 +78,9 @@ impl Patch<'_> {
             document.set_or_remove("ownerReferences", (!kept.is_empty()).then(|| kept.into()));
         }
         annotate(document, self.annotations);
-    }
-
-    /// What is put on has the same grammar and the same limits as anybody's.
-    fn check(&self, target: &Target, document: &mut Document) -> Result<()> {
         if self.add_finalizers.is_empty() && self.annotations.values().all(Option::is_none) {
             return Ok(());
         }
-        check_marks(target, document)
-    }
-}
-
-/// What this verb puts on an object must be such as anybody may put on.
-pub(super) fn check_marks(target: &Target, document: &mut Document) -> Result<()> {
-    let name = document.name().to_owned();
-    match admission::errors_of_marks(target, document).as_slice() {
-        [] => Ok(()),
-        errors => Err(Status::invalid(&target.kind.resource.group, &target.kind.kind, &name, errors).into()),
+        admission::check_marks(target, document)
     }
 }

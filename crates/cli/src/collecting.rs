@@ -1,0 +1,61 @@
+//! A collector for a server or for the store of this process: wired here, decided elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sexton_client::foreign::{BulkOptions, FeedOptions};
+use sexton_client::{ForeignGateway, Gateway, Resources};
+use sexton_collector::hooks::Hooks;
+use sexton_collector::{Collector, Means, Settings, SystemClock};
+
+/// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
+const OF_THE_STORE: &str = "sexton-serve";
+/// The collector of a store need not be watched: when it is gone, so is the server.
+const LEASE_OF_THE_STORE: Duration = Duration::from_secs(3600);
+
+/// What can be chosen on the command line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Choices {
+    /// How long a life without owners is left alone.
+    pub(crate) orphan_grace: Duration,
+}
+
+/// The collector of the store that this process serves, or works on.
+pub(crate) fn of_the_store(resources: Resources, choices: Choices) -> Collector {
+    let mut settings = Settings::new(OF_THE_STORE);
+    settings.lease.inherits = true;
+    settings.lease.duration = LEASE_OF_THE_STORE;
+    settings.orphan_grace = choices.orphan_grace;
+    collector(Arc::new(resources.clone()), resources, settings)
+}
+
+/// A collector for a server of ours, beside others that may be there.
+pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
+    let mut settings = Settings::new(own_name());
+    settings.orphan_grace = choices.orphan_grace;
+    collector(Arc::new(resources.clone()), resources, settings)
+}
+
+/// A collector for any Kubernetes. Orphans are left to rules there: nobody can prove that an owner is gone.
+pub(crate) fn of_a_cluster(resources: Resources) -> Collector {
+    let mut settings = Settings::new(own_name());
+    settings.takes_orphans = false;
+    let client = resources.client().clone();
+    let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
+    collector(Arc::new(gateway), resources, settings)
+}
+
+fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
+    let runner = Arc::new(Hooks::new().parallel(settings.hooks_at_once));
+    let means = Means { gateway, resources, runner, clock: Arc::new(SystemClock) };
+    Collector::new(means, settings)
+}
+
+/// A name that no other collector has.
+fn own_name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "sexton" } else { host.trim() };
+    // Processes of one machine differ by number, and in time.
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    format!("{host}-{}-{:x}", std::process::id(), since.as_nanos())
+}

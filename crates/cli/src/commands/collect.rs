@@ -1,0 +1,64 @@
+//! `sexton collect`: a collector on its own, beside the server that it works for.
+
+use std::time::Duration;
+
+use sexton_client::FeedError;
+use sexton_collector::Stop;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::collecting::{self, Choices};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::settings::Settings;
+use crate::world::{Purpose, World};
+
+/// Collect what deletions on a server leave, until stopped
+///
+/// Of several collectors one acts, the others wait for its lease. On a Kubernetes of another make the proofs are weaker:
+/// docs/collector.md says how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
+    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
+    orphan_grace: u64,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    if settings.server.is_none() && settings.context.is_none() {
+        return Err(Failure::new("which server is to be collected for?")
+            .next("a server of ours", "sexton collect --server http://127.0.0.1:8180")
+            .next("a cluster", "sexton collect --context NAME"));
+    }
+    let world = World::open(settings, Purpose::Look).await?;
+    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace) };
+    let resources = world.resources.clone();
+    let collector = match resources.changes(None).await {
+        Ok(_) => collecting::of_a_server(resources.clone(), choices),
+        Err(FeedError::NotServed) => {
+            output.talk("this server is not ours: absence is looked up, not proved; orphans are left alone");
+            collecting::of_a_cluster(resources.clone())
+        }
+        Err(error) => return Err(Failure::new("the server cannot be asked").because(&error)),
+    };
+    output.line(&format!("collecting for {}", world.target))?;
+    let (stop, stopped) = watch::channel(Stop::No);
+    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    let mut work = tokio::spawn(collector.run(stopped));
+    let mut told = Stop::No;
+    loop {
+        tokio::select! {
+            _ = &mut work => return Ok(Exit::Done),
+            _ = terminate.recv() => told = Stop::Now,
+            _ = tokio::signal::ctrl_c() => {
+                told = if told == Stop::No { Stop::Drain } else { Stop::Now };
+                output.talk("finishing what is under way; once more to stop at once");
+            }
+        }
+        stop.send_replace(told);
+    }
+}
+
+fn unheard(error: std::io::Error) -> Failure {
+    Failure::new("cannot listen for signals").because(&error)
+}
