@@ -82,6 +82,8 @@ pub struct Collector {
     pause: Option<Instant>,
     backoff: Backoff,
     next_look: Instant,
+    /// When the world was looked at last, in seconds since 1970.
+    looked: i64,
     next_turn: Instant,
 }
 
@@ -112,6 +114,7 @@ impl Collector {
             pause: None,
             backoff,
             next_look: now,
+            looked: i64::MIN,
             next_turn: now,
             means,
             settings,
@@ -142,7 +145,7 @@ impl Collector {
             tokio::select! {
                 heard = self.heard.recv() => self.hear(heard),
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
-                () = tokio::time::sleep_until(wake) => self.dirty |= Instant::now() >= self.next_look,
+                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
                 changed = stop.changed() => if changed.is_err() { break },
             }
         }
@@ -236,13 +239,17 @@ impl Collector {
     async fn look(&mut self) {
         (self.dirty, self.pause, self.echo) = (false, None, None);
         self.next_look = Instant::now() + self.settings.full_pass;
+        self.looked = self.means.clock.now();
         self.summary.rounds += 1;
         if self.classes_stale && !self.read_classes().await {
             return;
         }
         match self.round().await {
             Ok(reached) => {
-                self.backoff.reset();
+                if self.pause.is_none() {
+                    // Whatever was refused is tried again later and later.
+                    self.backoff.reset();
+                }
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
                     self.dirty = true;
@@ -290,21 +297,28 @@ impl Collector {
             let left = at.saturating_sub(self.means.clock.now()).max(0);
             Instant::now() + Duration::from_secs(u64::try_from(left).unwrap_or(0))
         };
-        let mut wake = self.next_turn.min(self.next_look);
         if self.dirty {
+            // As soon as it may: a moment that has come already wakes nobody, something else is missing then.
             let waits = [self.pause, self.echo.map(|(_, until)| until)];
-            wake = waits.into_iter().flatten().fold(wake, Instant::min);
+            let may = waits.into_iter().flatten().max().filter(|may| *may > Instant::now());
+            return may.map_or(self.next_turn, |may| may.min(self.next_turn));
         }
+        let wake = self.next_turn.min(self.next_look);
         match self.due() {
             Some(due) => wake.min(seconds(due)),
             None => wake,
         }
     }
 
-    /// When somebody's time comes, in seconds since 1970.
+    /// Whether it is time to look though nothing was heard: for somebody, or for everybody.
+    fn is_time(&self) -> bool {
+        Instant::now() >= self.next_look || self.due().is_some_and(|due| due <= self.means.clock.now())
+    }
+
+    /// When somebody's time comes, in seconds since 1970. What had come at the last look was looked at.
     fn due(&self) -> Option<i64> {
         let grace = i64::try_from(self.settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
-        [self.actives.due(), self.waiting.due(grace)].into_iter().flatten().min()
+        self.actives.due().chain(self.waiting.due(grace)).filter(|due| *due > self.looked).min()
     }
 
     fn publish(&mut self) {

@@ -25,10 +25,10 @@ impl Waiting {
         self.spared.insert(uid, until);
     }
 
-    /// When somebody's time comes.
-    pub(crate) fn due(&self, grace: i64) -> Option<i64> {
-        let orphans = self.since.values().map(|since| since + grace);
-        orphans.chain(self.spared.values().copied()).min()
+    /// When everybody's time comes.
+    pub(crate) fn due(&self, grace: i64) -> impl Iterator<Item = i64> + '_ {
+        let orphans = self.since.values().map(move |since| since.saturating_add(grace));
+        orphans.chain(self.spared.values().copied())
     }
 }
 

@@ -110,9 +110,9 @@ impl Actives {
         cancelled
     }
 
-    /// When the next of them wants to go on by itself.
-    pub(crate) fn due(&self) -> Option<i64> {
-        self.by_uid.values().filter_map(|active| destruction::due(&active.state)).min()
+    /// When each of them wants to go on by itself.
+    pub(crate) fn due(&self) -> impl Iterator<Item = i64> + '_ {
+        self.by_uid.values().filter_map(|active| destruction::due(&active.state))
     }
 
     /// The actions that wait for their journal to be written, with the life that each is about.

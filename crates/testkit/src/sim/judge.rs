@@ -14,6 +14,9 @@ use super::steps::Steps;
 /// So many steps are shown with a failure.
 const SHOWN: usize = 80;
 
+/// More requests than this are a circle.
+const ENDLESS: u64 = 20_000;
+
 /// Who wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
@@ -341,6 +344,19 @@ fn told(before: Option<&Life>, after: Option<&Life>) -> String {
 }
 
 impl Judge {
+    /// Counts a request of a collector; true when there were more than anything here can be worth.
+    pub fn is_endless(&mut self, path: &str) -> bool {
+        self.figures.count("requests");
+        let many = self.figures.0["requests"];
+        if many > ENDLESS - SHOWN as u64 / 2 {
+            self.note(format!("request {path}"));
+        }
+        if many == ENDLESS {
+            self.accuse(format!("{many} requests and no end"));
+        }
+        many >= ENDLESS
+    }
+
     /// Whether somebody is on its way out and only needs time.
     pub fn busy(&self) -> bool {
         self.model.lives.values().any(|life| {

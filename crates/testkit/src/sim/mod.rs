@@ -69,6 +69,9 @@ pub async fn run(seed: u64) -> Result<Figures, Failure> {
     let result = run.live().await;
     let judge = run.air.judge.lock().unwrap();
     match result {
+        Ok(()) if std::env::var("SEXTON_SIM_STORY").is_ok() => {
+            Err(Failure { seed, what: vec!["nothing".to_owned()], story: judge.story() })
+        }
         Ok(()) => Ok(judge.figures.clone()),
         Err(what) => Err(Failure { seed, what, story: judge.story() }),
     }
@@ -158,6 +161,11 @@ impl Run {
         let judge = self.air.judge.lock().unwrap();
         if !judge.violations.is_empty() {
             return Err(judge.violations.clone());
+        }
+        let trouble = |member: &Member| member.summary.borrow().trouble.clone();
+        let unproved = |trouble: &String| trouble.contains("did not pass");
+        if let Some(trouble) = self.crew.iter().flatten().filter_map(trouble).find(unproved) {
+            return Err(vec![trouble]);
         }
         match self.crew.iter().flatten().any(Member::ended) {
             true => Err(vec!["a collector ended by itself".to_owned()]),

@@ -226,7 +226,7 @@ impl People {
         let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
         let mut metadata = json!({
             "name": self.chance.one(&NAMES), "ownerReferences": self.owners(namespace),
-            "labels": {"made": "by people"}, "annotations": {"note": "keep me"},
+            "labels": {"made": "by-people"}, "annotations": {"note": "keep me"},
         });
         if self.chance.percent(8) {
             metadata["finalizers"] = json!([FOREIGN]);
@@ -290,7 +290,7 @@ impl People {
 
     /// Those who hold something let it go; all of them at the end.
     pub async fn let_go(&mut self, all: bool) {
-        loop {
+        for _ in 0..100 {
             let held = self.anybody(|life| life.has(FOREIGN) && (life.marked.is_some() || all));
             let Some(life) = held else { return };
             let path = path_of(&life);
@@ -314,7 +314,8 @@ impl People {
 
     /// Nothing is protected any more.
     pub async fn unprotect_all(&mut self) {
-        while let Some(life) = self.anybody(Life::protected) {
+        for _ in 0..100 {
+            let Some(life) = self.anybody(Life::protected) else { return };
             let patch = json!({"metadata": {"annotations": {"sexton.dev/protect": null}}});
             self.send("MERGE", &path_of(&life), &patch).await;
         }

@@ -125,6 +125,9 @@ impl Wire {
     async fn serve(self, request: Request<Body>) -> Result<Response<Body>, std::io::Error> {
         let broken = |what: &str| std::io::Error::new(std::io::ErrorKind::ConnectionReset, what.to_owned());
         let feed = request.uri().path().ends_with("/changes");
+        if self.air.judge.lock().unwrap().is_endless(request.uri().path()) {
+            std::future::pending::<()>().await;
+        }
         if request.uri().path().ends_with("/bulk") {
             let known = self.known();
             self.air.judge.lock().unwrap().known.insert(self.number, known);

@@ -36,7 +36,8 @@ fn whatever_goes_wrong() {
     if let Some(seed) = number("SEXTON_SIM_SEED") {
         let times = number("SEXTON_SIM_TIMES").unwrap_or(1);
         for _ in 0..times {
-            run(seed).unwrap_or_else(|failure| panic!("{}", tell(&failure)));
+            let figures = run(seed).unwrap_or_else(|failure| panic!("{}", tell(&failure)));
+            eprintln!("{figures:#?}");
         }
         return;
     }
@@ -51,6 +52,9 @@ fn whatever_goes_wrong() {
             break;
         }
         ran += 1;
+        if keep_going {
+            eprintln!("{seed}…");
+        }
         match run(seed) {
             Ok(counted) => {
                 counted.0.into_iter().for_each(|(what, times)| *figures.entry(what).or_default() += times)
