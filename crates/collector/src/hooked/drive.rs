@@ -6,8 +6,8 @@ use sexton_client::ServedKind;
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
-use sexton_model::Uid;
 use sexton_model::bulk::Outcome;
+use sexton_model::{Uid, marks};
 
 use super::{Caller, handler_of, has_steps, subscribers};
 use crate::controller::Collector;
@@ -36,7 +36,14 @@ impl Collector {
             if waiting.is_empty() {
                 break;
             }
-            all.absorb(self.carry_out(&hand, decision, waiting).await?);
+            match self.carry_out(&hand, decision, waiting).await {
+                Ok(sent) => all.absorb(sent),
+                Err(error) => {
+                    // It is not known what is written: everything is read again.
+                    self.actives.clear();
+                    return Err(error);
+                }
+            }
         }
         Ok(all)
     }
@@ -217,7 +224,12 @@ impl Collector {
             match result.outcome {
                 Some(outcome) => {
                     self.summary.removed += u64::from(outcome == Outcome::Removed);
-                    if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                    let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
+                    if event == Event::Released && outcome != Outcome::Removed && !held {
+                        // Somebody holds it who is not seen yet: it is released again when that is.
+                        self.actives.drop(&uid);
+                        self.rest();
+                    } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
                         active.take(&event);
                         if event == Event::Released {
                             // The journal went with the life, or says so already.
@@ -257,6 +269,12 @@ impl Collector {
         let together: Vec<LifeId> =
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
         let mut item = items::release(snapshot, finding, &together);
+        if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
+            && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
+        {
+            // It came with a mark that is not seen yet.
+            remove_finalizers.push(marks::DESTROY_FINALIZER.to_owned());
+        }
         if items::foreign_finalizers(snapshot, life).is_empty() {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }

@@ -115,9 +115,11 @@ impl View {
                 self.snapshot.put(last);
             }
         }
+        // Whoever waited for a marked life goes on, and so do the records.
+        let marked = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
         let followed = self.snapshot.dependents_of(&uid).next().is_some();
-        Effect { matters: followed || !touched.is_empty(), classes: is_class(gone) }
+        Effect { matters: marked || followed || !touched.is_empty(), classes: is_class(gone) }
     }
 
     /// Whether a life that was just seen is worth a look.

@@ -138,6 +138,15 @@ impl Gateway for Ears {
     }
 
     async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
-        Gateway::bulk(&self.resources, bulk).await
+        let result = Gateway::bulk(&self.resources, bulk).await;
+        let mut judge = self.wire.air.judge.lock().unwrap();
+        for (item, done) in bulk.items.iter().zip(result.iter().flat_map(|result| &result.items)) {
+            if done.code >= 400 {
+                let why = done.status.as_ref().map(|status| status.message.clone()).unwrap_or_default();
+                judge.note(format!("        {} {} refused: {why}", item.resource, item.uid));
+            }
+        }
+        drop(judge);
+        result
     }
 }

@@ -299,6 +299,11 @@ impl Judge {
                 left.push(format!("{} is an orphan and still there", life.named()));
             }
         }
+        for life in self.model.lives.values().filter(|life| life.marked.is_none()) {
+            if let Some(journal) = life.journal() {
+                left.push(format!("{} lives on with the journal {journal}", life.named()));
+            }
+        }
         let phase = |life: &Life| life.document["status"]["phase"].as_str().unwrap_or("").to_owned();
         let collections = self.model.lives.values().filter(|life| life.resource() == "collections");
         for life in
