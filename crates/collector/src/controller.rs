@@ -74,6 +74,8 @@ pub struct Collector {
     heard: mpsc::Receiver<Heard>,
     tell: watch::Sender<Summary>,
     classes_stale: bool,
+    /// A predecessor may have left records that say that something goes on.
+    inherited: bool,
     /// Something happened that may matter.
     dirty: bool,
     /// Up to here has been written; nothing is concluded before it was heard, or until then.
@@ -109,6 +111,7 @@ impl Collector {
             summary: Summary::default(),
             tell,
             classes_stale: true,
+            inherited: false,
             dirty: true,
             echo: None,
             pause: None,
@@ -198,7 +201,7 @@ impl Collector {
                 if is_new {
                     tracing::info!(epoch = epoch.transitions, "it is our turn to collect");
                     self.step_down();
-                    self.dirty = true;
+                    (self.dirty, self.inherited) = (true, true);
                 }
                 self.hand = Some(Hand::new(self.means.gateway.clone(), Some(epoch)));
             }
@@ -246,6 +249,9 @@ impl Collector {
         }
         match self.round().await {
             Ok(reached) => {
+                if std::mem::take(&mut self.inherited) {
+                    self.scribe.close_others(self.ledger.names());
+                }
                 if self.pause.is_none() {
                     // Whatever was refused is tried again later and later.
                     self.backoff.reset();

@@ -182,6 +182,11 @@ impl Ledger {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
     }
 
+    /// The collections under way.
+    pub(crate) fn names(&self) -> std::collections::BTreeSet<String> {
+        self.open.keys().cloned().collect()
+    }
+
     /// The collection of a life that dies.
     pub(crate) fn collection_of(&self, finding: &Finding) -> Option<&str> {
         self.by_root.get(&finding.root).map(String::as_str)

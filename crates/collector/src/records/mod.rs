@@ -7,8 +7,10 @@ mod prune;
 
 pub use prune::{Keep, PruneError, Pruned};
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
-use sexton_client::resources::{PutError, StatusError};
+use sexton_client::resources::{ListAsk, ListError, PutError, StatusError};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::collection::{self, Collection, Phase, Progress};
 use sexton_model::{GroupResource, time, tombstone};
@@ -55,6 +57,17 @@ pub enum RecordError {
         #[source]
         source: serde_json::Error,
     },
+}
+
+/// Why records of others were not ended.
+#[derive(Debug, thiserror::Error)]
+pub enum CloseError {
+    /// They cannot be listed.
+    #[error("the records cannot be listed")]
+    List(#[from] ListError),
+    /// One of them cannot be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
 }
 
 /// The records of a server.
@@ -110,6 +123,29 @@ impl Records {
         let mut last = collection.clone();
         last.status = finished(last.status, now);
         self.write(&last).await
+    }
+
+    /// Ends every record that goes on and is none of these: of somebody who ended before writing how it ended.
+    ///
+    /// # Errors
+    /// See [`CloseError`]; the others are as they were.
+    pub async fn close_others(&self, open: &BTreeSet<String>, now: i64) -> Result<usize, CloseError> {
+        let listed = self.resources.list(&self.collections, &ListAsk::default()).await?;
+        let mut closed = 0;
+        for document in &listed.found {
+            let Ok(mut left) = Collection::read(document) else { continue };
+            if left.status.phase.is_over() || open.contains(&left.name) {
+                continue;
+            }
+            let status = &mut left.status;
+            (status.gone, status.blocked) = (status.doomed, 0);
+            status.kinds.values_mut().for_each(|kind| kind.gone = kind.doomed);
+            status.blockers.clear();
+            status.outcome = Some("over; nobody saw the end of it".to_owned());
+            self.finish(&left, now).await?;
+            closed += 1;
+        }
+        Ok(closed)
     }
 
     /// The record of a name, if there is one.

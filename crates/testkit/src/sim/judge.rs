@@ -15,7 +15,7 @@ use super::steps::Steps;
 const SHOWN: usize = 80;
 
 /// More requests than this are a circle.
-const ENDLESS: u64 = 20_000;
+const ENDLESS: u64 = 4_000;
 
 /// Who wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,6 +351,9 @@ fn told(before: Option<&Life>, after: Option<&Life>) -> String {
 impl Judge {
     /// Counts a request of a collector; true when there were more than anything here can be worth.
     pub fn is_endless(&mut self, path: &str) -> bool {
+        if !path.ends_with("/bulk") {
+            return false;
+        }
         self.figures.count("requests");
         let many = self.figures.0["requests"];
         if many > ENDLESS - SHOWN as u64 / 2 {
@@ -367,7 +370,9 @@ impl Judge {
         self.model.lives.values().any(|life| {
             let journal = life.journal().unwrap_or(Value::Null);
             let mut open = journal["open"].as_object().into_iter().flatten();
-            open.any(|(_, pending)| pending["asked"] == true || pending["next"].is_i64())
+            open.any(|(_, pending)| {
+                pending["asked"] == true || (pending["next"].is_i64() && pending["block"].is_null())
+            })
         })
     }
 }

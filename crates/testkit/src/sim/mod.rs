@@ -239,7 +239,7 @@ impl Run {
         self.people.let_go(true).await;
         self.calm().await?;
         self.people.unprotect_all().await;
-        for round in 0..40 {
+        for round in 0..15 {
             self.calm().await?;
             self.people.let_go(true).await;
             if self.unblock(round).await {
@@ -261,7 +261,7 @@ impl Run {
     async fn unblock(&mut self, round: usize) -> bool {
         let judge = self.air.judge.lock().unwrap();
         let stuck: Vec<life::Life> =
-            judge.model.lives.values().filter(|life| life.marked.is_some()).cloned().collect();
+            judge.model.lives.values().filter(|life| life.journal().is_some()).cloned().collect();
         let left = judge.left_over();
         drop(judge);
         for life in &stuck {
@@ -282,7 +282,7 @@ impl Run {
 
     /// Waits until nothing happens any more for quite a while, or too long.
     async fn calm(&mut self) -> Result<(), Vec<String>> {
-        for _ in 0..60 {
+        for _ in 0..40 {
             let before = self.engine.head().await.unwrap();
             tokio::time::sleep(Duration::from_secs(30)).await;
             self.check()?;
