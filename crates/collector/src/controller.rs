@@ -146,10 +146,12 @@ impl Collector {
             self.publish();
             let wake = self.wake();
             tokio::select! {
-                heard = self.heard.recv() => self.hear(heard),
-                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
-                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
+                // In this order, so that the same things lead to the same; none can keep the next waiting for long.
+                biased;
                 changed = stop.changed() => if changed.is_err() { break },
+                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
+                heard = self.heard.recv() => self.hear(heard),
+                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
             }
         }
         self.calls.abort_all();

@@ -1,18 +1,16 @@
 //! Takes everybody who has steps one step further: events in, journal out, then the effects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use sexton_client::ServedKind;
-use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State};
+use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
-use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Detector, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
 use sexton_model::{Uid, marks};
 
-use super::{Caller, handler_of, has_steps, subscribers};
+use super::{has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
-use crate::ledger::object_ref;
 use crate::perform::{Hand, SendError, Sent, items};
 use crate::request::Request;
 
@@ -159,7 +157,8 @@ impl Collector {
             let forget = actions.contains(&Action::Forget);
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
-                journals.push(items::journal(snapshot, life, text, state.is_destroyed()));
+                let seen = self.actives.get(&uid).map_or(snapshot.revision_of(life), |active| active.seen);
+                journals.push(items::journal(snapshot, life, seen, text, state.is_destroyed()));
                 then.push((uid, life, state, actions, true));
             } else {
                 then.push((uid, life, state, actions, false));
@@ -169,12 +168,14 @@ impl Collector {
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
         for (uid, life, state, actions, journalled) in then {
-            let written = !journalled || results.next().is_some_and(|result| result.code < 400);
-            if written {
+            let result = if journalled { results.next() } else { None };
+            result.iter().for_each(|result| self.actives.wrote(&uid, result));
+            if !journalled || result.is_some_and(|result| result.code < 400) {
                 effects.push((uid, life, state, actions));
             } else {
                 // What is known here is not what is written there: read it again.
                 self.actives.drop(&uid);
+                self.rest();
             }
         }
         let more = self.do_effects(hand, decision, effects).await?;
@@ -230,6 +231,7 @@ impl Collector {
                         self.actives.drop(&uid);
                         self.rest();
                     } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                        active.wrote(result);
                         active.take(&event);
                         if event == Event::Released {
                             // The journal went with the life, or says so already.
@@ -279,111 +281,6 @@ impl Collector {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }
         Some(item)
-    }
-
-    fn caller(
-        &self,
-        hand: &Hand,
-        decision: &Decision,
-        life: LifeId,
-        callee: Callee,
-        phase: Phase,
-        attempt: u32,
-    ) -> Caller {
-        let snapshot = &self.view.snapshot;
-        let subscriber = match &callee {
-            Callee::Destroy => None,
-            Callee::Subscriber(uid) => snapshot.get(&Uid(uid.clone())),
-        };
-        let method = match (&callee, subscriber) {
-            (Callee::Destroy, _) => self.destroy_method(life),
-            (Callee::Subscriber(_), Some(subscriber)) => {
-                handler_of(snapshot, &self.view.classes, life, subscriber)
-                    .map(|(name, method, class)| (name, method, class.retry.clone()))
-            }
-            (Callee::Subscriber(uid), None) => Err(format!("the subscriber {uid} is gone")),
-        };
-        let finding = decision.judgement.doomed.get(&life);
-        let (is_doomed, is_destroyed) = self.fates(decision, life, subscriber, phase);
-        Caller {
-            resources: self.means.resources.clone(),
-            runner: self.means.runner.clone(),
-            uid: snapshot.uid(life).0,
-            object: self.address(life),
-            subscriber: subscriber.map(|other| {
-                let (kind, namespace, name) = self.address(other);
-                (kind, namespace, name, snapshot.uid(other).0)
-            }),
-            callee,
-            phase,
-            key: String::new(),
-            attempt,
-            session: finding.and_then(|one| self.ledger.collection_of(one)).unwrap_or_default().to_owned(),
-            epoch: hand.epoch(),
-            doomed: self.doomed_refs(decision, finding),
-            doomed_count: decision.judgement.doomed.len(),
-            is_doomed,
-            is_destroyed,
-            method,
-            clock: self.means.clock.clone(),
-        }
-    }
-
-    fn destroy_method(
-        &self,
-        life: LifeId,
-    ) -> Result<(String, sexton_model::class::Method, sexton_model::class::Retry), String> {
-        let snapshot = &self.view.snapshot;
-        let kind = snapshot.kind(life);
-        let class = self.view.classes.of(snapshot.group(life), kind);
-        let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
-        let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;
-        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry.clone()))
-    }
-
-    /// Where a life is found.
-    fn address(&self, life: LifeId) -> (ServedKind, String, String) {
-        let snapshot = &self.view.snapshot;
-        let key = snapshot.key(life);
-        let mut kind = ServedKind::well_known(
-            &key.kind.group,
-            &key.kind.resource,
-            snapshot.kind(life),
-            !key.namespace.is_empty(),
-        );
-        kind.version = snapshot.version(life).to_owned();
-        (kind, key.namespace, key.name)
-    }
-
-    /// Those who die in the same collection, the first of them.
-    fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> Vec<sexton_model::hook::ObjectRef> {
-        let same = decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
-        same.take(sexton_model::hook::MAX_DOOMED)
-            .map(|step| object_ref(&self.view.snapshot, step.life))
-            .collect()
-    }
-
-    /// Whether each object that the two of them know is doomed, or destroyed.
-    fn fates(
-        &self,
-        decision: &Decision,
-        life: LifeId,
-        subscriber: Option<LifeId>,
-        phase: Phase,
-    ) -> (BTreeMap<String, bool>, BTreeMap<String, bool>) {
-        let snapshot = &self.view.snapshot;
-        let mut known: BTreeSet<LifeId> = BTreeSet::new();
-        for one in [Some(life), subscriber].into_iter().flatten() {
-            known.insert(one);
-            known.extend(snapshot.targets_of(one));
-            known.extend(snapshot.owners(one).iter().filter_map(|(owner, _)| snapshot.get(&owner.uid)));
-        }
-        let uid = |one: &LifeId| snapshot.uid(*one).0;
-        let doomed = known.iter().map(|one| (uid(one), decision.judgement.dooms(*one))).collect();
-        let destroyed = known.iter().map(|one| {
-            (uid(one), snapshot.is_destroyed(*one) || (*one == life && phase == Phase::Destroyed))
-        });
-        (doomed, destroyed.collect())
     }
 }
 

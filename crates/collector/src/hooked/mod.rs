@@ -3,6 +3,7 @@
 //!
 //! It must not decide whose turn it is; it is told.
 
+mod asking;
 mod calling;
 mod drive;
 mod subscribers;
@@ -15,12 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
 use sexton_lifecycle::{LifeId, Snapshot};
-use sexton_model::marks;
+use sexton_model::bulk::ItemResult;
+use sexton_model::{Revision, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) state: State,
+    /// The revision of the life on which the state rests.
+    pub(crate) seen: Revision,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
@@ -80,13 +84,22 @@ impl Actives {
                 Some(text) => (State::decode(text)?, true),
                 None => (State::new(uid.clone()), false),
             };
-            let mut active = Active { state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
+            let seen = snapshot.revision_of(life);
+            let mut active =
+                Active { seen, state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
             if resumed {
                 active.take(&Event::Resume);
             }
             self.by_uid.insert(uid.clone(), active);
         }
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
+    }
+
+    /// Notes what a life is like since it was written.
+    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult) {
+        if let Some(active) = self.by_uid.get_mut(uid) {
+            active.wrote(result);
+        }
     }
 
     /// Takes in how a call ended.
@@ -130,6 +143,12 @@ impl Actives {
 }
 
 impl Active {
+    /// Notes what the life is like since it was written.
+    pub(crate) fn wrote(&mut self, result: &ItemResult) {
+        let revision = result.resource_version.as_ref().and_then(|version| version.parse().ok());
+        self.seen = revision.unwrap_or(self.seen);
+    }
+
     /// Takes an event in; what cannot be is told and changes nothing.
     pub(crate) fn take(&mut self, event: &Event) {
         match step(&self.state, event) {

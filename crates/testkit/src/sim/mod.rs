@@ -92,6 +92,7 @@ impl Run {
     async fn new(seed: u64) -> Run {
         let mut chance = Chance::new(seed);
         let judge: Arc<Mutex<Judge>> = Arc::default();
+        judge.lock().unwrap().strict = std::env::var("SEXTON_SIM_STRICT").is_ok();
         let nature: Arc<FixedNature> = Arc::default();
         nature.follow_time();
         let dir = chance.percent(4).then(|| tempfile::tempdir().unwrap());

@@ -52,15 +52,15 @@ fn whatever_goes_wrong() {
             break;
         }
         ran += 1;
-        if keep_going {
-            eprintln!("{seed}…");
-        }
         match run(seed) {
             Ok(counted) => {
                 counted.0.into_iter().for_each(|(what, times)| *figures.entry(what).or_default() += times)
             }
             Err(failure) if keep_going => {
                 eprintln!("{seed}: {}", failure.what[0]);
+                if let Ok(dir) = std::env::var("SEXTON_SIM_STORIES") {
+                    std::fs::write(format!("{dir}/{seed}.txt"), tell(&failure)).unwrap();
+                }
                 failed.push(seed);
             }
             Err(failure) => panic!("{}", tell(&failure)),
