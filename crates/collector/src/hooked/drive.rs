@@ -8,7 +8,7 @@ use sexton_lifecycle::{Detector, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
 use sexton_model::{Uid, marks};
 
-use super::{has_steps, subscribers};
+use super::{Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
 use crate::perform::{Hand, SendError, Sent, items};
