@@ -8,7 +8,7 @@ use sexton_lifecycle::{Detector, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
 use sexton_model::{Uid, marks};
 
-use super::{Caller, has_steps, subscribers};
+use super::{Active, Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
 use crate::perform::{Hand, SendError, Sent, items};
@@ -66,6 +66,13 @@ impl Collector {
         if !marked && step.finding.detector != Detector::Orphaned {
             return;
         }
+        let released = |active: &Active| active.state.stage == Stage::Released;
+        if self.actives.get(&snapshot.uid(life).0).is_some_and(released)
+            && items::is_held_by_us(snapshot, life)
+        {
+            // Somebody deleted it once more: what that put on it is taken off, too.
+            self.actives.drop(&snapshot.uid(life).0);
+        }
         let active = match self.actives.open(snapshot, life) {
             Ok(active) => active,
             Err(error) => {
@@ -98,17 +105,13 @@ impl Collector {
         }
     }
 
-    /// A circle is notified as a whole before any of it is destroyed.
+    /// A circle is notified as a whole before any of it is destroyed. Who is left alone of one is a circle, too.
     fn close_circle(&mut self, group: &Group) {
-        if group.members.len() < 2 {
-            return;
-        }
         let snapshot = &self.view.snapshot;
         let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
-        let all = group
-            .members
-            .iter()
-            .all(|step| stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over()));
+        let all = group.members.iter().all(|step| {
+            stage(step.life).is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
+        });
         if all {
             for step in &group.members {
                 if let Ok(active) = self.actives.open(snapshot, step.life)
@@ -270,7 +273,7 @@ impl Collector {
         let group = decision.plan.group_of(&snapshot.uid(life));
         let together: Vec<LifeId> =
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
-        let mut item = items::release(snapshot, finding, &together);
+        let mut item = items::release(snapshot, &decision.plan, finding, &together);
         if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
             && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
         {

@@ -9,7 +9,7 @@ mod tombstones;
 pub(crate) use scribe::Scribe;
 pub(crate) use tombstones::object_ref;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sexton_lifecycle::{Detector, Finding, Snapshot};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
@@ -182,9 +182,9 @@ impl Ledger {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
     }
 
-    /// The collections under way.
-    pub(crate) fn names(&self) -> std::collections::BTreeSet<String> {
-        self.open.keys().cloned().collect()
+    /// The collections under way that have records.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.open.iter().filter(|(_, open)| open.worth).map(|(name, _)| name.clone()).collect()
     }
 
     /// The collection of a life that dies.

@@ -3,8 +3,9 @@
 //! Each function makes one item of a bulk. The conditions in it are the proof that travels with the write; nothing
 //! here asks anybody.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use sexton_lifecycle::plan::Plan;
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, Revision, marks};
@@ -109,7 +110,9 @@ pub(crate) fn delete(
 }
 
 /// Takes off what is ours of a marked life. It goes, unless somebody else holds it.
-pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId]) -> Item {
+///
+/// Nobody waits for those who go together with it, nor for those whose turn comes after it although they depend on it.
+pub(crate) fn release(snapshot: &Snapshot, plan: &Plan, finding: &Finding, together: &[LifeId]) -> Item {
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
         snapshot.finalizers(life).filter(|finalizer| is_ours(finalizer)).map(str::to_owned).collect();
@@ -126,8 +129,10 @@ pub(crate) fn release(snapshot: &Snapshot, finding: &Finding, together: &[LifeId
         annotations: BTreeMap::new(),
     };
     let others = together.iter().copied().filter(|other| *other != life);
-    let others = others.chain(misled(snapshot, life));
-    let except = others.map(|other| snapshot.uid(other).0).collect();
+    let later = plan.dropped.iter().filter(|edge| edge.second == life).map(|edge| edge.first);
+    let others = others.chain(later).chain(misled(snapshot, life));
+    let except: BTreeSet<String> = others.map(|other| snapshot.uid(other).0).collect();
+    let except = except.into_iter().collect();
     Item { unreferenced: waits_for_dependents(snapshot, finding), except, ..about(snapshot, life, action) }
 }
 

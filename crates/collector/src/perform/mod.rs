@@ -109,7 +109,7 @@ pub(crate) fn turns<'a>(
                 continue;
             }
             let mut item = if marked {
-                items::release(snapshot, &step.finding, &together)
+                items::release(snapshot, &decision.plan, &step.finding, &together)
             } else {
                 let signature = sign.signature(&step.finding);
                 items::delete(snapshot, &decision.judgement, &step.finding, &signature)

@@ -60,6 +60,7 @@ impl Member {
         let collector = Collector::new(means, chosen);
         let summary = collector.summary();
         *wire.summary.lock().unwrap() = Some(summary.clone());
+        tokio::spawn(report(summary.clone(), air.clone()));
         let (stop, stopped) = watch::channel(Stop::No);
         let asleep: Arc<Mutex<Option<Waker>>> = Arc::default();
         let work = tokio::spawn(paced(Box::pin(collector.run(stopped)), paused, asleep.clone()));
@@ -88,6 +89,16 @@ impl Member {
     /// Whether it ended though nobody told it to.
     pub fn ended(&self) -> bool {
         self.work.is_finished()
+    }
+}
+
+/// Tells the judge when a collector does not trust its own plan.
+async fn report(mut summary: watch::Receiver<Summary>, air: Arc<Air>) {
+    while summary.changed().await.is_ok() {
+        let trouble = summary.borrow_and_update().trouble.clone();
+        if let Some(trouble) = trouble.filter(|trouble| trouble.contains("did not pass")) {
+            return air.judge.lock().unwrap().accuse(trouble);
+        }
     }
 }
 
