@@ -86,7 +86,12 @@ impl Judge {
         if self.shown.len() == SHOWN {
             self.shown.pop_front();
         }
-        self.shown.push_back(what.into());
+        let what = what.into();
+        // What is said again and again would hide what led to it.
+        if self.shown.iter().rev().take(6).any(|known| *known == what) {
+            return;
+        }
+        self.shown.push_back(what);
     }
 
     /// The last steps.
