@@ -2,7 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{backup, collect, delete, get, kinds, kubeconfig, put, serve, version, watch};
+use crate::commands::{
+    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, plan, protect, put, resume,
+    serve, subscribe, version, watch, why,
+};
 use crate::settings::Settings;
 
 /// Finds garbage, tells those who care, and destroys it in the right order.
@@ -22,7 +25,18 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Get(get::Args),
     Put(put::Args),
+    Plan(plan::Args),
     Delete(delete::Args),
+    Resume(resume::Args),
+    Why(why::Args),
+    Graph(graph::Args),
+    Collections(collections::Args),
+    Force(force::Args),
+    Retry(force::RetryArgs),
+    Protect(protect::Args),
+    Unprotect(protect::UnArgs),
+    Subscribe(subscribe::Args),
+    Unsubscribe(subscribe::UnArgs),
     Watch(watch::Args),
     Kinds(kinds::Args),
     Serve(serve::Args),

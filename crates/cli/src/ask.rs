@@ -10,16 +10,16 @@ pub(crate) fn somebody_is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks for the word `yes`, written in full.
-pub(crate) async fn yes(question: &str, output: &Output) -> Result<bool, Failure> {
-    output.prompt(&format!("{question} Type yes: "));
+/// Asks for a line, without the spaces around it.
+pub(crate) async fn answer(prompt: &str, output: &Output) -> Result<String, Failure> {
+    output.prompt(prompt);
     // Away from the runtime: a terminal can be silent for ever, and Ctrl-C must still be heard.
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)
     });
     match read.await {
-        Ok(Ok(line)) => Ok(line.trim() == "yes"),
+        Ok(Ok(line)) => Ok(line.trim().to_owned()),
         _ => Err(Failure::new("cannot read the answer")),
     }
 }

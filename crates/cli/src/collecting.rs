@@ -59,3 +59,12 @@ fn own_name() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{host}-{}-{:x}", std::process::id(), since.as_nanos())
 }
+
+/// The collector of a command that works on the store of this process: it finishes what was asked for, and leaves
+/// orphans to whoever looks for them.
+pub(crate) fn of_a_command(resources: Resources) -> Collector {
+    let mut settings = Settings::new(OF_THE_STORE);
+    settings.lease.inherits = true;
+    settings.takes_orphans = false;
+    collector(Arc::new(resources.clone()), resources, settings)
+}

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use sexton_client::call::CallError;
 use sexton_client::kinds::{DiscoverError, NoSuchKind};
 use sexton_client::resources::{DeleteError, GetError, ListError, PutError, WatchError};
+use sexton_collector::approve::ApproveError;
+use sexton_collector::preview::PreviewError;
 use sexton_model::Status;
 
 /// How a command ends.
@@ -15,7 +17,9 @@ pub(crate) enum Exit {
     Done = 0,
     /// It went wrong.
     Error = 1,
-    /// Nothing was done, because somebody must say yes first.
+    /// Something would change, and somebody asked to be told so.
+    Pending = 2,
+    /// Nothing was done, because somebody must say yes first; or it is in the way of something.
     Held = 3,
     /// Some of it was done.
     Partial = 4,
@@ -65,6 +69,11 @@ impl Failure {
     /// The reader of our output has gone: an end, not an error.
     pub(crate) fn nobody_listens() -> Failure {
         Failure { exit: Exit::Done, quiet: true, ..Failure::new("the output was closed") }
+    }
+
+    /// Somebody pressed Ctrl-C before anything was done.
+    pub(crate) fn interrupted() -> Failure {
+        Failure { exit: Exit::Interrupted, quiet: true, ..Failure::new("interrupted") }
     }
 
     #[must_use]
@@ -182,6 +191,19 @@ impl From<DeleteError> for Failure {
             DeleteError::Changed(status) => refused(&status).next("look again", "the same command once more"),
             DeleteError::Call(error) => error.into(),
         }
+    }
+}
+
+impl From<PreviewError> for Failure {
+    fn from(error: PreviewError) -> Self {
+        Failure::new(error.to_string()).because(&error)
+    }
+}
+
+impl From<ApproveError> for Failure {
+    fn from(error: ApproveError) -> Self {
+        let failure = Failure::new(error.to_string()).because(&error);
+        failure.detail("what is marked stays marked").next("see what is under way", "sexton collections")
     }
 }
 

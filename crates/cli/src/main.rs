@@ -11,14 +11,19 @@ mod ask;
 mod collecting;
 mod commands;
 mod failure;
+mod following;
 mod input;
+mod interrupt;
 mod lock;
 mod logging;
+mod naming;
+mod one;
 mod output;
 #[cfg(test)]
 mod reference;
 mod run;
 mod settings;
+mod showing;
 mod targets;
 mod world;
 

@@ -6,7 +6,10 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::commands::{backup, collect, delete, get, kinds, kubeconfig, put, serve, version, watch};
+use crate::commands::{
+    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, plan, protect, put, resume,
+    serve, subscribe, version, watch, why,
+};
 use crate::failure::{Exit, Failure};
 use crate::logging;
 use crate::output::Output;
@@ -32,6 +35,9 @@ pub(crate) fn run() -> ExitCode {
             // These end in their own time: what is under way is finished first.
             Command::Serve(args) => return serve::run(args, &settings, &output).await,
             Command::Collect(args) => return collect::run(args, &settings, &output).await,
+            Command::Delete(_) | Command::Resume(_) | Command::Force(_) | Command::Retry(_) => {
+                return dispatch(command, &settings, &output).await;
+            }
             _ => {}
         }
         tokio::select! {
@@ -50,7 +56,18 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
     match command {
         Command::Get(args) => get::run(args, settings, output).await,
         Command::Put(args) => put::run(args, settings, output).await,
+        Command::Plan(args) => plan::run(args, settings, output).await,
         Command::Delete(args) => delete::run(args, settings, output).await,
+        Command::Resume(args) => resume::run(args, settings, output).await,
+        Command::Why(args) => why::run(args, settings, output).await,
+        Command::Graph(args) => graph::run(args, settings, output).await,
+        Command::Collections(args) => collections::run(args, settings, output).await,
+        Command::Force(args) => force::run(args, settings, output).await,
+        Command::Retry(args) => force::retry(args, settings, output).await,
+        Command::Protect(args) => protect::run(args, settings, output).await,
+        Command::Unprotect(args) => protect::undo(args, settings, output).await,
+        Command::Subscribe(args) => subscribe::run(args, settings, output).await,
+        Command::Unsubscribe(args) => subscribe::undo(args, settings, output).await,
         Command::Watch(args) => watch::run(args, settings, output).await,
         Command::Kinds(args) => kinds::run(&args, settings, output).await,
         Command::Backup(args) => backup::run(args, settings, output).await,

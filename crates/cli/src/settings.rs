@@ -7,6 +7,9 @@ use sexton_client::connect::Credentials;
 
 use crate::failure::Failure;
 
+/// The usual data directory.
+const DATA: &str = ".sexton";
+
 /// The flags of all commands.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Where and how")]
@@ -18,7 +21,7 @@ pub(crate) struct Settings {
         value_name = "DIR",
         env = "SEXTON_DATA",
         hide_env_values = true,
-        default_value = ".sexton"
+        default_value = DATA
     )]
     pub(crate) data: PathBuf,
     /// Use the server at this address instead
@@ -45,6 +48,30 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The flags that lead to the same target and namespace, to be typed behind a command that is proposed.
+    pub(crate) fn flags(&self) -> String {
+        let namespace = self.namespace.as_ref().map(|namespace| format!(" -n {}", quoted(namespace)));
+        format!("{}{}", namespace.unwrap_or_default(), self.target_flags())
+    }
+
+    /// The same without the namespace.
+    pub(crate) fn target_flags(&self) -> String {
+        let data = self.data.display().to_string();
+        let data = (data != DATA && self.server.is_none() && self.context.is_none()).then_some(data);
+        let file = |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string());
+        let flags = [
+            ("--server", self.server.clone()),
+            ("--context", self.context.clone()),
+            ("--data", data),
+            ("--token-file", file(&self.token_file)),
+            ("--certificate-authority", file(&self.certificate_authority)),
+        ];
+        flags
+            .iter()
+            .filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(value.as_ref()?))))
+            .collect()
+    }
+
     /// Token and certificates for a server.
     pub(crate) fn credentials(&self) -> Result<Credentials, Failure> {
         let token = match &self.token_file {
@@ -61,10 +88,32 @@ impl Settings {
     }
 }
 
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// The kubeconfig files, in the order in which they count.
 pub(crate) fn kubeconfig_files() -> Vec<PathBuf> {
     match std::env::var_os("KUBECONFIG").filter(|paths| !paths.is_empty()) {
         Some(paths) => std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect(),
         None => std::env::home_dir().map(|home| home.join(".kube").join("config")).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_when_a_shell_would_read_them() {
+        assert_eq!(quoted("Vm/web-1"), "Vm/web-1");
+        assert_eq!(quoted("app in (a, b)"), "'app in (a, b)'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
     }
 }

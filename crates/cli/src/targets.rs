@@ -1,7 +1,7 @@
-//! Which objects are meant by the words `KIND`, `KIND NAME…`, `KIND,KIND` and `KIND/NAME…`.
+//! Which objects are meant by the words `KIND`, `KIND NAME…`, `KIND,KIND`, `KIND/NAME…` and `KIND/NAMESPACE/NAME…`.
 
 use sexton_client::kinds::Word;
-use sexton_client::{Kinds, ServedKind};
+use sexton_client::{Kinds, Place, ServedKind};
 
 use crate::failure::Failure;
 
@@ -10,8 +10,17 @@ use crate::failure::Failure;
 pub(crate) struct Wanted {
     /// The kind.
     pub(crate) kind: ServedKind,
+    /// The namespace, if it was typed with the name.
+    pub(crate) namespace: Option<String>,
     /// `None` means all that the selectors allow.
     pub(crate) name: Option<String>,
+}
+
+impl Wanted {
+    /// Where it is, if nothing else is said about the namespace.
+    pub(crate) fn place(&self, usual: Option<&str>) -> Place {
+        Place::new(&self.kind, self.namespace.as_deref().or(usual))
+    }
 }
 
 /// Reads the words of a command.
@@ -32,11 +41,13 @@ pub(crate) fn read(kinds: &Kinds, words: &[String]) -> Result<Vec<Wanted>, Failu
         let meant = if category.is_empty() { vec![kinds.resolve(word)?] } else { category };
         for kind in meant {
             match rest {
-                [] => wanted.push(Wanted { kind: kind.clone(), name: None }),
+                [] => wanted.push(Wanted { kind: kind.clone(), namespace: None, name: None }),
                 names => {
-                    wanted.extend(
-                        names.iter().map(|name| Wanted { kind: kind.clone(), name: Some(name.clone()) }),
-                    );
+                    wanted.extend(names.iter().map(|name| Wanted {
+                        kind: kind.clone(),
+                        namespace: None,
+                        name: Some(name.clone()),
+                    }));
                 }
             }
         }
@@ -44,11 +55,20 @@ pub(crate) fn read(kinds: &Kinds, words: &[String]) -> Result<Vec<Wanted>, Failu
     Ok(wanted)
 }
 
-fn with_name(kinds: &Kinds, text: &str) -> Result<Wanted, Failure> {
-    match Word::from(text) {
-        Word { kind, name: Some(name) } if !name.is_empty() && !name.contains('/') => {
-            Ok(Wanted { kind: kinds.resolve(&kind)?.clone(), name: Some(name) })
-        }
-        _ => Err(Failure::new(format!("{text:?} is not of the form KIND/NAME"))),
+/// One object, as `KIND/NAME` or `KIND/NAMESPACE/NAME`.
+pub(crate) fn with_name(kinds: &Kinds, text: &str) -> Result<Wanted, Failure> {
+    let malformed = || Failure::new(format!("{text:?} is not of the form KIND/NAME or KIND/NAMESPACE/NAME"));
+    let Word { kind, name: Some(name) } = Word::from(text) else { return Err(malformed()) };
+    let (namespace, name) = match name.split_once('/') {
+        Some((namespace, name)) => (Some(namespace.to_owned()), name.to_owned()),
+        None => (None, name),
+    };
+    if name.is_empty() || name.contains('/') || namespace.as_deref() == Some("") {
+        return Err(malformed());
     }
+    let kind = kinds.resolve(&kind)?.clone();
+    if namespace.is_some() && !kind.namespaced {
+        return Err(Failure::new(format!("{text:?}: {} live in no namespace", kind.resource.resource)));
+    }
+    Ok(Wanted { kind, namespace, name: Some(name) })
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sexton_client::connect::{self, ConnectError, Connection};
-use sexton_client::{Kinds, Place, Resources, ServedKind};
+use sexton_client::foreign::{BulkOptions, FeedOptions};
+use sexton_client::{ForeignGateway, Gateway, Kinds, Place, Resources, ServedKind};
 use sexton_model::stored;
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
@@ -108,6 +109,15 @@ impl World {
         Ok(Place::new(kind, Some(namespace)))
     }
 
+    /// Feed and writes in bulk: our own server has both, any other is made to.
+    pub(crate) fn gateway(&self, kinds: &Kinds) -> Arc<dyn Gateway> {
+        if is_ours(kinds) {
+            return Arc::new(self.resources.clone());
+        }
+        let client = self.resources.client().clone();
+        Arc::new(ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default()))
+    }
+
     /// What the target serves.
     pub(crate) async fn kinds(&self) -> Result<Kinds, Failure> {
         // The first request of every command: whoever does not answer is named.
@@ -116,6 +126,13 @@ impl World {
             .map_err(Failure::from)
             .map_err(|failure| Failure { what: format!("{}: {}", self.target, failure.what), ..failure })
     }
+}
+
+/// Whether this is a server of ours, which has records of collections.
+pub(crate) fn is_ours(kinds: &Kinds) -> bool {
+    kinds.all.iter().any(|kind| {
+        kind.resource.group == "sexton.dev" && kind.resource.resource == sexton_model::collection::RESOURCE
+    })
 }
 
 /// Whether there is no store at all. What cannot be looked at is not absent.

@@ -1,39 +1,58 @@
 //! What is in the way of lives that should be gone, who could clear it, and how.
 
 use sexton_lifecycle::destruction::{self, Block, Callee};
-use sexton_lifecycle::{LifeId, Snapshot, WhyHeld};
+use sexton_lifecycle::{Judgement, LifeId, Snapshot, WhyHeld};
 use sexton_model::collection::Blocker;
 use sexton_model::{Uid, time};
 
-use crate::decide::Decision;
-use crate::hooked::Actives;
 use crate::ledger::object_ref;
 use crate::perform::items::foreign_finalizers;
 
+/// Those who cannot go, whatever we do.
+#[derive(Debug, Default)]
+pub(crate) struct Stuck {
+    /// Held by finalizers of others.
+    pub(crate) finalizers: Vec<LifeId>,
+    /// Waiting for somebody who stays.
+    pub(crate) kept: Vec<(LifeId, LifeId)>,
+}
+
 /// Everything that is in the way, each with the root of the collection that it holds up.
-pub(crate) fn blockers(
+pub(crate) fn blockers<'a>(
     snapshot: &Snapshot,
-    decision: &Decision,
-    actives: &Actives,
-    stuck: &[LifeId],
+    judgement: &Judgement,
+    steps: impl Iterator<Item = (LifeId, &'a destruction::State)>,
+    stuck: &Stuck,
 ) -> Vec<(Uid, Blocker)> {
     let mut all = Vec::new();
-    let root = |life: LifeId| decision.judgement.doomed.get(&life).map(|finding| finding.root.clone());
-    for life in stuck {
+    let root = |life: LifeId| judgement.doomed.get(&life).map(|finding| finding.root.clone());
+    for life in &stuck.finalizers {
         let Some(root) = root(*life) else { continue };
         for finalizer in foreign_finalizers(snapshot, *life) {
             all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
         }
     }
-    for hold in &decision.judgement.holds {
+    for (life, stays) in &stuck.kept {
+        let held = judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
+            || snapshot.users_of(*life).next().is_some();
+        if let Some(root) = root(*life).filter(|_| !held) {
+            all.push((root, of_staying(snapshot, *life, *stays)));
+        }
+    }
+    for hold in &judgement.holds {
         let Some(keeps) = hold.keeps else { continue };
         let Some(root) = root(keeps) else { continue };
         all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
     }
-    for (uid, active) in actives.iter() {
-        let Some(life) = snapshot.get(&Uid(uid.clone())) else { continue };
+    for (life, finding) in &judgement.doomed {
+        let mut users = snapshot.users_of(*life).filter(|user| !judgement.dooms(*user));
+        if let Some(user) = users.next() {
+            all.push((finding.root.clone(), of_class(snapshot, *life, user, users.count())));
+        }
+    }
+    for (life, state) in steps {
         let Some(root) = root(life) else { continue };
-        let blocked = destruction::blockers(&active.state);
+        let blocked = destruction::blockers(state);
         all.extend(blocked.iter().map(|blocker| (root.clone(), of_step(snapshot, life, blocker))));
     }
     all
@@ -52,14 +71,26 @@ fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
     }
 }
 
+fn of_staying(snapshot: &Snapshot, life: LifeId, stays: LifeId) -> Blocker {
+    let name = object_ref(snapshot, stays).to_string();
+    Blocker {
+        object: object_ref(snapshot, life),
+        reason: format!("{name} needs it, and is not to be destroyed"),
+        clears: Some(format!("sexton delete {name}")),
+        waits_for: Some(name),
+        since: snapshot.deleted(life).map(time::format),
+        ..Blocker::default()
+    }
+}
+
 fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> Blocker {
     let name = object_ref(snapshot, held).to_string();
     let (reason, clears) = match why {
         WhyHeld::Protected(text) if text == "true" => {
-            (format!("{name} is protected"), format!("kubectl annotate {name} sexton.dev/protect-"))
+            (format!("{name} is protected"), format!("sexton unprotect {name}"))
         }
         WhyHeld::Protected(text) => {
-            (format!("{name} is protected: {text}"), format!("kubectl annotate {name} sexton.dev/protect-"))
+            (format!("{name} is protected: {text}"), format!("sexton unprotect {name}"))
         }
         WhyHeld::NotApproved(digest) => (
             format!("{name} was not in the plan {digest} that was approved"),
@@ -71,6 +102,19 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
         waits_for: Some(name),
         reason,
         clears: Some(clears),
+        ..Blocker::default()
+    }
+}
+
+fn of_class(snapshot: &Snapshot, class: LifeId, user: LifeId, others: usize) -> Blocker {
+    let name = object_ref(snapshot, user).to_string();
+    let more = if others == 0 { String::new() } else { format!(" and {others} more") };
+    Blocker {
+        object: object_ref(snapshot, class),
+        reason: format!("in use by {name}{more}"),
+        since: snapshot.deleted(class).map(time::format),
+        clears: Some(format!("sexton delete {name}")),
+        waits_for: Some(name),
         ..Blocker::default()
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::LifeId;
 use sexton_model::Revision;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -65,6 +65,8 @@ pub struct Collector {
     pub(crate) ledger: Ledger,
     pub(crate) scribe: Scribe,
     pub(crate) calls: JoinSet<Answer>,
+    /// So many calls are made at once; the others wait for their turn.
+    pub(crate) slots: Arc<Semaphore>,
     pub(crate) hand: Option<Hand>,
     pub(crate) draining: bool,
     /// Those with steps whose turn it is.
@@ -74,8 +76,8 @@ pub struct Collector {
     heard: mpsc::Receiver<Heard>,
     tell: watch::Sender<Summary>,
     classes_stale: bool,
-    /// A predecessor may have left records that say that something goes on.
-    inherited: bool,
+    /// What whoever acted before us has written is not read yet.
+    books_stale: bool,
     /// Something happened that may matter.
     dirty: bool,
     /// Up to here has been written; nothing is concluded before it was heard, or until then.
@@ -83,8 +85,10 @@ pub struct Collector {
     /// Nothing is tried before this: the last try failed.
     pause: Option<Instant>,
     backoff: Backoff,
+    /// Until when the last books are waited for.
+    drain_until: Option<Instant>,
     next_look: Instant,
-    /// When the world was looked at last, in seconds since 1970.
+    /// What time it was at the last look.
     looked: i64,
     next_turn: Instant,
 }
@@ -105,17 +109,19 @@ impl Collector {
             waiting: Waiting::default(),
             actives: Actives::default(),
             calls: JoinSet::new(),
+            slots: Arc::new(Semaphore::new(settings.hooks_at_once.clamp(1, Semaphore::MAX_PERMITS))),
             hand: None,
             draining: false,
             turn: Vec::new(),
             summary: Summary::default(),
             tell,
             classes_stale: true,
-            inherited: false,
+            books_stale: true,
             dirty: true,
             echo: None,
             pause: None,
             backoff,
+            drain_until: None,
             next_look: now,
             looked: i64::MIN,
             next_turn: now,
@@ -134,7 +140,11 @@ impl Collector {
         loop {
             let told = *stop.borrow_and_update();
             self.draining = told >= Stop::Drain;
-            if told == Stop::Now || (told == Stop::Drain && self.calls.is_empty()) {
+            if told == Stop::Drain && self.is_drained() {
+                self.write_down().await;
+                break;
+            }
+            if told == Stop::Now {
                 break;
             }
             if Instant::now() >= self.next_turn {
@@ -146,17 +156,22 @@ impl Collector {
             self.publish();
             let wake = self.wake();
             tokio::select! {
-                // In this order, so that the same things lead to the same; none can keep the next waiting for long.
-                biased;
-                changed = stop.changed() => if changed.is_err() { break },
-                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
                 heard = self.heard.recv() => self.hear(heard),
+                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
                 () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
+                changed = stop.changed() => if changed.is_err() { break },
             }
         }
         self.calls.abort_all();
         self.lease.release().await;
         self.scribe.finish().await;
+    }
+
+    /// Whether nothing is under way, and the books are up to date or cannot be brought there.
+    fn is_drained(&mut self) -> bool {
+        let until = *self.drain_until.get_or_insert_with(|| Instant::now() + ECHO);
+        let working = self.hand.is_some() && self.view.synced();
+        self.calls.is_empty() && (!self.dirty || !working || Instant::now() >= until)
     }
 
     fn hear(&mut self, first: Option<Heard>) {
@@ -203,7 +218,7 @@ impl Collector {
                 if is_new {
                     tracing::info!(epoch = epoch.transitions, "it is our turn to collect");
                     self.step_down();
-                    (self.dirty, self.inherited) = (true, true);
+                    (self.dirty, self.books_stale) = (true, true);
                 }
                 self.hand = Some(Hand::new(self.means.gateway.clone(), Some(epoch)));
             }
@@ -222,7 +237,11 @@ impl Collector {
 
     /// It is somebody else's turn: whatever is under way here is theirs now.
     fn step_down(&mut self) {
-        self.hand = None;
+        if self.hand.take().is_some() {
+            // Theirs are the books, too.
+            let records = Records::new(self.means.resources.clone(), Keep::default());
+            self.scribe = Scribe::start(records, self.means.clock.clone());
+        }
         self.calls.abort_all();
         self.calls = JoinSet::new();
         self.actives.clear();
@@ -246,16 +265,14 @@ impl Collector {
         self.next_look = Instant::now() + self.settings.full_pass;
         self.looked = self.means.clock.now();
         self.summary.rounds += 1;
-        if self.classes_stale && !self.read_classes().await {
+        if (self.classes_stale && !self.read_classes().await)
+            || (self.books_stale && !self.read_books().await)
+        {
             return;
         }
         match self.round().await {
             Ok(reached) => {
-                if std::mem::take(&mut self.inherited) {
-                    self.scribe.close_others(self.ledger.names());
-                }
                 if self.pause.is_none() {
-                    // Whatever was refused is tried again later and later.
                     self.backoff.reset();
                 }
                 if reached > self.view.snapshot.revision() {
@@ -299,34 +316,50 @@ impl Collector {
         }
     }
 
+    /// Goes on with the books of whoever acted before.
+    async fn read_books(&mut self) -> bool {
+        let records = Records::new(self.means.resources.clone(), Keep::default());
+        match records.unfinished().await {
+            Ok(unfinished) => {
+                self.ledger = Ledger::new(self.settings.tombstones);
+                unfinished.into_iter().for_each(|record| self.ledger.adopt(record));
+                self.books_stale = false;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the records cannot be read");
+                self.rest();
+                false
+            }
+        }
+    }
+
     /// When to wake up if nothing happens.
     fn wake(&self) -> Instant {
         let seconds = |at: i64| {
             let left = at.saturating_sub(self.means.clock.now()).max(0);
             Instant::now() + Duration::from_secs(u64::try_from(left).unwrap_or(0))
         };
+        let mut wake = self.next_turn.min(self.next_look);
         if self.dirty {
-            // As soon as it may: a moment that has come already wakes nobody, something else is missing then.
             let waits = [self.pause, self.echo.map(|(_, until)| until)];
-            let may = waits.into_iter().flatten().max().filter(|may| *may > Instant::now());
-            return may.map_or(self.next_turn, |may| may.min(self.next_turn));
+            wake = waits.into_iter().flatten().fold(wake, Instant::min);
         }
-        let wake = self.next_turn.min(self.next_look);
         match self.due() {
             Some(due) => wake.min(seconds(due)),
             None => wake,
         }
     }
 
-    /// Whether it is time to look though nothing was heard: for somebody, or for everybody.
+    /// Whether the world is to be looked at although nothing happened in it.
     fn is_time(&self) -> bool {
         Instant::now() >= self.next_look || self.due().is_some_and(|due| due <= self.means.clock.now())
     }
 
-    /// When somebody's time comes, in seconds since 1970. What had come at the last look was looked at.
+    /// When somebody's time comes, in seconds since 1970. Whose time had come at the last look was seen then.
     fn due(&self) -> Option<i64> {
         let grace = i64::try_from(self.settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
-        self.actives.due().chain(self.waiting.due(grace)).filter(|due| *due > self.looked).min()
+        [self.actives.due(self.looked), self.waiting.due(grace, self.looked)].into_iter().flatten().min()
     }
 
     fn publish(&mut self) {

@@ -1,9 +1,9 @@
 //! From what is seen to what is to be done: detect, protect, order, prove. Nothing is written here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sexton_lifecycle::detect::{self, Grace, Roots};
-use sexton_lifecycle::plan::{self, Flaw, Plan};
+use sexton_lifecycle::plan::{self, Flaw, Plan, Relation};
 use sexton_lifecycle::protect::{self, Held};
 use sexton_lifecycle::{Judgement, LifeId};
 use sexton_model::Uid;
@@ -25,10 +25,10 @@ impl Waiting {
         self.spared.insert(uid, until);
     }
 
-    /// When everybody's time comes.
-    pub(crate) fn due(&self, grace: i64) -> impl Iterator<Item = i64> + '_ {
-        let orphans = self.since.values().map(move |since| since.saturating_add(grace));
-        orphans.chain(self.spared.values().copied())
+    /// When the next one's time comes, later than this.
+    pub(crate) fn due(&self, grace: i64, after: i64) -> Option<i64> {
+        let orphans = self.since.values().map(|since| since.saturating_add(grace));
+        orphans.chain(self.spared.values().copied()).filter(|due| *due > after).min()
     }
 }
 
@@ -37,8 +37,17 @@ impl Waiting {
 pub(crate) struct Decision {
     pub(crate) judgement: Judgement,
     pub(crate) plan: Plan,
+    /// Dependents that go after their owner, because they want to hear of its end: it does not wait for them.
+    pub(crate) survivors: HashMap<LifeId, Vec<LifeId>>,
     /// What the collector itself accused and does not touch, because it is too much.
     pub(crate) fuse: Option<Held>,
+}
+
+impl Decision {
+    /// Those who depend on a life and go after it.
+    pub(crate) fn survivors_of(&self, life: LifeId) -> &[LifeId] {
+        self.survivors.get(&life).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Why nothing is decided: the proof of the plan failed. A mistake of ours, so nothing at all is done.
@@ -74,7 +83,11 @@ pub(crate) fn decide(
     }
     let plan = plan::make(snapshot, &judgement);
     plan::check(snapshot, &judgement, &plan).map_err(Unproved)?;
-    Ok(Decision { judgement, plan, fuse })
+    let mut survivors: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+    for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner) {
+        survivors.entry(edge.second).or_default().push(edge.first);
+    }
+    Ok(Decision { judgement, plan, survivors, fuse })
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

@@ -9,6 +9,7 @@
 //! [`Collector::run`] is the loop. Events only wake it: every look is at the whole of what matters, so that starting,
 //! going on after a crash and the steady state are the same code.
 
+pub mod approve;
 mod blockers;
 mod clock;
 mod controller;
@@ -24,6 +25,7 @@ pub mod records;
 mod request;
 mod round;
 mod settings;
+mod standing;
 mod summary;
 mod view;
 
@@ -33,4 +35,5 @@ pub use hooked::Runner;
 pub use lease::LeaseSettings;
 pub use request::{Request, Want};
 pub use settings::Settings;
+pub use standing::Standing;
 pub use summary::Summary;

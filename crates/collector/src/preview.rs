@@ -2,14 +2,15 @@
 
 use futures::StreamExt;
 use sexton_client::resources::{FeedError, ListError};
-use sexton_client::{Gateway, Resources};
+use sexton_client::{Gateway, Lines, Resources};
 use sexton_lifecycle::detect::{self, Roots};
 use sexton_lifecycle::plan::{self, Plan};
 use sexton_lifecycle::{Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
-use sexton_model::Uid;
 use sexton_model::feed::Line;
+use sexton_model::{Policy, Uid};
 
 use crate::decide::Unproved;
+use crate::standing::Standing;
 use crate::view::{Classes, View};
 
 /// Why there is no preview.
@@ -41,6 +42,14 @@ impl World {
     /// # Errors
     /// See [`PreviewError`].
     pub async fn look(gateway: &dyn Gateway, resources: &Resources) -> Result<World, PreviewError> {
+        Ok(World::open(gateway, resources).await?.0)
+    }
+
+    /// Looks, and gives back the rest of the feed as well: who goes on to hear it stays up to date.
+    ///
+    /// # Errors
+    /// See [`PreviewError`].
+    pub async fn open(gateway: &dyn Gateway, resources: &Resources) -> Result<(World, Lines), PreviewError> {
         let mut view = View::default();
         view.begin();
         let mut lines = gateway.changes(None).await?;
@@ -51,7 +60,25 @@ impl World {
         let classes = Classes::read(resources).await?;
         view.snapshot.set_classes(&classes.bindings());
         view.classes = classes;
-        Ok(World { view })
+        Ok((World { view }, lines))
+    }
+
+    /// Takes in what happened.
+    pub fn hear(&mut self, line: Line) {
+        self.view.hear(line);
+    }
+
+    /// What stands in the way of what is marked, and what is under way.
+    pub fn standing(&self, judgement: &Judgement) -> Standing {
+        Standing::of(self.snapshot(), judgement)
+    }
+
+    /// What becomes of dependents if nobody says so: as the server decides it.
+    pub fn usual_policy(&self, life: LifeId) -> Policy {
+        let snapshot = self.snapshot();
+        let class = snapshot.kind(life) == "Class" && snapshot.group(life) == "sexton.dev";
+        let holds_others = snapshot.is_namespace(life) || snapshot.is_definition(life) || class;
+        if holds_others { Policy::Background } else { Policy::Cascade }
     }
 
     /// All lives.

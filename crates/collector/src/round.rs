@@ -9,7 +9,7 @@ use sexton_lifecycle::plan::Group;
 use sexton_model::Revision;
 use sexton_model::bulk::Outcome;
 
-use crate::blockers::blockers;
+use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
 use crate::perform::{self, SendError, Sent, Write};
@@ -30,9 +30,7 @@ impl Collector {
             }
         };
         self.summary.doomed = decision.judgement.doomed.len();
-        if let Some(held) = &decision.fuse {
-            self.summary.trouble = Some(format!("held: {held}"));
-        }
+        self.summary.held = decision.fuse.as_ref().map(ToString::to_string);
         self.ledger.note(&self.view.snapshot, &decision, now);
         let (mut sent, stuck) = self.simple(&decision).await?;
         let stepped = self.steps(&decision, now).await?;
@@ -41,19 +39,34 @@ impl Collector {
         Ok(sent.revision)
     }
 
+    /// At the end: what the calls said that were under way is written down, so that nobody makes them again.
+    pub(crate) async fn write_down(&mut self) {
+        if !self.actives.wait() || !self.view.synced() {
+            return;
+        }
+        let now = self.means.clock.now();
+        let Ok(decision) = decide(&self.view, &self.settings, &mut self.waiting, now) else { return };
+        if let Err(error) = self.steps(&decision, now).await {
+            tracing::warn!(%error, "the last answers were not written down");
+        }
+    }
+
     /// Marks, strips and removes everybody who takes no steps.
-    async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Vec<LifeId>), SendError> {
+    async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Stuck), SendError> {
         let snapshot = &self.view.snapshot;
-        let Some(hand) = self.hand.clone() else { return Ok((Sent::default(), Vec::new())) };
+        // Whoever is about to stop begins nothing new.
+        let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
+            return Ok((Sent::default(), Stuck::default()));
+        };
         let first = perform::first(snapshot, decision, &self.ledger);
         let (mut sent, marked) = self.send_first(&hand, first).await?;
         if sent.refusals().next().is_some() {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
-            return Ok((sent, Vec::new()));
+            return Ok((sent, Stuck::default()));
         }
         let turns = perform::turns(&self.view.snapshot, decision, &marked, &mut self.ledger);
-        let (stuck, stepping) = (turns.stuck, turns.stepping);
+        let (stuck, stepping) = (Stuck { finalizers: turns.stuck, kept: turns.kept }, turns.stepping);
         let writes = turns.writes;
         let removed = hand.send(writes.into_iter().map(|(_, item)| item).collect()).await?;
         self.summary.removed += removed.removed() as u64;
@@ -63,7 +76,7 @@ impl Collector {
             self.rest();
         }
         sent.absorb(removed);
-        let forced = perform::forced(&self.view.snapshot, &stuck);
+        let forced = perform::forced(&self.view.snapshot, &stuck.finalizers);
         if !forced.is_empty() {
             let items = forced.into_iter().map(|(life, mut item)| {
                 let finding = &decision.judgement.doomed[&life];
@@ -91,9 +104,13 @@ impl Collector {
         Ok((sent, marked))
     }
 
-    fn keep_books(&mut self, decision: &Decision, stuck: &[LifeId], now: i64) {
+    fn keep_books(&mut self, decision: &Decision, stuck: &Stuck, now: i64) {
         let snapshot = &self.view.snapshot;
-        let in_the_way = blockers(snapshot, decision, &self.actives, stuck);
+        let steps = self.actives.iter().filter_map(|(uid, active)| {
+            let life = snapshot.get(&sexton_model::Uid(uid.clone()))?;
+            Some((life, &active.state))
+        });
+        let in_the_way = blockers(snapshot, &decision.judgement, steps, stuck);
         self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
             self.scribe.write(record);

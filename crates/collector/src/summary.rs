@@ -30,6 +30,8 @@ pub struct Summary {
     pub next: Option<i64>,
     /// What is in the way.
     pub blockers: Vec<Blocker>,
+    /// What it would take by itself and does not, because it is too much; and what that comes from.
+    pub held: Option<String>,
     /// Why it cannot work, if so.
     pub trouble: Option<String>,
 }

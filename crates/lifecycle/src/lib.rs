@@ -2,6 +2,7 @@
 
 pub mod destruction;
 pub mod detect;
+pub mod explain;
 pub mod graph;
 pub mod plan;
 pub mod protect;

@@ -31,3 +31,18 @@ pub const IN_USE_FINALIZER: &str = "sexton.dev/in-use";
 pub const NAMESPACE_HOLD: &str = "kubernetes";
 /// A definition's hold while it has instances.
 pub const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// The finalizers that the collector takes off once a life may go. All others are somebody else's.
+pub const OURS: [&str; 6] = [
+    crate::delete_options::CASCADE_FINALIZER,
+    crate::delete_options::FOREGROUND_FINALIZER,
+    crate::delete_options::ORPHAN_FINALIZER,
+    DESTROY_FINALIZER,
+    IN_USE_FINALIZER,
+    DEFINITION_HOLD,
+];
+
+/// Whether a finalizer is one that the collector takes off.
+pub fn is_ours(finalizer: &str) -> bool {
+    OURS.contains(&finalizer)
+}

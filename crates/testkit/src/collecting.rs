@@ -1,13 +1,15 @@
 //! A collector at work on a world, with hooks that a test scripts.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sexton_client::Resources;
+use futures::future::BoxFuture;
+use sexton_client::{Gateway, Resources};
 use sexton_collector::hooks::{HookError, Hooks};
-use sexton_collector::{Clock, Collector, Means, Runner, Settings, Stop, Summary};
+use sexton_collector::{Clock, Collector, Means, Runner, Settings, Stop, Summary, SystemClock};
 use sexton_model::Revision;
 use sexton_model::class::Method;
 use sexton_model::hook::{Call, Verdict};
@@ -18,7 +20,7 @@ use tokio::task::JoinHandle;
 use crate::{FixedNature, World};
 
 /// No test waits longer for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Clock for FixedNature {
     fn now(&self) -> i64 {
@@ -27,10 +29,18 @@ impl Clock for FixedNature {
 }
 
 /// Hooks that answer as a test says, and remember what they were asked. What nothing is said about is done.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Scripted {
     answers: Mutex<BTreeMap<String, VecDeque<Verdict>>>,
+    during: Mutex<BTreeMap<String, BoxFuture<'static, ()>>>,
     calls: Mutex<Vec<Call>>,
+    count: watch::Sender<usize>,
+}
+
+impl fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scripted").field("heard", &self.heard()).finish_non_exhaustive()
+    }
 }
 
 impl Scripted {
@@ -38,6 +48,21 @@ impl Scripted {
     /// name of the doomed object.
     pub fn answer(&self, call: &str, verdict: Verdict) {
         self.answers.lock().unwrap().entry(call.to_owned()).or_default().push_back(verdict);
+    }
+
+    /// What happens during the next call of this name, before it is answered. What never ends is a call that hangs.
+    pub fn during(&self, call: &str, happens: impl Future<Output = ()> + Send + 'static) {
+        self.during.lock().unwrap().insert(call.to_owned(), Box::pin(happens));
+    }
+
+    /// Waits until so many calls in all have been made.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub async fn called(&self, count: usize) {
+        let mut calls = self.count.subscribe();
+        let waited = tokio::time::timeout(PATIENCE, calls.wait_for(|made| *made >= count)).await;
+        assert!(waited.is_ok(), "only {:?}", self.heard());
     }
 
     /// All calls so far, as phase, method and name of the doomed object.
@@ -60,6 +85,11 @@ fn name_of(call: &Call) -> String {
 impl Runner for Scripted {
     async fn call(&self, _: &Method, call: &Call) -> Result<Verdict, HookError> {
         self.calls.lock().unwrap().push(call.clone());
+        self.count.send_modify(|count| *count += 1);
+        let during = self.during.lock().unwrap().remove(&name_of(call));
+        if let Some(during) = during {
+            during.await;
+        }
         let mut answers = self.answers.lock().unwrap();
         let next = answers.get_mut(&name_of(call)).and_then(VecDeque::pop_front);
         Ok(next.unwrap_or(Verdict::Done { output: None }))
@@ -75,9 +105,17 @@ pub struct Collecting {
 }
 
 impl Collecting {
-    /// Starts a collector with real hooks.
+    /// Starts a collector that needs no hooks.
     pub fn on(world: &World) -> Collecting {
         Collecting::with(world, quick("tests"), Arc::new(Hooks::new()))
+    }
+
+    /// Starts a collector with real hooks and a real clock: hooks have no time that a test could stop.
+    pub fn real(world: &World) -> Collecting {
+        let resources = Resources::new(world.kube());
+        let gateway = Arc::new(resources.clone());
+        let (runner, clock) = (Arc::new(Hooks::new()), Arc::new(SystemClock));
+        Collecting::of(Means { gateway, resources, runner, clock }, quick("tests"))
     }
 
     /// Starts a collector with scripted hooks.
@@ -87,9 +125,23 @@ impl Collecting {
 
     /// Starts a collector with settings and hooks of its own.
     pub fn with(world: &World, settings: Settings, runner: Arc<dyn Runner>) -> Collecting {
+        Collecting::through(world, settings, runner, Arc::new(Resources::new(world.kube())))
+    }
+
+    /// Starts a collector that hears and writes through a gateway of the test's own.
+    pub fn through(
+        world: &World,
+        settings: Settings,
+        runner: Arc<dyn Runner>,
+        gateway: Arc<dyn Gateway>,
+    ) -> Collecting {
         let resources = Resources::new(world.kube());
         let clock = world.shared_nature();
-        let means = Means { gateway: Arc::new(resources.clone()), resources, runner, clock };
+        Collecting::of(Means { gateway, resources, runner, clock }, settings)
+    }
+
+    /// Starts a collector with means of its own.
+    pub fn of(means: Means, settings: Settings) -> Collecting {
         let collector = Collector::new(means, settings);
         let (stop, stopped) = watch::channel(Stop::No);
         let summary = collector.summary();

@@ -4,6 +4,7 @@
 //! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
 //! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
 //! - [`sim`]: everything at once by chance, and somebody who judges it.
+//! - [`gate`]: what passes between a collector and its server, and when.
 //! - [`script`]: requests and expected answers as text.
 //! - [`things`]: documents that many tests need.
 
@@ -12,6 +13,7 @@
 
 pub mod call;
 pub mod collecting;
+pub mod gate;
 pub mod nature;
 pub mod script;
 pub mod sim;
@@ -21,6 +23,7 @@ pub mod world;
 
 pub use call::{Answer, Call};
 pub use collecting::{Collecting, Scripted};
+pub use gate::Gate;
 pub use nature::FixedNature;
 pub use watch::Watch;
 pub use world::World;

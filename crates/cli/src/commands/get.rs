@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use serde_json::Value;
+use sexton_client::ServedKind;
 use sexton_client::resources::{ListAsk, Table, text};
-use sexton_client::{Place, ServedKind};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -116,7 +116,7 @@ async fn find(
     output: &Output,
 ) -> Result<(), Failure> {
     let namespace = (!args.all_namespaces).then_some(world.namespace.as_str());
-    let place = Place::new(&wanted.kind, namespace);
+    let place = wanted.place(namespace);
     let rows = matches!(args.output, Form::Table | Form::Wide);
     let kind = &wanted.kind;
     let more = match &wanted.name {
@@ -184,7 +184,13 @@ fn print_tables(
 }
 
 /// A table of the server as texts. Of several tables each row also says its kind.
-fn lines(kind: &ServedKind, table: &Table, wide: bool, all_namespaces: bool, several: bool) -> Lines {
+pub(crate) fn lines(
+    kind: &ServedKind,
+    table: &Table,
+    wide: bool,
+    all_namespaces: bool,
+    several: bool,
+) -> Lines {
     let columns = table.column_definitions.iter().enumerate();
     let shown: Vec<(usize, &str)> = columns
         .filter(|(_, column)| wide || column.priority == 0)

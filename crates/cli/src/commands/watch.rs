@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 use futures::StreamExt;
 use serde_json::{Value, json};
-use sexton_client::Place;
 use sexton_client::resources::{Change, Column, Event, WatchAsk, text};
 
 use crate::failure::{Exit, Failure};
@@ -60,7 +59,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let fields = wanted.name.as_ref().map_or(String::new(), |name| format!("metadata.name={name}"));
     let namespace = (!args.all_namespaces).then_some(world.namespace.as_str());
     let ask = WatchAsk { labels: args.selector.clone(), fields, rows: args.output == Form::Table };
-    let mut events = world.resources.watch(Place::new(&wanted.kind, namespace), ask);
+    let mut events = world.resources.watch(wanted.place(namespace), ask);
     let mut shown = Shown::new(args.all_namespaces && wanted.kind.namespaced);
     if args.output == Form::Json {
         output.line(&json!({"sexton": "watch", "version": 1}).to_string())?;

@@ -2,19 +2,13 @@
 //!
 //! It must not know where what it prints comes from.
 
-#[allow(dead_code, reason = "the commands that show these come with the collector")]
 pub(crate) mod graph;
-#[allow(dead_code, reason = "the commands that show these come with the collector")]
 pub(crate) mod ndjson;
 pub(crate) mod object;
-#[allow(dead_code, reason = "the commands that show these come with the collector")]
 pub(crate) mod progress;
-#[allow(dead_code, reason = "the commands that show these come with the collector")]
 pub(crate) mod style;
 pub(crate) mod table;
-#[allow(dead_code, reason = "the commands that show these come with the collector")]
 pub(crate) mod tree;
-#[allow(dead_code, reason = "the commands that show these come with the collector")]
 pub(crate) mod why;
 pub(crate) mod yaml;
 
@@ -22,6 +16,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::failure::Failure;
+use style::Style;
 
 /// What colour says beside the symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,11 +42,11 @@ impl Paint {
     }
 }
 
-/// Where output goes, and whether it is coloured.
+/// Where output goes, and how it is to look there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
-    data_colours: bool,
-    talk_colours: bool,
+    data: Style,
+    talk: Style,
 }
 
 impl Output {
@@ -60,15 +55,44 @@ impl Output {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let allowed = !no_color && !set("NO_COLOR") && !dumb;
+        let said = |name: &str| std::env::var(name).ok();
+        let (all, ctype, lang) = (said("LC_ALL"), said("LC_CTYPE"), said("LANG"));
+        let unicode = style::speaks_unicode(all.as_deref(), ctype.as_deref(), lang.as_deref());
+        let style = |terminal: bool, size: Option<usize>| Style {
+            colours: allowed && terminal,
+            unicode,
+            width: size.filter(|_| terminal),
+        };
+        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         Output {
-            data_colours: allowed && std::io::stdout().is_terminal(),
-            talk_colours: allowed && std::io::stderr().is_terminal(),
+            data: style(stdout.is_terminal(), columns(&stdout)),
+            talk: style(stderr.is_terminal(), columns(&stderr)),
         }
     }
 
     /// Whether talk is coloured.
     pub(crate) fn talks_in_colours(&self) -> bool {
-        self.talk_colours
+        self.talk.colours
+    }
+
+    /// How data is to look.
+    pub(crate) fn data_style(&self) -> Style {
+        self.data
+    }
+
+    /// How talk is to look.
+    pub(crate) fn talk_style(&self) -> Style {
+        self.talk
+    }
+
+    /// Whether talk can be drawn over.
+    pub(crate) fn is_live(&self) -> bool {
+        self.talk.width.is_some()
+    }
+
+    /// Whether data is read by a person.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.data.width.is_some()
     }
 
     /// Writes data as it is.
@@ -88,7 +112,7 @@ impl Output {
 
     /// Writes a line of data that begins with a symbol.
     pub(crate) fn mark(&self, symbol: char, paint: Paint, text: &str) -> Result<(), Failure> {
-        self.line(&format!("{} {text}", painted(&symbol.to_string(), paint, self.data_colours)))
+        self.line(&format!("{} {text}", self.data.paint(&symbol.to_string(), paint)))
     }
 
     /// Writes a line of talk. If nobody listens, nothing is lost.
@@ -96,19 +120,21 @@ impl Output {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
 
-    /// Writes a question, and stays on its line.
-    pub(crate) fn prompt(&self, text: &str) {
+    /// Writes talk as it is.
+    pub(crate) fn talk_text(&self, text: &str) {
         let mut stderr = std::io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+
+    /// Writes a question, and stays on its line.
+    pub(crate) fn prompt(&self, text: &str) {
+        self.talk_text(text);
     }
 
     /// Tells what the server wants people to know.
     pub(crate) fn warn(&self, about: &str, warnings: &[String]) {
         for warning in warnings {
-            self.talk(&format!(
-                "{}: {about}: {warning}",
-                painted("warning", Paint::Change, self.talk_colours)
-            ));
+            self.talk(&format!("{}: {about}: {warning}", self.talk.paint("warning", Paint::Change)));
         }
     }
 
@@ -118,7 +144,7 @@ impl Output {
             return;
         }
         let word = if failure.exit == crate::failure::Exit::Held { "held" } else { "error" };
-        let mut text = format!("{}: {}", painted(word, Paint::Bad, self.talk_colours), failure.what);
+        let mut text = format!("{}: {}", self.talk.paint(word, Paint::Bad), failure.what);
         for detail in &failure.details {
             for line in detail.lines() {
                 text.push_str("\n  ");
@@ -137,6 +163,12 @@ impl Output {
         self.explain(failure);
         failure.exit.into()
     }
+}
+
+/// The columns of a terminal; narrower than some width nothing can be laid out.
+fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).or(Some(80))
 }
 
 fn painted(text: &str, paint: Paint, colours: bool) -> String {

@@ -7,6 +7,7 @@ mod near;
 mod resolve;
 
 pub use discover::DiscoverError;
+pub use near::nearest;
 pub use resolve::{NoSuchKind, Word};
 
 use sexton_model::{GroupResource, Status};

@@ -6,6 +6,15 @@ pub(super) fn mistakes(typed: &str, word: &str) -> Option<usize> {
     Some(distance(&typed.to_lowercase(), &word.to_lowercase())).filter(|mistakes| *mistakes <= most)
 }
 
+/// The words for which a typed one may be meant, nearest first, at most three.
+pub fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let near = |word: &'a str| Some((mistakes(typed, word)?, word));
+    let mut found: Vec<(usize, &str)> = words.into_iter().filter_map(near).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().take(3).map(|(_, word)| word).collect()
+}
+
 /// How many characters must be added, left out, changed or swapped with their neighbour.
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());

@@ -87,7 +87,7 @@ impl Resources {
 }
 
 fn read(line: &[u8]) -> Result<Line, FeedError> {
-    match serde_json::from_slice(line) {
+    match Line::read(line) {
         Ok(Line::Error { object }) => Err(refused(object)),
         Ok(line) => Ok(line),
         Err(error) => Err(FeedError::Strange(error.to_string())),

@@ -7,6 +7,7 @@ mod delete;
 mod feed;
 mod get;
 mod list;
+mod merge;
 mod metadata;
 mod put;
 mod status;

@@ -10,9 +10,11 @@ use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
+use sexton_model::Revision;
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{self, Call, ObjectRef, Verdict};
 use sexton_model::time;
+use tokio::sync::Semaphore;
 
 use crate::hooks::{HookError, Hooks};
 
@@ -41,6 +43,8 @@ pub(crate) struct Answer {
     pub(crate) callee: Callee,
     retry: Retry,
     now: i64,
+    /// The life as it was after a warning: whoever was warned may have saved it.
+    pub(crate) seen: Revision,
     /// Nothing: the callee is gone and can hear nothing.
     outcome: Option<Outcome>,
 }
@@ -65,6 +69,7 @@ impl Answer {
 pub(crate) struct Caller {
     pub(crate) resources: Resources,
     pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) slots: Arc<Semaphore>,
     pub(crate) uid: String,
     pub(crate) object: (ServedKind, String, String),
     pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
@@ -95,7 +100,9 @@ impl Caller {
             Ok(outcome) => outcome,
             Err(error) => Some(Outcome::HookError { reason: error.to_string() }),
         };
+        let seen = self.seen_after().await;
         Answer {
+            seen,
             uid: self.uid,
             phase: self.phase,
             callee: self.callee,
@@ -110,6 +117,8 @@ impl Caller {
             Ok(method) => method,
             Err(what) => return Ok(Some(Outcome::Missing { what: what.clone() })),
         };
+        // Nobody closes it; without a slot it would be made nevertheless.
+        let _slot = self.slots.acquire().await;
         let (kind, namespace, own) = &self.object;
         let Some(object) = self.read(kind, namespace, own, &self.uid).await? else {
             return Ok(Some(Outcome::Gone));
@@ -139,6 +148,17 @@ impl Caller {
         };
         let verdict = self.runner.call(method, &call).await;
         Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
+    }
+
+    /// The version of the life after a warning was answered.
+    async fn seen_after(&self) -> Revision {
+        let (kind, namespace, name) = &self.object;
+        let seen = match self.phase {
+            Phase::Warning => self.read(kind, namespace, name, &self.uid).await.ok().flatten(),
+            _ => None,
+        };
+        seen.and_then(|document| text(&document, "/metadata/resourceVersion").parse().ok())
+            .unwrap_or(Revision::NONE)
     }
 
     /// The document of a life, or nothing if that life is gone.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
-use sexton_lifecycle::{Detector, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
-use sexton_model::{Uid, marks};
+use sexton_model::{Policy, Uid};
 
-use super::{Active, Caller, has_steps, subscribers};
+use super::{Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
 use crate::perform::{Hand, SendError, Sent, items};
@@ -34,14 +34,7 @@ impl Collector {
             if waiting.is_empty() {
                 break;
             }
-            match self.carry_out(&hand, decision, waiting).await {
-                Ok(sent) => all.absorb(sent),
-                Err(error) => {
-                    // It is not known what is written: everything is read again.
-                    self.actives.clear();
-                    return Err(error);
-                }
-            }
+            all.absorb(self.carry_out(&hand, decision, waiting).await?);
         }
         Ok(all)
     }
@@ -57,7 +50,18 @@ impl Collector {
                 self.close_circle(group);
             }
         }
+        self.find_again(decision);
         self.rescue(decision);
+    }
+
+    /// Whoever was accused by somebody before us, and is not any more: saved, or too late.
+    fn find_again(&mut self, decision: &Decision) {
+        let snapshot = &self.view.snapshot;
+        for life in self.view.accused().filter(|life| !decision.judgement.dooms(*life)) {
+            if let Err(error) = self.actives.open(snapshot, life) {
+                tracing::error!(%error, life = %snapshot.key(life), "a journal cannot be read");
+            }
+        }
     }
 
     fn advance(&mut self, step: &Step, together: bool, is_its_turn: bool, now: i64) {
@@ -65,13 +69,6 @@ impl Collector {
         let (life, marked) = (step.life, step.finding.marked);
         if !marked && step.finding.detector != Detector::Orphaned {
             return;
-        }
-        let released = |active: &Active| active.state.stage == Stage::Released;
-        if self.actives.get(&snapshot.uid(life).0).is_some_and(released)
-            && items::is_held_by_us(snapshot, life)
-        {
-            // Somebody deleted it once more: what that put on it is taken off, too.
-            self.actives.drop(&snapshot.uid(life).0);
         }
         let active = match self.actives.open(snapshot, life) {
             Ok(active) => active,
@@ -100,18 +97,22 @@ impl Collector {
         if destruction::due(&active.state).is_some_and(|due| due <= now) {
             active.take(&Event::Tick { now });
         }
-        if is_its_turn && active.state.stage == Stage::Warned {
+        if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
             active.take(&Event::PredecessorsGone { subscribers: subscribers(snapshot, life), together });
         }
     }
 
-    /// A circle is notified as a whole before any of it is destroyed. Who is left alone of one is a circle, too.
+    /// A circle is notified as a whole before any of it is destroyed.
     fn close_circle(&mut self, group: &Group) {
+        if group.members.len() < 2 {
+            return;
+        }
         let snapshot = &self.view.snapshot;
         let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
-        let all = group.members.iter().all(|step| {
-            stage(step.life).is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
-        });
+        let all = group
+            .members
+            .iter()
+            .all(|step| stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over()));
         if all {
             for step in &group.members {
                 if let Ok(active) = self.actives.open(snapshot, step.life)
@@ -160,25 +161,29 @@ impl Collector {
             let forget = actions.contains(&Action::Forget);
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
-                let seen = self.actives.get(&uid).map_or(snapshot.revision_of(life), |active| active.seen);
-                journals.push(items::journal(snapshot, life, seen, text, state.is_destroyed()));
+                journals.push(items::journal(snapshot, life, text, state.is_destroyed()));
                 then.push((uid, life, state, actions, true));
             } else {
                 then.push((uid, life, state, actions, false));
             }
         }
-        let mut sent = hand.send(journals).await?;
+        let mut sent = match hand.send(journals).await {
+            Ok(sent) => sent,
+            Err(error) => {
+                // Nobody knows what is written. What was to follow is found again from what is read there.
+                then.iter().for_each(|(uid, ..)| self.actives.drop(uid));
+                return Err(error);
+            }
+        };
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
         for (uid, life, state, actions, journalled) in then {
-            let result = if journalled { results.next() } else { None };
-            result.iter().for_each(|result| self.actives.wrote(&uid, result));
-            if !journalled || result.is_some_and(|result| result.code < 400) {
+            let written = !journalled || results.next().is_some_and(|result| result.code < 400);
+            if written {
                 effects.push((uid, life, state, actions));
             } else {
                 // What is known here is not what is written there: read it again.
                 self.actives.drop(&uid);
-                self.rest();
             }
         }
         let more = self.do_effects(hand, decision, effects).await?;
@@ -198,15 +203,17 @@ impl Collector {
                 match action {
                     Action::Journal => {}
                     Action::Call { callee, phase, attempt, key } => {
-                        if self.actives.calls(&uid, phase, &callee) {
+                        // At the end nothing is begun: whoever comes next finds in the journal that it is to be made.
+                        if !self.draining && self.actives.calls(&uid, phase, &callee) {
                             let caller =
                                 Caller { key, ..self.caller(hand, decision, life, callee, phase, attempt) };
                             self.calls.spawn(caller.make());
                         }
                     }
-                    Action::Mark => writes.extend(
-                        self.mark_item(decision, life).map(|item| (uid.clone(), life, Event::Marked, item)),
-                    ),
+                    Action::Mark => {
+                        let item = self.mark_item(decision, life);
+                        writes.push((uid.clone(), life, Event::Marked, item));
+                    }
                     Action::Release => writes.extend(
                         self.release_item(decision, life, &state)
                             .map(|item| (uid.clone(), life, Event::Released, item)),
@@ -223,18 +230,18 @@ impl Collector {
             }
         }
         let items = writes.iter().map(|(_, _, _, item)| item.clone()).collect();
-        let sent = hand.send(items).await?;
+        let sent = match hand.send(items).await {
+            Ok(sent) => sent,
+            Err(error) => {
+                writes.iter().for_each(|(uid, ..)| self.actives.drop(uid));
+                return Err(error);
+            }
+        };
         for ((uid, life, event, _), result) in writes.into_iter().zip(&sent.results) {
             match result.outcome {
                 Some(outcome) => {
                     self.summary.removed += u64::from(outcome == Outcome::Removed);
-                    let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
-                    if event == Event::Released && outcome != Outcome::Removed && !held {
-                        // Somebody holds it who is not seen yet: it is released again when that is.
-                        self.actives.drop(&uid);
-                        self.rest();
-                    } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
-                        active.wrote(result);
+                    if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
                         active.take(&event);
                         if event == Event::Released {
                             // The journal went with the life, or says so already.
@@ -254,12 +261,22 @@ impl Collector {
     }
 
     /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes
-    /// too late.
-    fn mark_item(&self, decision: &Decision, life: LifeId) -> Option<sexton_model::bulk::Item> {
-        let finding = decision.judgement.doomed.get(&life)?;
-        let signature = crate::perform::Sign::signature(&self.ledger, finding);
-        let item = items::delete(&self.view.snapshot, &decision.judgement, finding, &signature);
-        Some(sexton_model::bulk::Item { owners: None, ..item })
+    /// too late: then nothing accuses it any more, and it goes nevertheless.
+    fn mark_item(&self, decision: &Decision, life: LifeId) -> sexton_model::bulk::Item {
+        let snapshot = &self.view.snapshot;
+        let inevitable = || Finding {
+            life,
+            detector: Detector::Orphaned,
+            cause: Cause::Asked,
+            policy: Policy::Background,
+            marked: false,
+            root: snapshot.uid(life),
+            initiator: None,
+        };
+        let finding = decision.judgement.doomed.get(&life).cloned().unwrap_or_else(inevitable);
+        let signature = crate::perform::Sign::signature(&self.ledger, &finding);
+        let item = items::delete(snapshot, &decision.judgement, &finding, &signature);
+        sexton_model::bulk::Item { owners: None, ..item }
     }
 
     fn release_item(
@@ -273,13 +290,8 @@ impl Collector {
         let group = decision.plan.group_of(&snapshot.uid(life));
         let together: Vec<LifeId> =
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
-        let mut item = items::release(snapshot, &decision.plan, finding, &together);
-        if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
-            && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
-        {
-            // It came with a mark that is not seen yet.
-            remove_finalizers.push(marks::DESTROY_FINALIZER.to_owned());
-        }
+        let with = together.iter().chain(decision.survivors_of(life));
+        let mut item = items::release(snapshot, finding, with);
         if items::foreign_finalizers(snapshot, life).is_empty() {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }

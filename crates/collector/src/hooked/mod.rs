@@ -3,7 +3,7 @@
 //!
 //! It must not decide whose turn it is; it is told.
 
-mod asking;
+mod brief;
 mod calling;
 mod drive;
 mod subscribers;
@@ -16,18 +16,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
 use sexton_lifecycle::{LifeId, Snapshot};
-use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) state: State,
-    /// The revision of the life on which the state rests.
-    pub(crate) seen: Revision,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
+    /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
+    pub(crate) seen: Revision,
     /// Which request of somebody's was heard last, so that it is heard once.
     request: Option<String>,
 }
@@ -84,9 +83,13 @@ impl Actives {
                 Some(text) => (State::decode(text)?, true),
                 None => (State::new(uid.clone()), false),
             };
-            let seen = snapshot.revision_of(life);
-            let mut active =
-                Active { seen, state, actions: Vec::new(), under_way: BTreeSet::new(), request: None };
+            let mut active = Active {
+                state,
+                actions: Vec::new(),
+                under_way: BTreeSet::new(),
+                seen: Revision::NONE,
+                request: None,
+            };
             if resumed {
                 active.take(&Event::Resume);
             }
@@ -95,17 +98,11 @@ impl Actives {
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
     }
 
-    /// Notes what a life is like since it was written.
-    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult) {
-        if let Some(active) = self.by_uid.get_mut(uid) {
-            active.wrote(result);
-        }
-    }
-
     /// Takes in how a call ended.
     pub(crate) fn answer(&mut self, answer: Answer) {
         let Some(active) = self.by_uid.get_mut(&answer.uid) else { return };
         active.under_way.remove(&(answer.phase, answer.callee.clone()));
+        active.seen = active.seen.max(answer.seen);
         active.take(&answer.event());
     }
 
@@ -123,9 +120,10 @@ impl Actives {
         cancelled
     }
 
-    /// When each of them wants to go on by itself.
-    pub(crate) fn due(&self) -> impl Iterator<Item = i64> + '_ {
-        self.by_uid.values().filter_map(|active| destruction::due(&active.state))
+    /// When the next of them wants to go on by itself, later than this.
+    pub(crate) fn due(&self, after: i64) -> Option<i64> {
+        let all = self.by_uid.values().filter_map(|active| destruction::due(&active.state));
+        all.filter(|due| *due > after).min()
     }
 
     /// The actions that wait for their journal to be written, with the life that each is about.
@@ -136,6 +134,11 @@ impl Actives {
             .collect()
     }
 
+    /// Whether anything waits for its journal to be written.
+    pub(crate) fn wait(&self) -> bool {
+        self.by_uid.values().any(|active| !active.actions.is_empty())
+    }
+
     /// Notes that a call is made; `false` if it is under way already.
     pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> bool {
         self.by_uid.get_mut(uid).is_some_and(|active| active.under_way.insert((phase, callee.clone())))
@@ -143,12 +146,6 @@ impl Actives {
 }
 
 impl Active {
-    /// Notes what the life is like since it was written.
-    pub(crate) fn wrote(&mut self, result: &ItemResult) {
-        let revision = result.resource_version.as_ref().and_then(|version| version.parse().ok());
-        self.seen = revision.unwrap_or(self.seen);
-    }
-
     /// Takes an event in; what cannot be is told and changes nothing.
     pub(crate) fn take(&mut self, event: &Event) {
         match step(&self.state, event) {

@@ -3,13 +3,14 @@
 //! It must not decide or delete anything. What it knows can be lost without harm: it is told again by the next look at
 //! the world.
 
+mod adopt;
 mod scribe;
 mod tombstones;
 
 pub(crate) use scribe::Scribe;
 pub(crate) use tombstones::object_ref;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sexton_lifecycle::{Detector, Finding, Snapshot};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
@@ -34,6 +35,8 @@ struct Open {
     /// How many of its members left a tombstone.
     buried: usize,
     written: Option<Progress>,
+    /// What somebody before us had counted, until it is known who is left of it.
+    before: Option<Progress>,
 }
 
 /// All collections under way.
@@ -79,6 +82,7 @@ impl Ledger {
                 open.worth |= open.members.len() > 1 || has_steps(snapshot, finding.life);
             }
         }
+        self.open.values_mut().for_each(Open::go_on);
     }
 
     fn begin(&mut self, snapshot: &Snapshot, decision: &Decision, finding: &Finding, name: String, now: i64) {
@@ -103,6 +107,7 @@ impl Ledger {
             worth: orphans,
             buried: 0,
             written: None,
+            before: None,
         });
         let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
         match root {
@@ -182,11 +187,6 @@ impl Ledger {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
     }
 
-    /// The collections under way that have records.
-    pub(crate) fn names(&self) -> BTreeSet<String> {
-        self.open.iter().filter(|(_, open)| open.worth).map(|(name, _)| name.clone()).collect()
-    }
-
     /// The collection of a life that dies.
     pub(crate) fn collection_of(&self, finding: &Finding) -> Option<&str> {
         self.by_root.get(&finding.root).map(String::as_str)
@@ -221,6 +221,7 @@ impl Sign for Ledger {
         Signature {
             collection: self.by_root.get(&finding.root).filter(worth).cloned(),
             initiator: finding.initiator.clone(),
+            approved: None,
         }
     }
 

@@ -3,43 +3,32 @@
 //! Each function makes one item of a bulk. The conditions in it are the proof that travels with the write; nothing
 //! here asks anybody.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
-use sexton_model::{Policy, Revision, marks};
-
-/// The finalizers that are ours to take off once a life may go.
-const OURS: [&str; 6] = [
-    sexton_model::delete_options::CASCADE_FINALIZER,
-    sexton_model::delete_options::FOREGROUND_FINALIZER,
-    sexton_model::delete_options::ORPHAN_FINALIZER,
-    marks::DESTROY_FINALIZER,
-    marks::IN_USE_FINALIZER,
-    marks::DEFINITION_HOLD,
-];
-
-/// Whether a finalizer is one that the collector takes off.
-pub(crate) fn is_ours(finalizer: &str) -> bool {
-    OURS.contains(&finalizer)
-}
+use sexton_model::{Policy, marks};
 
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
-    snapshot.finalizers(life).filter(|finalizer| !is_ours(finalizer)).map(str::to_owned).collect()
+    snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
 }
 
-/// What goes with every mark: in which collection, and on whose wish.
+/// What goes with every mark: in which collection, on whose wish, and in which plan it was approved.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signature {
     pub(crate) collection: Option<String>,
     pub(crate) initiator: Option<String>,
+    pub(crate) approved: Option<String>,
 }
 
 impl Signature {
     fn annotations(&self) -> Annotations {
-        let named = [(marks::COLLECTION, &self.collection), (marks::DELETED_BY, &self.initiator)];
+        let named = [
+            (marks::COLLECTION, &self.collection),
+            (marks::DELETED_BY, &self.initiator),
+            (marks::APPROVED, &self.approved),
+        ];
         named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Some(value.clone()?)))).collect()
     }
 }
@@ -62,12 +51,8 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
     }
 }
 
-/// The owners that a life names; or only those that it names rightly, as far as that is known. A reference that is not
-/// what it says never becomes right, and it neither keeps nor condemns.
-fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
-    let owners = snapshot.owners(life).into_iter();
-    let named = owners.filter(|(_, leads)| !rightly || !matches!(leads, Ownership::Invalid(_)));
-    named.map(|(reference, _)| reference.uid.0).collect()
+fn owner_uids(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
+    snapshot.owners(life).into_iter().map(|(reference, _)| reference.uid.0).collect()
 }
 
 /// A life lives on and loses references.
@@ -101,21 +86,24 @@ pub(crate) fn delete(
         // What lies in something that is marked goes, whoever owns it.
         Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
-            let owners = owner_uids(snapshot, finding.life, false);
+            let owners = owner_uids(snapshot, finding.life);
             let follows = judgement.follows_owners(snapshot, finding.life);
-            let absent = if follows { owner_uids(snapshot, finding.life, true) } else { Vec::new() };
+            let absent = if follows { owners.clone() } else { Vec::new() };
             Item { absent, owners: Some(owners), ..item }
         }
     }
 }
 
-/// Takes off what is ours of a marked life. It goes, unless somebody else holds it.
-///
-/// Nobody waits for those who go together with it, nor for those whose turn comes after it although they depend on it.
-pub(crate) fn release(snapshot: &Snapshot, plan: &Plan, finding: &Finding, together: &[LifeId]) -> Item {
+/// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it
+/// though they depend on it, are not waited for, and neither is anybody whose reference is not what it says.
+pub(crate) fn release<'a>(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    with: impl IntoIterator<Item = &'a LifeId>,
+) -> Item {
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
-        snapshot.finalizers(life).filter(|finalizer| is_ours(finalizer)).map(str::to_owned).collect();
+        snapshot.finalizers(life).filter(|finalizer| marks::is_ours(finalizer)).map(str::to_owned).collect();
     // What was marked just now is not seen with its mark yet.
     let policy = finding.policy.finalizer().map(str::to_owned);
     remove_finalizers.extend(policy.filter(|policy| !remove_finalizers.contains(policy)));
@@ -128,19 +116,14 @@ pub(crate) fn release(snapshot: &Snapshot, plan: &Plan, finding: &Finding, toget
         remove_owners: Vec::new(),
         annotations: BTreeMap::new(),
     };
-    let others = together.iter().copied().filter(|other| *other != life);
-    let later = plan.dropped.iter().filter(|edge| edge.second == life).map(|edge| edge.first);
-    let others = others.chain(later).chain(misled(snapshot, life));
-    let except: BTreeSet<String> = others.map(|other| snapshot.uid(other).0).collect();
-    let except = except.into_iter().collect();
-    Item { unreferenced: waits_for_dependents(snapshot, finding), except, ..about(snapshot, life, action) }
-}
-
-/// Those who name a life as their owner, and wrongly: nobody waits for them.
-fn misled(snapshot: &Snapshot, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
-    let all: Vec<LifeId> = snapshot.dependents_of(&snapshot.uid(life)).collect();
-    let right = move |other: &LifeId| snapshot.owner_lives(*other).any(|owner| owner == life);
-    all.into_iter().filter(move |other| *other != life && !right(other))
+    let item = about(snapshot, life, action);
+    if !waits_for_dependents(snapshot, finding) {
+        return item;
+    }
+    let others = with.into_iter().filter(|other| **other != life).copied();
+    let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
+    let except = others.chain(misled).map(|other| snapshot.uid(other).0).collect();
+    Item { unreferenced: true, except, ..item }
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do
@@ -164,7 +147,7 @@ fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
 
 /// Whether taking off what is ours would change anything.
 pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: LifeId) -> bool {
-    snapshot.is_namespace(life) || snapshot.finalizers(life).any(is_ours)
+    snapshot.is_namespace(life) || snapshot.finalizers(life).any(marks::is_ours)
 }
 
 /// Takes a finalizer of somebody else off, because somebody said so.
@@ -178,15 +161,8 @@ pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str
     about(snapshot, life, action)
 }
 
-/// Writes the journal of a life, or removes it, if the life is still as it was when that was decided: no step is ever
-/// taken back by somebody who did not see it.
-pub(crate) fn journal(
-    snapshot: &Snapshot,
-    life: LifeId,
-    seen: Revision,
-    text: Option<String>,
-    destroyed: bool,
-) -> Item {
+/// Writes the journal of a life, or removes it.
+pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, destroyed: bool) -> Item {
     let mut annotations = BTreeMap::from([(marks::JOURNAL.to_owned(), text)]);
     if destroyed {
         annotations.insert(marks::DESTROYED.to_owned(), Some("true".to_owned()));
@@ -197,5 +173,5 @@ pub(crate) fn journal(
         remove_owners: Vec::new(),
         annotations,
     };
-    Item { resource_version: Some(seen.to_string()), ..about(snapshot, life, action) }
+    about(snapshot, life, action)
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod items;
 mod send;
+mod stays;
 
 pub(crate) use send::{Hand, SendError, Sent};
 
@@ -18,6 +19,7 @@ use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::request::Request;
 use items::Signature;
+use stays::Staying;
 
 /// A write and whom it is about.
 pub(crate) type Write = (LifeId, Item);
@@ -55,7 +57,8 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
     let wanted = |life: &LifeId| {
         let request = Request::read(snapshot.request(*life)?)?;
         let finalizer = request.finalizer()?.to_owned();
-        let held = snapshot.finalizers(*life).any(|one| one == finalizer) && !items::is_ours(&finalizer);
+        let held = snapshot.finalizers(*life).any(|one| one == finalizer)
+            && !sexton_model::marks::is_ours(&finalizer);
         held.then(|| (*life, items::force_finalizer(snapshot, *life, &finalizer)))
     };
     stuck.iter().filter_map(wanted).collect()
@@ -70,6 +73,35 @@ pub(crate) struct Turns<'a> {
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
     pub(crate) stuck: Vec<LifeId>,
+    /// Lives that wait for somebody who stays, and for whom.
+    pub(crate) kept: Vec<(LifeId, LifeId)>,
+}
+
+impl<'a> Turns<'a> {
+    /// The turn of a group that takes steps: whoever is not marked is, and the steps are taken elsewhere.
+    fn step(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &Decision,
+        marked_now: &BTreeSet<LifeId>,
+        group: &'a Group,
+        sign: &dyn Sign,
+    ) {
+        let unmarked = |step: &&Step| {
+            !step.finding.marked
+                && !marked_now.contains(&step.life)
+                && step.finding.detector != Detector::Orphaned
+        };
+        for step in group.members.iter().filter(unmarked) {
+            let signature = sign.signature(&step.finding);
+            let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
+            self.writes.push((step.life, item));
+        }
+        // What has taken all its steps only waits for others.
+        let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
+        self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
+        self.stepping.push(group);
+    }
 }
 
 /// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
@@ -80,21 +112,23 @@ pub(crate) fn turns<'a>(
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
     let mut turns = Turns::default();
+    let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
+        // Somebody who would have to go before does not: the turn of this group does not come.
+        let kept: Vec<(LifeId, LifeId)> = group
+            .members
+            .iter()
+            .filter(|step| step.finding.marked || marked_now.contains(&step.life))
+            .filter_map(|step| Some((step.life, staying.behind(step.life, step.finding.policy)?)))
+            .collect();
+        if !kept.is_empty() {
+            turns.kept.extend(kept);
+            continue;
+        }
         if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
-            let unmarked = |step: &&Step| {
-                !step.finding.marked
-                    && !marked_now.contains(&step.life)
-                    && step.finding.detector != Detector::Orphaned
-            };
-            for step in group.members.iter().filter(unmarked) {
-                let signature = sign.signature(&step.finding);
-                let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
-                turns.writes.push((step.life, item));
-            }
-            turns.stepping.push(group);
+            turns.step(snapshot, decision, marked_now, group, sign);
             continue;
         }
         let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();
@@ -103,13 +137,19 @@ pub(crate) fn turns<'a>(
             let marked = step.finding.marked || marked_now.contains(&step.life);
             let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
             all_go &= !foreign;
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+            if foreign && marked {
                 turns.stuck.push(step.life);
+            }
+            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
                 all_go = false;
                 continue;
             }
             let mut item = if marked {
-                items::release(snapshot, &decision.plan, &step.finding, &together)
+                items::release(
+                    snapshot,
+                    &step.finding,
+                    together.iter().chain(decision.survivors_of(step.life)),
+                )
             } else {
                 let signature = sign.signature(&step.finding);
                 items::delete(snapshot, &decision.judgement, &step.finding, &signature)

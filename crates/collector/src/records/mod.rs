@@ -7,16 +7,16 @@ mod prune;
 
 pub use prune::{Keep, PruneError, Pruned};
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 use sexton_client::resources::{ListAsk, ListError, PutError, StatusError};
 use sexton_client::{CallError, Place, Resources, ServedKind};
-use sexton_model::collection::{self, Collection, Phase, Progress};
+use sexton_model::collection::{self, Collection, Phase, Progress, trigger};
 use sexton_model::{GroupResource, time, tombstone};
 
 /// A record that is removed and made again while it is written is not chased further than this.
 const ATTEMPTS: usize = 3;
+/// Records that are looked at for unfinished ones; many more are not kept.
+const MOST_UNFINISHED: usize = 50_000;
 
 /// Why a record was not written.
 #[derive(Debug, thiserror::Error)]
@@ -57,17 +57,6 @@ pub enum RecordError {
         #[source]
         source: serde_json::Error,
     },
-}
-
-/// Why records of others were not ended.
-#[derive(Debug, thiserror::Error)]
-pub enum CloseError {
-    /// They cannot be listed.
-    #[error("the records cannot be listed")]
-    List(#[from] ListError),
-    /// One of them cannot be written.
-    #[error(transparent)]
-    Record(#[from] RecordError),
 }
 
 /// The records of a server.
@@ -125,27 +114,17 @@ impl Records {
         self.write(&last).await
     }
 
-    /// Ends every record that goes on and is none of these: of somebody who ended before writing how it ended.
+    /// The records of what the collector itself began and nobody has finished. What cannot be understood is left out.
     ///
     /// # Errors
-    /// See [`CloseError`]; the others are as they were.
-    pub async fn close_others(&self, open: &BTreeSet<String>, now: i64) -> Result<usize, CloseError> {
-        let listed = self.resources.list(&self.collections, &ListAsk::default()).await?;
-        let mut closed = 0;
-        for document in &listed.found {
-            let Ok(mut left) = Collection::read(document) else { continue };
-            if left.status.phase.is_over() || open.contains(&left.name) {
-                continue;
-            }
-            let status = &mut left.status;
-            (status.gone, status.blocked) = (status.doomed, 0);
-            status.kinds.values_mut().for_each(|kind| kind.gone = kind.doomed);
-            status.blockers.clear();
-            status.outcome = Some("over; nobody saw the end of it".to_owned());
-            self.finish(&left, now).await?;
-            closed += 1;
-        }
-        Ok(closed)
+    /// They cannot be listed.
+    pub async fn unfinished(&self) -> Result<Vec<Collection>, ListError> {
+        let ask = ListAsk { limit: Some(MOST_UNFINISHED), ..ListAsk::default() };
+        let listed = self.resources.list(&self.collections, &ask).await?;
+        let read = listed.found.iter().filter_map(|document| Collection::read(document).ok());
+        let ours =
+            |one: &Collection| [trigger::DELETE, trigger::ORPHANS].contains(&one.spec.trigger.as_str());
+        Ok(read.filter(|one| ours(one) && !one.status.phase.is_over()).collect())
     }
 
     /// The record of a name, if there is one.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sexton_client::resources::{ListAsk, ListError, text};
-use sexton_client::{Place, Resources, ServedKind};
+use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::Uid;
 use sexton_model::class::Class;
 
@@ -27,8 +27,12 @@ impl Classes {
 
     /// Reads all classes. A class that makes no sense is told and left out: its kind has no class then.
     pub(crate) async fn read(resources: &Resources) -> Result<Classes, ListError> {
-        let listed = resources.list(&Place::new(&served(), None), &ListAsk::default()).await?;
         let mut classes = Classes::default();
+        let listed = match resources.list(&Place::new(&served(), None), &ListAsk::default()).await {
+            // A server of another make, on which nobody defined classes.
+            Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(classes),
+            listed => listed?,
+        };
         for document in &listed.found {
             match Class::parse(document) {
                 Ok(class) => {

@@ -19,6 +19,8 @@ pub(crate) struct View {
     pub(crate) classes: Classes,
     /// Every kind in every version, as it was told last.
     pub(crate) kinds: Vec<FeedKind>,
+    /// Who has a journal and no mark: accused, perhaps by somebody before us.
+    accused: BTreeSet<Uid>,
     /// While everything is told from the beginning: who was told of.
     listing: Option<BTreeSet<Uid>>,
     synced: bool,
@@ -39,9 +41,15 @@ impl View {
         self.synced
     }
 
+    /// Who has a journal and no mark.
+    pub(crate) fn accused(&self) -> impl Iterator<Item = LifeId> + '_ {
+        self.accused.iter().filter_map(|uid| self.snapshot.get(uid))
+    }
+
     /// From here on everything is told anew.
     pub(crate) fn begin(&mut self) {
         self.listing = Some(BTreeSet::new());
+        self.accused.clear();
         self.synced = false;
         self.snapshot.set_synced(false);
     }
@@ -88,6 +96,10 @@ impl View {
             }
         };
         let uid = observation.uid.clone();
+        match observation.journal.is_some() && observation.deleted.is_none() {
+            true => _ = self.accused.insert(uid.clone()),
+            false => _ = self.accused.remove(&uid),
+        }
         let touched = self.snapshot.put(observation);
         let life = self.snapshot.get(&uid);
         if let Some(listing) = &mut self.listing {
@@ -107,6 +119,7 @@ impl View {
         if let Some(listing) = &mut self.listing {
             listing.remove(&uid);
         }
+        self.accused.remove(&uid);
         let at = revision(&metadata.resource_version);
         let referenced = self.snapshot.dependents_of(&uid).next().is_some();
         if self.snapshot.get(&uid).is_none() && (referenced || self.listing.is_some()) {
@@ -115,11 +128,11 @@ impl View {
                 self.snapshot.put(last);
             }
         }
-        // Whoever waited for a marked life goes on, and so do the records.
-        let marked = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
+        // Who was to die is gone now, by whomever: the books do not know it yet.
+        let awaited = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
         let followed = self.snapshot.dependents_of(&uid).next().is_some();
-        Effect { matters: marked || followed || !touched.is_empty(), classes: is_class(gone) }
+        Effect { matters: awaited || followed || !touched.is_empty(), classes: is_class(gone) }
     }
 
     /// Whether a life that was just seen is worth a look.

@@ -87,7 +87,7 @@ pub(super) struct Tally {
 /// The fixpoint in the making.
 pub(super) struct Spread<'a> {
     pub(super) snapshot: &'a Snapshot,
-    protection: &'a Protection,
+    pub(super) protection: &'a Protection,
     follow_marked: bool,
     pub(super) approvals: Approvals,
     pub(super) doomed: HashMap<LifeId, State>,

@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 /// How many hexadecimal digits of the hash are the digest.
 const DIGITS: usize = 16;
 /// Fewer digits than this stand for nothing.
-const FEWEST_DIGITS: usize = 6;
+const FEWEST_DIGITS: usize = 4;
 
 /// Whether somebody who typed the beginning of a digest means this one.
 pub fn digest_matches(typed: &str, digest: &str) -> bool {

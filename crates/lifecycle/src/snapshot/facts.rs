@@ -225,6 +225,14 @@ impl Snapshot {
         instances.into_iter().flatten().map(|index| self.lives.id(*index))
     }
 
+    /// The objects to whose kind a class gives code. Nobody for anything else.
+    pub fn users_of(&self, class: LifeId) -> impl Iterator<Item = LifeId> + '_ {
+        let uid = self.life(class).uid;
+        let kinds = self.classes.iter().filter(move |(_, of)| **of == uid).map(|(kind, _)| kind);
+        let users = kinds.filter_map(|kind| self.instances.get(kind)).flatten();
+        users.map(|index| self.lives.id(*index))
+    }
+
     /// The class that gives code to a life's kind.
     pub fn class_for(&self, life: LifeId) -> Option<LifeId> {
         self.by_id(*self.classes.get(&self.kinds.get(self.life(life).kind).name)?)

@@ -2,5 +2,21 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod approved;
 mod cascade;
 mod common;
+mod definitions;
+mod example;
+mod krake;
+mod leases;
+mod murano;
+mod murano_crash;
+mod murano_faults;
+mod murano_order;
+mod murano_real;
+mod namespaces;
+mod protect;
+mod races;
+mod races_more;
+mod records;
+mod shapes;

@@ -1,232 +1,188 @@
-//! `sexton delete`: asks for the end of objects. What follows from it is decided elsewhere.
+//! `sexton delete`: shows what a deletion comes to, asks, and has exactly that done. What follows is decided elsewhere.
 
-mod confirm;
-mod doomed;
-mod policy;
+mod act;
+mod consent;
+pub(crate) mod policy;
+mod preview;
+mod tell;
+mod wanted;
 
-use clap::ValueEnum;
-use sexton_client::resources::{DeleteAsk, DeleteError, Deleted, Ending, GetError, ListAsk, text};
-use sexton_client::{Kinds, Place};
-
-use confirm::confirm;
-use doomed::Doomed;
+use consent::{Given, Refusal, consent, obtain};
 use policy::PolicyName;
+use preview::{Form, Preview, command};
 
+use crate::ask;
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, Paint};
+use crate::interrupt::breakable;
+use crate::output::Output;
+use crate::output::style::Style;
+use crate::output::tree::Fold;
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
-use crate::{input, targets};
 
-/// Delete objects
+/// Delete objects, and what follows from that
 ///
-/// More than one object, or one that takes its contents along, is deleted only after a yes.
+/// Shows first who would die, in which order and why, and then asks. Without a terminal it needs --yes, or --approve with
+/// the digest of the plan; a namespace or a definition with contents is deleted only after its name was typed, or with
+/// --approve. What is carried out is never more than what was shown. Exit codes: 3 if nothing was done or something is
+/// in the way, 4 if part of it is gone, 130 if it was interrupted: then `sexton resume` goes on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// KIND NAME…, KIND/NAME…, or KIND with -l
+    /// KIND NAME…, KIND/NAME…, KIND/NAMESPACE/NAME…, or KIND with -l
     #[arg(value_name = "KIND|KIND/NAME", required_unless_present = "files", conflicts_with = "files")]
-    words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// The objects of these documents
     #[arg(short, long = "filename", value_name = "FILE|DIR|-")]
-    files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// All objects with these labels, such as app=web,tier!=db
     #[arg(short = 'l', long, value_name = "LABELS", conflicts_with = "files")]
-    selector: Option<String>,
-    /// What becomes of the objects that these own
-    #[arg(long, value_enum, default_value_t = PolicyName::Background)]
-    policy: PolicyName,
-    /// Show what would happen, and delete nothing
+    pub(crate) selector: Option<String>,
+    /// What becomes of the objects that these own; without it cascade, and for namespaces and definitions background
+    #[arg(long, value_enum)]
+    pub(crate) policy: Option<PolicyName>,
+    /// Show what would happen, and write nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
+    /// With --dry-run: exit with 2 if anything would be destroyed
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
     /// What is not there is no error
     #[arg(long)]
-    ignore_not_found: bool,
+    pub(crate) ignore_not_found: bool,
     /// Do not ask
     #[arg(long)]
-    yes: bool,
-    /// The form of the answer
+    pub(crate) yes: bool,
+    /// Do not ask, if the digest of the plan begins like this now
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) approve: Option<String>,
+    /// Return once everything is marked; on the embedded store `sexton resume` does the rest
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Show every single life, however many they are
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// The form of the answer; pictures only with --dry-run
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
-    output: Form,
+    pub(crate) output: Form,
 }
 
-/// The form of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// One line per object
-    Text,
-    /// KIND/NAME lines
-    Name,
+/// A deletion that may be carried out.
+struct Agreed {
+    world: World,
+    kinds: sexton_client::Kinds,
+    preview: Preview,
+    /// What was named and is not there.
+    missing: usize,
+}
+
+/// What came of the preparations.
+enum Prepared {
+    Over(Exit),
+    Agreed(Box<Agreed>),
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
-    let documents = if args.files.is_empty() { Vec::new() } else { input::read(&args.files)? };
+    match breakable(prepare(&args, settings, output)).await? {
+        Prepared::Over(exit) => Ok(exit),
+        Prepared::Agreed(agreed) => act::act(&args, settings, *agreed, output).await,
+    }
+}
+
+/// Shows the plan and asks. Nothing is written by this.
+async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Prepared, Failure> {
+    let pictures = [Form::Dot, Form::Mermaid, Form::Svg];
+    if pictures.contains(&args.output) && !args.dry_run {
+        return Err(Failure::new("a picture shows what would happen")
+            .next("draw it", "sexton plan delete … -o svg > plan.svg"));
+    }
+    if args.detailed_exitcode && !args.dry_run {
+        return Err(Failure::new("--detailed-exitcode says what would happen, so it goes with --dry-run"));
+    }
     // A store that is not there has nothing to delete, and need not be made for that.
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let (mut doomed, mut failures) = (Vec::new(), Vec::new());
-    let wanted = if documents.is_empty() {
-        refuse_half_known(&kinds)?;
-        let wanted = targets::read(&kinds, &args.words)?;
-        check(&args, &wanted)?;
-        wanted
-            .into_iter()
-            .map(|wanted| (Place::new(&wanted.kind, Some(&world.namespace)), wanted.name))
-            .collect()
-    } else {
-        of_documents(documents, &kinds, &world)?
-    };
-    for (place, name) in &wanted {
-        match find(&args, &world, place, name.as_deref()).await {
-            Ok(found) => doomed.extend(found),
-            Err(failure) => failures.push(failure),
+    let found = wanted::find(args, &world, &kinds).await?;
+    found.failures.iter().for_each(|failure| output.explain(failure));
+    let missing = found.failures.len();
+    if found.named.is_empty() {
+        if missing == 0 {
+            output.talk(&format!("nothing to delete on {}", world.target));
         }
+        return Ok(Prepared::Over(Exit::of_several(missing, missing)));
     }
-    let preview = if args.dry_run { "dry run of " } else { "" };
-    output.talk(&format!("{preview}delete on {}", world.target));
-    failures.iter().for_each(|failure| output.explain(failure));
-    if !args.dry_run && !doomed.is_empty() {
-        confirm(args.yes, &world, &doomed, output).await?;
+    let preview = Preview::make(args, &world, &kinds, &found.named).await?;
+    if args.dry_run {
+        show_only(args, settings, &world, &preview, output)?;
+        let pending = args.detailed_exitcode && !preview.plan.is_empty();
+        let exit =
+            if pending { Exit::Pending } else { Exit::of_several(missing, missing + found.named.len()) };
+        return Ok(Prepared::Over(exit));
     }
-    let (mut failed, all) = (failures.len(), failures.len() + doomed.len());
-    // That nobody listens any more is no reason to stop in the middle.
-    let mut unheard = Ok(());
-    for doomed in &doomed {
-        match end(&args, &world, doomed).await {
-            Ok(deleted) => unheard = unheard.and(tell(&args, doomed, deleted, output)),
-            Err(failure) => {
-                failed += 1;
-                output.explain(&failure);
-            }
-        }
-    }
-    if all == 0 {
-        output.talk("nothing to delete");
-    }
-    if failed == 0 {
-        unheard?;
-    }
-    Ok(Exit::of_several(failed, all))
+    preview.refuse_protected(settings)?;
+    show(args, &world, &preview, output)?;
+    agree(args, settings, &world, &preview, output).await?;
+    Ok(Prepared::Agreed(Box::new(Agreed { world, kinds, preview, missing })))
 }
 
-/// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left.
-fn refuse_half_known(kinds: &Kinds) -> Result<(), Failure> {
-    if kinds.unread.is_empty() {
-        return Ok(());
-    }
-    let groups: Vec<&str> = kinds.unread.iter().map(|(group, _)| group.as_str()).collect();
-    Err(Failure::new(format!("these groups did not answer: {}", groups.join(", ")))
-        .detail("a word could mean a kind of theirs; nothing was deleted")
-        .next("say exactly what is meant", "sexton delete -f FILE"))
-}
-
-fn check(args: &Args, wanted: &[targets::Wanted]) -> Result<(), Failure> {
-    let named = wanted.iter().any(|wanted| wanted.name.is_some());
-    match (named, &args.selector) {
-        (true, Some(_)) => Err(Failure::new("names and selectors exclude each other")),
-        (false, None) => Err(Failure::new("which of them?")
-            .next("by name", "sexton delete KIND NAME")
-            .next("by label", "sexton delete KIND -l app=web")),
-        (false, Some(selector)) if selector.trim().is_empty() => {
-            Err(Failure::new("an empty selector would mean all of them"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The objects of documents, last first: what was put after something is deleted before it.
-fn of_documents(
-    documents: Vec<input::Document>,
-    kinds: &Kinds,
+/// The plan as the whole answer.
+fn show_only(
+    args: &Args,
+    settings: &Settings,
     world: &World,
-) -> Result<Vec<(Place, Option<String>)>, Failure> {
-    let mut wanted = Vec::new();
-    for document in documents.into_iter().rev() {
-        let Some(kind) = kinds.of_document(&document.api_version, &document.kind) else {
-            let what = format!(
-                "{}: there is no kind {} of apiVersion {}",
-                document.origin, document.kind, document.api_version
-            );
-            return Err(Failure::new(what)
-                .detail("nothing was deleted")
-                .next("see all kinds", "sexton kinds"));
-        };
-        let place = world.place(&document, kind).map_err(|failure| failure.detail("nothing was deleted"))?;
-        wanted.push((place, Some(document.name)));
+    preview: &Preview,
+    output: &Output,
+) -> Result<(), Failure> {
+    let mut plan = preview.shown(args, world);
+    plan.preview = true;
+    let command = command(args, settings);
+    let digest: String = plan.digest.chars().take(8).collect();
+    if let Err(refused) = preview.refuse_protected(settings) {
+        plan.hints = refused.next;
+    } else if !preview.plan.is_empty() {
+        plan.hints.push(("do exactly this".into(), format!("{command} --approve {digest}")));
     }
-    Ok(wanted)
+    if preview.plan.len() > 1 {
+        let draw = command.replacen("sexton delete", "sexton plan delete", 1);
+        plan.hints.push(("look at it".into(), format!("{draw} -o svg > plan.svg")));
+    }
+    output.data(&preview.written(&plan, args.output, output.data_style(), fold(args)))
 }
 
-/// The lives that are meant. What is deleted later are these and no others, even if their names are taken again.
-async fn find(args: &Args, world: &World, place: &Place, name: Option<&str>) -> Result<Vec<Doomed>, Failure> {
-    let Some(name) = name else {
-        let labels = args.selector.clone().unwrap_or_default();
-        let listed = world.resources.list(place, &ListAsk { labels, ..ListAsk::default() }).await?;
-        return Ok(listed.found.iter().map(|object| Doomed::new(place.clone(), object, false)).collect());
+/// The plan before the question.
+fn show(args: &Args, world: &World, preview: &Preview, output: &Output) -> Result<(), Failure> {
+    let plan = preview.shown(args, world);
+    if args.output == Form::Json {
+        return output.data(&preview.written(&plan, Form::Json, Style::PLAIN, Fold::Never));
+    }
+    output.talk_text(&preview.written(&plan, Form::Text, output.talk_style(), fold(args)));
+    Ok(())
+}
+
+fn fold(args: &Args) -> Fold {
+    if args.full { Fold::Never } else { Fold::USUAL }
+}
+
+async fn agree(
+    args: &Args,
+    settings: &Settings,
+    world: &World,
+    preview: &Preview,
+    output: &Output,
+) -> Result<(), Failure> {
+    let given = Given {
+        yes: args.yes,
+        approve: args.approve.as_deref(),
+        digest: &preview.plan.digest,
+        somebody: ask::somebody_is_there(),
     };
-    match world.resources.get(place, name).await {
-        Ok(object) => Ok(vec![Doomed::new(place.clone(), &object, true)]),
-        Err(GetError::NotFound(_)) if args.ignore_not_found => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// An object that somebody named may be written to by others meanwhile; as long as it is the same life, it is meant.
-const TRIES: usize = 5;
-
-async fn end(args: &Args, world: &World, doomed: &Doomed) -> Result<Deleted, Failure> {
-    let mut version = doomed.version.clone();
-    for _ in 1..TRIES {
-        match delete(args, world, doomed, &version).await {
-            Err(DeleteError::Changed(_)) if doomed.by_name => {}
-            result => return finish(args, doomed, result),
-        }
-        let now = world.resources.find(&doomed.place, &doomed.name).await?;
-        match now.filter(|now| text(now, "/metadata/uid") == doomed.uid) {
-            Some(now) => version = text(&now, "/metadata/resourceVersion").to_owned(),
-            None => break,
-        }
-    }
-    finish(args, doomed, delete(args, world, doomed, &version).await)
-}
-
-async fn delete(args: &Args, world: &World, doomed: &Doomed, version: &str) -> Result<Deleted, DeleteError> {
-    let ask = DeleteAsk {
-        policy: Some(args.policy.into()),
-        uid: Some(doomed.uid.clone()),
-        resource_version: Some(version.to_owned()),
-        dry_run: args.dry_run,
+    let what = preview.what();
+    let others = preview.plan.len().saturating_sub(preview.roots.len());
+    let along = match others {
+        0 => String::new(),
+        1 => " and 1 other".to_owned(),
+        others => format!(" and {} others", crate::output::style::count(others)),
     };
-    world.resources.delete(&doomed.place, &doomed.name, &ask).await
-}
-
-fn finish(args: &Args, doomed: &Doomed, result: Result<Deleted, DeleteError>) -> Result<Deleted, Failure> {
-    match result {
-        // Somebody else was faster: it is gone, which is what was asked for.
-        Err(DeleteError::NotFound(_)) if args.ignore_not_found => {
-            Ok(Deleted { ending: Ending::Gone, warnings: Vec::new() })
-        }
-        Err(error) => {
-            let failure = Failure::from(error);
-            Err(Failure { what: format!("{}: {}", doomed.label(), failure.what), ..failure })
-        }
-        Ok(deleted) => Ok(deleted),
-    }
-}
-
-fn tell(args: &Args, doomed: &Doomed, deleted: Deleted, output: &Output) -> Result<(), Failure> {
-    let label = doomed.label();
-    output.warn(&label, &deleted.warnings);
-    if args.output == Form::Name {
-        return output.line(&doomed.place.kind.label(&doomed.name));
-    }
-    match (deleted.ending, args.dry_run) {
-        (Ending::Gone, false) => output.mark('-', Paint::Bad, &format!("{label} deleted")),
-        (Ending::Gone, true) => output.mark('-', Paint::Bad, &format!("{label} would be deleted (dry run)")),
-        (Ending::Held { finalizers }, dry_run) => {
-            let words = if dry_run { "would be marked, and held by" } else { "marked, and held by" };
-            let preview = if dry_run { " (dry run)" } else { "" };
-            let held = format!("{label} {words} finalizers: {}{preview}", finalizers.join(", "));
-            output.mark('!', Paint::Change, &held)
-        }
-    }
+    let question = format!("Destroy {what}{along} on {}?", world.target);
+    let refusal = Refusal { command: &command(args, settings), digest: &preview.plan.digest, what: &what };
+    obtain(consent(given, &preview.holders()), &question, &refusal, output).await
 }

@@ -1,4 +1,4 @@
-//! What a call is made of: whose method, about which life, and what the callee is told of the others.
+//! What a call is told: whom it is about, who hears it, by which method, and what becomes of everybody around.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,6 +6,7 @@ use sexton_client::ServedKind;
 use sexton_lifecycle::destruction::{Callee, Phase};
 use sexton_lifecycle::{Finding, LifeId};
 use sexton_model::Uid;
+use sexton_model::hook::{MAX_DOOMED, ObjectRef};
 
 use super::{Caller, handler_of};
 use crate::controller::Collector;
@@ -32,15 +33,17 @@ impl Collector {
             (Callee::Destroy, _) => self.destroy_method(life),
             (Callee::Subscriber(_), Some(subscriber)) => {
                 handler_of(snapshot, &self.view.classes, life, subscriber)
-                    .map(|(name, method, class)| (name, method, class.retry.clone()))
+                    .map(|(name, method, class)| (name, method, class.retry))
             }
             (Callee::Subscriber(uid), None) => Err(format!("the subscriber {uid} is gone")),
         };
         let finding = decision.judgement.doomed.get(&life);
+        let (doomed, doomed_count) = self.doomed_refs(decision, finding);
         let (is_doomed, is_destroyed) = self.fates(decision, life, subscriber, phase);
         Caller {
             resources: self.means.resources.clone(),
             runner: self.means.runner.clone(),
+            slots: self.slots.clone(),
             uid: snapshot.uid(life).0,
             object: self.address(life),
             subscriber: subscriber.map(|other| {
@@ -53,8 +56,8 @@ impl Collector {
             attempt,
             session: finding.and_then(|one| self.ledger.collection_of(one)).unwrap_or_default().to_owned(),
             epoch: hand.epoch(),
-            doomed: self.doomed_refs(decision, finding),
-            doomed_count: decision.judgement.doomed.len(),
+            doomed,
+            doomed_count,
             is_doomed,
             is_destroyed,
             method,
@@ -71,7 +74,7 @@ impl Collector {
         let class = self.view.classes.of(snapshot.group(life), kind);
         let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
         let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;
-        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry.clone()))
+        Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry))
     }
 
     /// Where a life is found.
@@ -88,12 +91,14 @@ impl Collector {
         (kind, key.namespace, key.name)
     }
 
-    /// Those who die in the same collection, the first of them.
-    fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> Vec<sexton_model::hook::ObjectRef> {
-        let same = decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
-        same.take(sexton_model::hook::MAX_DOOMED)
-            .map(|step| object_ref(&self.view.snapshot, step.life))
-            .collect()
+    /// Those who die in the same collection: the first of them, and how many there are.
+    fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> (Vec<ObjectRef>, usize) {
+        let mut same =
+            decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
+        let first = same.by_ref().take(MAX_DOOMED).map(|step| object_ref(&self.view.snapshot, step.life));
+        let first: Vec<ObjectRef> = first.collect();
+        let count = first.len() + same.count();
+        (first, count)
     }
 
     /// Whether each object that the two of them know is doomed, or destroyed.

@@ -1,0 +1,77 @@
+//! What is told while lives go, and at the end.
+
+use serde::Serialize;
+use sexton_model::Uid;
+
+use super::preview::{Form, Preview};
+use crate::failure::Failure;
+use crate::following::{End, Mourner};
+use crate::output::ndjson::line;
+use crate::output::style::count;
+use crate::output::{Output, Paint};
+
+/// A line for programs.
+#[derive(Serialize)]
+#[serde(tag = "kind")]
+enum Line<'a> {
+    Gone { label: &'a str, uid: &'a str },
+    Left { label: &'a str, uid: &'a str },
+    Result { gone: usize, left: usize, interrupted: bool },
+}
+
+/// Tells of every life that goes, in a form for programs.
+pub(super) struct Crier<'a> {
+    pub(super) form: Form,
+    pub(super) output: &'a Output,
+    /// That nobody listens any more is no reason to stop in the middle.
+    pub(super) unheard: Result<(), Failure>,
+}
+
+impl Mourner for Crier<'_> {
+    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure> {
+        let told = match self.form {
+            Form::Json => self.output.data(&line(&Line::Gone { label, uid: &uid.0 })),
+            Form::Name => self.output.line(label),
+            _ => Ok(()),
+        };
+        if self.unheard.is_ok() {
+            self.unheard = told;
+        }
+        Ok(())
+    }
+}
+
+/// The end: one line for each that was named.
+pub(super) fn end(form: Form, preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {
+    match form {
+        Form::Json => {
+            for (uid, label) in &end.left {
+                output.data(&line(&Line::Left { label, uid: &uid.0 }))?;
+            }
+            let result = Line::Result { gone: end.gone, left: end.left.len(), interrupted: end.interrupted };
+            output.data(&line(&result))
+        }
+        Form::Text => roots(preview, end, output),
+        _ => Ok(()),
+    }
+}
+
+fn roots(preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {
+    let snapshot = preview.seen.snapshot();
+    for root in &preview.roots {
+        let (label, uid) = (preview.names.of(snapshot, *root), snapshot.uid(*root));
+        if end.left.contains_key(&uid) {
+            output.mark('!', Paint::Change, &format!("{label} is marked, and still there"))?;
+            continue;
+        }
+        let followed = preview.plan.steps().filter(|step| step.uid != uid && step.finding.root == uid);
+        let followed = followed.filter(|step| !end.left.contains_key(&step.uid)).count();
+        let along = match followed {
+            0 => String::new(),
+            1 => ", and 1 other with it".to_owned(),
+            others => format!(", and {} others with it", count(others)),
+        };
+        output.mark('-', Paint::Bad, &format!("{label} destroyed{along}"))?;
+    }
+    Ok(())
+}

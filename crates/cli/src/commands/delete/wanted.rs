@@ -1,0 +1,116 @@
+//! The lives that are meant: these and no others, even if their names are taken again.
+
+use serde_json::Value;
+use sexton_client::resources::{GetError, ListAsk, text};
+use sexton_client::{Kinds, Place};
+use sexton_model::Uid;
+
+use super::Args;
+use crate::failure::Failure;
+use crate::world::World;
+use crate::{input, targets};
+
+/// A life that was named, and is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// Its kind, and where.
+    pub(crate) place: Place,
+    pub(crate) name: String,
+    pub(crate) uid: Uid,
+}
+
+/// What was named, and what is not there.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) named: Vec<Named>,
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Finds what the arguments name.
+pub(crate) async fn find(args: &Args, world: &World, kinds: &Kinds) -> Result<Found, Failure> {
+    let wanted = if args.files.is_empty() {
+        refuse_half_known(kinds)?;
+        let wanted = targets::read(kinds, &args.words)?;
+        check(args, &wanted)?;
+        let usual = Some(world.namespace.as_str());
+        wanted.into_iter().map(|wanted| (wanted.place(usual), wanted.name)).collect()
+    } else {
+        of_documents(input::read(&args.files)?, kinds, world)?
+    };
+    let mut found = Found::default();
+    for (place, name) in &wanted {
+        match look(args, world, place, name.as_deref()).await {
+            Ok(named) => found.named.extend(named),
+            Err(failure) => found.failures.push(failure),
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.named.retain(|named| seen.insert(named.uid.clone()));
+    Ok(found)
+}
+
+/// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left.
+fn refuse_half_known(kinds: &Kinds) -> Result<(), Failure> {
+    if kinds.unread.is_empty() {
+        return Ok(());
+    }
+    let groups: Vec<&str> = kinds.unread.iter().map(|(group, _)| group.as_str()).collect();
+    Err(Failure::new(format!("these groups did not answer: {}", groups.join(", ")))
+        .detail("a word could mean a kind of theirs; nothing was deleted")
+        .next("say exactly what is meant", "sexton delete -f FILE"))
+}
+
+fn check(args: &Args, wanted: &[targets::Wanted]) -> Result<(), Failure> {
+    let named = wanted.iter().any(|wanted| wanted.name.is_some());
+    match (named, &args.selector) {
+        (true, Some(_)) => Err(Failure::new("names and selectors exclude each other")),
+        (false, None) => Err(Failure::new("which of them?")
+            .next("by name", "sexton delete KIND NAME")
+            .next("by label", "sexton delete KIND -l app=web")),
+        (false, Some(selector)) if selector.trim().is_empty() => {
+            Err(Failure::new("an empty selector would mean all of them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The objects of documents, last first: what was put after something is deleted before it.
+fn of_documents(
+    documents: Vec<input::Document>,
+    kinds: &Kinds,
+    world: &World,
+) -> Result<Vec<(Place, Option<String>)>, Failure> {
+    let mut wanted = Vec::new();
+    for document in documents.into_iter().rev() {
+        let Some(kind) = kinds.of_document(&document.api_version, &document.kind) else {
+            let what = format!(
+                "{}: there is no kind {} of apiVersion {}",
+                document.origin, document.kind, document.api_version
+            );
+            return Err(Failure::new(what)
+                .detail("nothing was deleted")
+                .next("see all kinds", "sexton kinds"));
+        };
+        let place = world.place(&document, kind).map_err(|failure| failure.detail("nothing was deleted"))?;
+        wanted.push((place, Some(document.name)));
+    }
+    Ok(wanted)
+}
+
+async fn look(args: &Args, world: &World, place: &Place, name: Option<&str>) -> Result<Vec<Named>, Failure> {
+    let named = |object: &Value| Named {
+        place: Place::new(&place.kind, Some(text(object, "/metadata/namespace"))),
+        name: text(object, "/metadata/name").to_owned(),
+        uid: Uid(text(object, "/metadata/uid").to_owned()),
+    };
+    let Some(name) = name else {
+        let labels = args.selector.clone().unwrap_or_default();
+        let listed = world.resources.list(place, &ListAsk { labels, ..ListAsk::default() }).await?;
+        return Ok(listed.found.iter().map(named).collect());
+    };
+    match world.resources.get(place, name).await {
+        Ok(object) => Ok(vec![named(&object)]),
+        Err(GetError::NotFound(_)) if args.ignore_not_found => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,182 @@
+//! `sexton force` and `sexton retry`: what somebody wants of the collector about a life that does not get on.
+//!
+//! Both only leave a note on the life. What it means is decided by whoever collects.
+
+use sexton_client::Kinds;
+use sexton_collector::preview::World as Seen;
+use sexton_collector::{Request, Want};
+use sexton_lifecycle::Settings as Rules;
+use sexton_lifecycle::explain::{self, Fate, Remedy};
+use sexton_model::{Uid, marks};
+
+use super::resume::finish;
+use crate::collecting;
+use crate::failure::{Exit, Failure};
+use crate::following::now;
+use crate::one::One;
+use crate::output::{Output, Paint};
+use crate::settings::{Settings, quoted};
+use crate::showing::why as shown;
+use crate::world::{Purpose, World};
+
+/// Give up one thing that an object waits for on its way out
+///
+/// A destroy method, a handler of a subscriber, or the finalizer of somebody else is not waited for any more. What the
+/// object stood for may still exist then: a tombstone says so, with the reason.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+    /// What is given up: destroy, a subscriber's uid, or finalizer:NAME; needed if there is more than one
+    #[arg(long, value_name = "WHAT")]
+    blocker: Option<String>,
+    /// Why; it stands in the tombstone
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+/// Try again now what failed on an object's way out
+#[derive(Debug, clap::Args)]
+pub(crate) struct RetryArgs {
+    /// KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+}
+
+/// Something that can be given up: what it is called, and what there is to say about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Blocker {
+    what: String,
+    words: String,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let reason = args.reason.trim();
+    if reason.is_empty() {
+        return Err(Failure::new("why is it given up? Whoever reads the tombstone wants to know")
+            .next("say why", "--reason \"the volume was deleted by hand\""));
+    }
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    let one = One::find(&world, &kinds, &args.object).await?;
+    let blockers = blockers(&world, &kinds, &one, settings).await?;
+    let flags = settings.flags();
+    let chosen = choose(args.blocker.as_deref(), &blockers).ok_or_else(|| {
+        let object = quoted(&args.object);
+        let what = match (&args.blocker, blockers.as_slice()) {
+            (Some(typed), _) => format!("{object} does not wait for {typed:?}"),
+            (None, _) => format!("{object} waits for more than one thing"),
+        };
+        blockers.iter().fold(Failure::new(what).exit(Exit::Held), |failure, blocker| {
+            let command = format!(
+                "sexton force {object} --blocker {} --reason {}{flags}",
+                quoted(&blocker.what),
+                quoted(reason)
+            );
+            failure.next(blocker.words.clone(), command)
+        })
+    })?;
+    let words = format!("gives up: {}", chosen.words);
+    ask(&world, &kinds, one, Some((chosen.what, reason.to_owned())), &words, settings, output).await
+}
+
+pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    let one = One::find(&world, &kinds, &args.object).await?;
+    blockers(&world, &kinds, &one, settings).await?;
+    ask(&world, &kinds, one, None, "is tried again", settings, output).await
+}
+
+/// What a life waits for that can be given up.
+async fn blockers(
+    world: &World,
+    kinds: &Kinds,
+    one: &One,
+    settings: &Settings,
+) -> Result<Vec<Blocker>, Failure> {
+    let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
+    let label = one.place.kind.label(&one.name);
+    let Some(life) = seen.life(one.uid()) else { return Err(Failure::new(format!("{label} is gone"))) };
+    let (judgement, plan) = seen.under_way(&Rules::default())?;
+    let told = explain::explain(seen.snapshot(), &judgement, &plan, life, now());
+    let why = format!("sexton why {}{}", quoted(&label), settings.flags());
+    let Fate::Dies(dying) = told.fate else {
+        return Err(Failure::new(format!("{label} is not being destroyed"))
+            .exit(Exit::Held)
+            .next("see why it lives", why));
+    };
+    let naming = shown::naming(&world.namespace);
+    let mut found = Vec::new();
+    for blocker in &dying.blockers {
+        let forced = blocker.clears.iter().find_map(|remedy| match remedy {
+            Remedy::Force { blocker, .. } => Some(blocker.clone()),
+            _ => None,
+        });
+        found.extend(forced.map(|what| Blocker { what, words: blocker.text(&naming) }));
+    }
+    match found.is_empty() {
+        true => Err(Failure::new(format!("nothing is in the way of {label} itself"))
+            .exit(Exit::Held)
+            .next("see what it waits for", why)),
+        false => Ok(found),
+    }
+}
+
+/// The one that is meant; without a word, the only one.
+fn choose(typed: Option<&str>, blockers: &[Blocker]) -> Option<Blocker> {
+    let same = |blocker: &&Blocker, typed: &str| {
+        blocker.what == typed || blocker.what.strip_prefix("finalizer:") == Some(typed)
+    };
+    match typed {
+        Some(typed) => blockers.iter().find(|blocker| same(blocker, typed)).cloned(),
+        None => blockers.first().filter(|_| blockers.len() == 1).cloned(),
+    }
+}
+
+/// Leaves the note, and on the embedded store sees to it.
+async fn ask(
+    world: &World,
+    kinds: &Kinds,
+    mut one: One,
+    give_up: Option<(String, String)>,
+    words: &str,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let (blocker, reason) = give_up.unzip();
+    let want = if blocker.is_some() { Want::Force } else { Want::Retry };
+    let id = format!("{:x}-{}", since.as_nanos(), std::process::id());
+    let request = Request { id, want, blocker, reason };
+    let text = request.text().map_err(|error| Failure::new(error.to_string()))?;
+    one.annotate(world, marks::REQUEST, |_| Ok(Some(text.clone()))).await?;
+    let label = one.place.kind.label(&one.name);
+    output.mark('~', Paint::Change, &format!("{label} {words}"))?;
+    if !world.embedded {
+        let why = format!("sexton why {}{}", quoted(&label), settings.flags());
+        output.talk(&format!("the server sees to it; see how it goes: {why}"));
+        return Ok(Exit::Done);
+    }
+    let collector = collecting::of_a_command(world.resources.clone());
+    let uid = Uid(one.uid().to_owned());
+    finish(world, kinds, collector, Some(&uid), settings, output).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocker_is_named_unless_it_is_the_only_one() {
+        let blocker = |what: &str| Blocker { what: what.into(), words: String::new() };
+        let (one, two) = ([blocker("destroy")], [blocker("destroy"), blocker("finalizer:x.example/wait")]);
+        assert_eq!(choose(None, &one), Some(blocker("destroy")));
+        assert_eq!(choose(None, &two), None);
+        for typed in ["x.example/wait", "finalizer:x.example/wait"] {
+            assert_eq!(choose(Some(typed), &two), Some(blocker("finalizer:x.example/wait")));
+        }
+        assert_eq!(choose(Some("other"), &one), None, "a typing mistake gives nothing up");
+    }
+}

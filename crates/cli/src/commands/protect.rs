@@ -1,0 +1,62 @@
+//! `sexton protect` and `sexton unprotect`: what is not destroyed by following somebody else, nor by name.
+
+use sexton_model::marks;
+
+use crate::failure::{Exit, Failure};
+use crate::one::One;
+use crate::output::{Output, Paint};
+use crate::settings::Settings;
+use crate::world::{Purpose, World};
+
+/// Protect objects: nothing that is deleted takes them along, and they cannot be deleted by name
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME", required = true)]
+    objects: Vec<String>,
+    /// Why; shown to whoever wants to delete them
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// Protect objects no longer
+#[derive(Debug, clap::Args)]
+pub(crate) struct UnArgs {
+    /// KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME", required = true)]
+    objects: Vec<String>,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    note(&args.objects, Some(reason.unwrap_or("true").to_owned()), settings, output).await
+}
+
+pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    note(&args.objects, None, settings, output).await
+}
+
+async fn note(
+    objects: &[String],
+    reason: Option<String>,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    let mut found = Vec::new();
+    for word in objects {
+        found.push(One::find(&world, &kinds, word).await?);
+    }
+    let word = if reason.is_some() { "protected" } else { "protected no longer" };
+    for mut one in found {
+        let label = one.place.kind.label(&one.name);
+        if one.annotation(marks::PROTECT) == reason.as_deref() {
+            output.mark('=', Paint::Faint, &format!("{label} {word}"))?;
+            continue;
+        }
+        one.annotate(&world, marks::PROTECT, |_| Ok(reason.clone())).await?;
+        output.mark('~', Paint::Change, &format!("{label} {word}"))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,107 @@
+//! `sexton resume`: finishes what an interrupted command left.
+
+use std::time::Duration;
+
+use sexton_client::resources::ListAsk;
+use sexton_client::{Kinds, Place, ServedKind};
+use sexton_collector::Collector;
+use sexton_lifecycle::Settings as Rules;
+use sexton_model::Uid;
+use sexton_model::collection::{Collection, KIND, RESOURCE};
+
+use crate::collecting::{self, Choices};
+use crate::failure::{Exit, Failure};
+use crate::following::{Follow, Quiet, Until, Where, Work, report};
+use crate::interrupt::Interrupts;
+use crate::naming::Names;
+use crate::output::Output;
+use crate::output::style::count;
+use crate::settings::Settings;
+use crate::world::{Purpose, World};
+
+/// Finish what an interrupted command left
+///
+/// On the embedded store it collects until nothing is left to do: what is marked goes, and so do objects whose owners do
+/// not exist any more. A server does that by itself: then it is shown what is under way.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
+    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
+    orphan_grace: u64,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    if !world.embedded {
+        return open_ones(&world, output).await;
+    }
+    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace) };
+    let collector = collecting::of_the_store(world.resources.clone(), choices);
+    finish(&world, &kinds, collector, None, settings, output).await
+}
+
+/// Collects in this process until nothing is left to do. With a uid, what belongs to the same deletion is followed.
+pub(super) async fn finish(
+    world: &World,
+    kinds: &Kinds,
+    collector: Collector,
+    of: Option<&Uid>,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let names = Names::new(kinds, &world.namespace);
+    let mut interrupts = Interrupts::listen();
+    let place = Where { gateway: world.gateway(kinds), resources: world.resources.clone() };
+    let mut follow = Follow::begin(place, Until::Idle, &names, output).await?;
+    let (_, plan) = follow.seen().under_way(&Rules::default())?;
+    let root = of.and_then(|uid| plan.step_of(uid)).map(|step| &step.finding.root);
+    let steps = || plan.steps().filter(|step| root.is_none_or(|root| step.finding.root == *root));
+    let roots: Vec<Uid> =
+        steps().filter(|step| step.finding.root == step.uid).map(|step| step.uid.clone()).collect();
+    let lives: Vec<(Uid, String, usize)> = steps()
+        .map(|step| {
+            let wave = plan.wave_of(&step.uid).unwrap_or(0) + 1;
+            (step.uid.clone(), names.of(follow.seen().snapshot(), step.life), wave)
+        })
+        .collect();
+    if of.is_none() {
+        let told = match lives.len() {
+            0 => "nothing is being destroyed".to_owned(),
+            1 => "1 is being destroyed".to_owned(),
+            many => format!("{} are being destroyed", count(many)),
+        };
+        output.talk(&format!("resume on {}: {told}", world.target));
+    }
+    follow.expect(lives.into_iter());
+    let mut work = Work::start(collector).await;
+    let end = follow.to_the_end(&mut work, &mut Quiet, &mut interrupts).await?;
+    if !end.left.is_empty() && !end.interrupted {
+        report(&end, &roots, &world.namespace, settings, output);
+    }
+    Ok(end.exit())
+}
+
+/// What a server has under way.
+async fn open_ones(world: &World, output: &Output) -> Result<Exit, Failure> {
+    let place = Place::new(&ServedKind::of_ours(RESOURCE, KIND), None);
+    let listed = world.resources.list(&place, &ListAsk::default()).await?;
+    let open = listed.found.iter().filter_map(|document| Collection::read(document).ok());
+    let open: Vec<Collection> = open.filter(|collection| !collection.status.phase.is_over()).collect();
+    output.talk(&format!("{} goes on by itself; {} under way", world.target, number(open.len())));
+    if !open.is_empty() {
+        super::collections::table(world, output, |name| {
+            open.iter().any(|collection| collection.name == name)
+        })
+        .await?;
+    }
+    Ok(Exit::Done)
+}
+
+fn number(open: usize) -> String {
+    match open {
+        0 => "nothing is".to_owned(),
+        1 => "1 collection is".to_owned(),
+        many => format!("{many} collections are"),
+    }
+}

@@ -1,0 +1,157 @@
+//! `sexton subscribe` and `sexton unsubscribe`: what an object wants to be told of, and to outlive.
+
+use sexton_client::resources::{ListAsk, text};
+use sexton_client::{Kinds, Place, ServedKind};
+use sexton_model::class::Class;
+use sexton_model::marks;
+use sexton_model::subscription::{self, Subscription, Target};
+
+use crate::failure::{Exit, Failure};
+use crate::one::One;
+use crate::output::{Output, Paint};
+use crate::settings::{Settings, quoted};
+use crate::world::{Purpose, World};
+
+/// Have an object told when another one is destroyed, and outlive it
+///
+/// Subscriptions are counted: as many unsubscribes as subscribes. They keep neither side alive.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Who is told: KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+    /// Of whose end: KIND/NAME, KIND/NAMESPACE/NAME, or self
+    target: String,
+    /// The method of its class that hears of it; without one it only outlives the target
+    #[arg(long, value_name = "NAME")]
+    handler: Option<String>,
+    /// Whoever holds the name, rather than the life that holds it now; it need not exist
+    #[arg(long)]
+    by_name: bool,
+}
+
+/// Take one subscription back
+#[derive(Debug, clap::Args)]
+pub(crate) struct UnArgs {
+    /// Who is told: KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+    /// Of whose end: KIND/NAME, KIND/NAMESPACE/NAME, or self
+    target: String,
+    /// The handler that it was made with; checked, not needed
+    #[arg(long, value_name = "NAME")]
+    handler: Option<String>,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    let mut one = One::find(&world, &kinds, &args.object).await?;
+    check_handler(&world, &one, args.handler.as_deref()).await?;
+    let (target, uid) = target(&world, &kinds, &one, &args.target, args.by_name).await?;
+    let mut count = 0;
+    one.annotate(&world, marks::DEPENDENCIES, |now| {
+        let mut all = read(now)?;
+        subscription::subscribe(&mut all, target.clone(), uid.clone(), args.handler.clone());
+        count = counted(&all, &target, uid.as_deref());
+        Ok(subscription::format(&all))
+    })
+    .await?;
+    let label = one.place.kind.label(&one.name);
+    let times = if count > 1 { format!(", {count} times") } else { String::new() };
+    let told = args.handler.map(|handler| format!(" by {handler}")).unwrap_or_default();
+    output.mark('+', Paint::Good, &format!("{label} hears of the end of {target}{told}{times}"))?;
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    let mut one = One::find(&world, &kinds, &args.object).await?;
+    check_handler(&world, &one, args.handler.as_deref()).await?;
+    let (target, uid) = match target(&world, &kinds, &one, &args.target, false).await {
+        Ok(found) => found,
+        // What is gone can still be unsubscribed from, by its name.
+        Err(_) => target(&world, &kinds, &one, &args.target, true).await?,
+    };
+    let label = one.place.kind.label(&one.name);
+    if !subscription::unsubscribe(&mut read(one.annotation(marks::DEPENDENCIES))?, &target, uid.as_deref()) {
+        output.mark('=', Paint::Faint, &format!("{label} has no subscription to {target}"))?;
+        return Ok(Exit::Done);
+    }
+    let mut count = 0;
+    one.annotate(&world, marks::DEPENDENCIES, |now| {
+        let mut all = read(now)?;
+        subscription::unsubscribe(&mut all, &target, uid.as_deref());
+        count = counted(&all, &target, uid.as_deref());
+        Ok(subscription::format(&all))
+    })
+    .await?;
+    let left = match count {
+        0 => format!("{label} does not hear of the end of {target} any more"),
+        1 => format!("{label} hears of the end of {target}, 1 subscription is left"),
+        many => format!("{label} hears of the end of {target}, {many} subscriptions are left"),
+    };
+    output.mark(if count == 0 { '-' } else { '~' }, Paint::Change, &left)?;
+    Ok(Exit::Done)
+}
+
+fn read(annotation: Option<&str>) -> Result<Vec<Subscription>, Failure> {
+    subscription::parse(annotation.unwrap_or_default())
+        .map_err(|error| Failure::new(format!("the annotation {} is {error}", marks::DEPENDENCIES)))
+}
+
+fn counted(all: &[Subscription], target: &Target, uid: Option<&str>) -> u32 {
+    let same = |known: &&Subscription| {
+        known.target == *target && (uid.is_none() || known.uid.is_none() || known.uid.as_deref() == uid)
+    };
+    all.iter().filter(same).map(|known| known.count).sum()
+}
+
+/// What is meant by a target, in full, and which life of it.
+async fn target(
+    world: &World,
+    kinds: &Kinds,
+    one: &One,
+    word: &str,
+    by_name: bool,
+) -> Result<(Target, Option<String>), Failure> {
+    if word == "self" {
+        return Ok((Target::Own, None));
+    }
+    let (place, name) = One::meant(world, kinds, word)?;
+    let uid = match by_name {
+        true => None,
+        false => Some(One::find(world, kinds, word).await?.uid().to_owned()),
+    };
+    let elsewhere =
+        place.namespace.clone().filter(|namespace| Some(namespace) != one.place.namespace.as_ref());
+    let Place { kind, .. } = place;
+    let group = kind.resource.group;
+    Ok((Target::Named { group, kind: kind.kind, namespace: elsewhere, name }, uid))
+}
+
+/// An unknown handler would only be noticed when it is too late.
+async fn check_handler(world: &World, one: &One, handler: Option<&str>) -> Result<(), Failure> {
+    let Some(handler) = handler else { return Ok(()) };
+    let place = Place::new(&ServedKind::of_ours("classes", "Class"), None);
+    let classes = world.resources.list(&place, &ListAsk::default()).await?;
+    let kind = &one.place.kind;
+    let class = classes.found.iter().find_map(|document| {
+        let class = Class::parse(document).ok()?;
+        let same = class.group == kind.resource.group && class.kind == kind.kind;
+        same.then(|| (text(document, "/metadata/name").to_owned(), class))
+    });
+    let Some((name, class)) = class else {
+        return Err(Failure::new(format!("{} has no class, and so no handler {handler:?}", kind.kind))
+            .detail("a Class gives its objects handlers: docs/collector.md")
+            .next("only outlive it", "the same command without --handler"));
+    };
+    if class.handlers.contains_key(handler) {
+        return Ok(());
+    }
+    let known: Vec<String> = class.handlers.keys().map(|known| quoted(known)).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Err(Failure::new(format!("the class {name} of {} has no handler {handler:?}", kind.kind))
+        .detail(format!("it has: {known}")))
+}

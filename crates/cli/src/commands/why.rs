@@ -1,0 +1,137 @@
+//! `sexton why`: why something dies, or does not, or is gone.
+
+use clap::ValueEnum;
+use sexton_client::resources::{ListAsk, text};
+use sexton_client::{Kinds, Place, ServedKind};
+use sexton_collector::preview::World as Seen;
+use sexton_lifecycle::Settings as Rules;
+use sexton_lifecycle::explain::{self, Progress};
+use sexton_model::collection::{self, Collection};
+use sexton_model::time;
+use sexton_model::tombstone::{self, Outcome, Tombstone};
+
+use crate::failure::{Exit, Failure};
+use crate::following::now;
+use crate::naming::Names;
+use crate::one;
+use crate::output::Output;
+use crate::output::why::{self, Why, WhyLine};
+use crate::settings::Settings;
+use crate::showing::why as shown;
+use crate::world::{Purpose, World, is_ours};
+
+/// Say why an object dies and what it waits for, why it lives, or what became of it
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+    /// The form of the answer
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+}
+
+/// The form of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// One JSON document per line
+    Json,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let world = World::open(settings, Purpose::Look).await?;
+    let kinds = world.kinds().await?;
+    let (place, name) = one::One::meant(&world, &kinds, &args.object)?;
+    let why = match world.resources.find(&place, &name).await? {
+        Some(object) => of_a_life(&world, &kinds, text(&object, "/metadata/uid"), settings).await?,
+        None => match of_a_tombstone(&world, &kinds, &place, &name).await? {
+            Some(why) => why,
+            None => return Err(one::absent(&world, &place, &name).await),
+        },
+    };
+    match args.output {
+        Form::Text => output.data(&why::text(&why, output.data_style()))?,
+        Form::Json => output.data(&why::ndjson(&why))?,
+    }
+    Ok(Exit::Done)
+}
+
+async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings) -> Result<Why, Failure> {
+    let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
+    let Some(life) = seen.life(uid) else {
+        return Err(Failure::new("it was there a moment ago, and is gone now").next("ask again", "the same"));
+    };
+    let (judgement, plan) = seen.under_way(&Rules::default())?;
+    let now = now();
+    let mut told = explain::explain(seen.snapshot(), &judgement, &plan, life, now);
+    if let Some(name) = seen.snapshot().collection(life)
+        && let Some(progress) = progress(world, name).await?
+    {
+        told = told.with_progress(progress);
+    }
+    let naming = shown::naming(&world.namespace);
+    Ok(shown::why(explain::story(&told, &naming, now), settings))
+}
+
+/// How far a collection is, if there is a record of it.
+async fn progress(world: &World, name: &str) -> Result<Option<Progress>, Failure> {
+    let place = Place::new(&ServedKind::of_ours(collection::RESOURCE, collection::KIND), None);
+    let record = world.resources.find(&place, name).await?;
+    let record = record.and_then(|record| Collection::read(&record).ok());
+    Ok(record.map(|record| Progress { gone: record.status.gone, doomed: record.status.doomed }))
+}
+
+/// What became of something that is not there any more: the last that had the name.
+async fn of_a_tombstone(
+    world: &World,
+    kinds: &Kinds,
+    meant: &Place,
+    name: &str,
+) -> Result<Option<Why>, Failure> {
+    if !is_ours(kinds) {
+        return Ok(None);
+    }
+    let place = Place::new(&ServedKind::of_ours(tombstone::RESOURCE, tombstone::KIND), None);
+    let listed = world.resources.list(&place, &ListAsk::default()).await?;
+    let namespace = meant.namespace.as_deref().unwrap_or_default();
+    let same = |stone: &Tombstone| {
+        let object = &stone.object;
+        (object.group.as_str(), object.kind.as_str()) == (&meant.kind.resource.group, &meant.kind.kind)
+            && (object.namespace.as_str(), object.name.as_str()) == (namespace, name)
+    };
+    let stones = listed.found.iter().filter_map(|document| {
+        let written = text(document, "/metadata/creationTimestamp").to_owned();
+        Some((written, Tombstone::read(document).ok()?))
+    });
+    let last = stones.filter(|(_, stone)| same(stone)).max_by(|a, b| a.0.cmp(&b.0));
+    Ok(last.map(|(written, stone)| epitaph(&stone, &written, &Names::new(kinds, &world.namespace))))
+}
+
+fn epitaph(stone: &Tombstone, written: &str, names: &Names) -> Why {
+    let when = [stone.destroyed_at.as_str(), written].into_iter().find_map(time::parse);
+    let ago = when.map(|at| format!(", {} ago", time::age(now() - at))).unwrap_or_default();
+    let how = match stone.outcome {
+        Outcome::Destroyed => "was destroyed",
+        Outcome::Gone => "is gone",
+        Outcome::Abandoned => "was given up: what it stood for may still exist",
+    };
+    let mut facts = vec![stone.reason.clone()];
+    facts.extend(stone.by.as_ref().map(|by| format!("deleted by {by}")));
+    facts.extend(stone.collection.as_ref().map(|name| format!("collection {name}")));
+    let line = |text: &str, aside: &str| WhyLine {
+        text: text.to_owned(),
+        aside: aside.to_owned(),
+        ..WhyLine::default()
+    };
+    let causes = stone.causes.iter().map(|cause| line("because", cause));
+    let owners = stone.owners.iter().map(|owner| line("was owned by", owner));
+    let outputs = stone.outputs.iter().map(|(method, said)| line(&format!("{method} said"), said.trim_end()));
+    Why {
+        subject: names.label(&stone.object),
+        headline: format!("{how}{ago} ({})", facts.join(", ")),
+        lines: causes.chain(owners).chain(outputs).collect(),
+        footer: vec![format!("Its last document: sexton get tombstone {} -o yaml", stone.object.uid)],
+    }
+}

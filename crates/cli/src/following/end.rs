@@ -1,0 +1,68 @@
+//! How it ended: what is gone, what is still there, and what to type about that.
+
+use std::collections::BTreeMap;
+
+use sexton_collector::preview::World as Seen;
+use sexton_lifecycle::Settings as Rules;
+use sexton_lifecycle::explain;
+use sexton_model::Uid;
+
+use super::now;
+use crate::failure::Exit;
+use crate::output::Output;
+use crate::output::why::{self, Why};
+use crate::settings::Settings;
+use crate::showing::why as shown;
+
+/// More explanations than this say nothing new.
+const EXPLAINED: usize = 5;
+
+/// How it ended.
+pub(crate) struct End {
+    pub(crate) gone: usize,
+    /// Who is still there.
+    pub(crate) left: BTreeMap<Uid, String>,
+    /// The world as it was then.
+    pub(crate) seen: Seen,
+    /// Somebody pressed Ctrl-C.
+    pub(crate) interrupted: bool,
+    /// It is somebody else's work, and there is nobody who does it.
+    pub(crate) nobody_collects: bool,
+}
+
+impl End {
+    /// The exit code for it.
+    pub(crate) fn exit(&self) -> Exit {
+        match (self.interrupted, self.left.is_empty(), self.gone) {
+            (_, true, _) => Exit::Done,
+            (true, false, _) => Exit::Interrupted,
+            (false, false, 0) => Exit::Held,
+            (false, false, _) => Exit::Partial,
+        }
+    }
+
+    /// Why those of some lives that are still there are so.
+    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str, settings: &Settings) -> Vec<Why> {
+        let Ok((judgement, plan)) = self.seen.under_way(&Rules::default()) else { return Vec::new() };
+        let snapshot = self.seen.snapshot();
+        let there = of.iter().filter_map(|uid| snapshot.get(uid)).take(EXPLAINED);
+        let (now, naming) = (now(), shown::naming(namespace));
+        there
+            .map(|life| {
+                let told = explain::explain(snapshot, &judgement, &plan, life, now);
+                shown::why(explain::story(&told, &naming, now), settings)
+            })
+            .collect()
+    }
+}
+
+/// Tells on stderr why what is still there is so.
+pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings, output: &Output) {
+    if end.nobody_collects {
+        output.talk("nobody collects there: what is marked waits until somebody does");
+        output.talk(&format!("  do it from here   sexton collect{}", settings.target_flags()));
+    }
+    for why in end.explanations(of, namespace, settings) {
+        output.talk_text(&why::text(&why, output.talk_style()));
+    }
+}

@@ -1,0 +1,355 @@
+//! Following lives to their end: on a server by its feed, on the embedded store with a collector in this process.
+//!
+//! It destroys nothing and decides nothing: it waits, tells how far it is, and knows when waiting is of no use.
+
+mod end;
+mod work;
+
+pub(crate) use end::{End, report};
+pub(crate) use work::Work;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures::StreamExt;
+use serde_json::Value;
+use sexton_client::resources::text;
+use sexton_client::{Gateway, Lines, Place, Resources, ServedKind};
+use sexton_collector::preview::World as Seen;
+use sexton_collector::{Settings as CollectorSettings, Standing};
+use sexton_model::feed::Line;
+use sexton_model::{Uid, time};
+use tokio::time::Instant;
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::naming::Names;
+use crate::output::Output;
+use crate::output::progress::{Event, Progress, Waiting};
+use crate::showing::blockers::Here;
+
+/// So often what is drawn is drawn again.
+const DRAW: Duration = Duration::from_millis(120);
+/// A try that comes within this is waited for.
+const SOON: i64 = 10;
+/// Nothing happened for so long, and something is in the way: it stays there. Others on a server may need a moment.
+const QUIET: Duration = Duration::from_millis(300);
+const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
+/// Nothing happened for so long, nothing is in the way, and nobody collects.
+const ABANDONED: Duration = Duration::from_secs(3);
+/// So long the collector may take to write down that all is over.
+const BOOKS: Duration = Duration::from_secs(2);
+/// A feed that breaks off is begun again so often.
+const TRIES: u32 = 5;
+
+/// Where to follow.
+#[derive(Debug, Clone)]
+pub(crate) struct Where {
+    pub(crate) gateway: Arc<dyn Gateway>,
+    pub(crate) resources: Resources,
+}
+
+/// When it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// All of them are gone.
+    Gone,
+    /// The collector of this process has nothing left to do.
+    Idle,
+}
+
+/// Lives on their way.
+pub(crate) struct Follow<'a> {
+    pub(crate) place: Where,
+    pub(crate) until: Until,
+    pub(crate) names: &'a Names,
+    pub(crate) output: &'a Output,
+    seen: Seen,
+    lines: Lines,
+    /// Who is still there, and what it is called.
+    left: BTreeMap<Uid, String>,
+    total: usize,
+    waves: BTreeMap<Uid, usize>,
+    progress: Progress,
+    started: Instant,
+    /// When something happened last.
+    moved: Instant,
+    standing: Standing,
+    broken: u32,
+    nobody_collects: Option<bool>,
+}
+
+/// Somebody who is told of every life that goes.
+pub(crate) trait Mourner {
+    /// This one is gone.
+    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure>;
+}
+
+/// Nobody who is told.
+pub(crate) struct Quiet;
+
+impl Mourner for Quiet {
+    fn gone(&mut self, _: &str, _: &Uid) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl<'a> Follow<'a> {
+    /// The world as it is seen now.
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// Begins to follow. The lives are named with the wave in which each goes, from 1.
+    pub(crate) async fn begin(
+        place: Where,
+        until: Until,
+        names: &'a Names,
+        output: &'a Output,
+    ) -> Result<Follow<'a>, Failure> {
+        let (seen, lines) = Seen::open(&*place.gateway, &place.resources).await?;
+        let now = Instant::now();
+        Ok(Follow {
+            progress: Progress::new(output.talk_style(), output.is_live()),
+            left: BTreeMap::new(),
+            total: 0,
+            waves: BTreeMap::new(),
+            started: now,
+            moved: now,
+            standing: Standing::default(),
+            broken: 0,
+            nobody_collects: None,
+            place,
+            until,
+            names,
+            output,
+            seen,
+            lines,
+        })
+    }
+
+    /// Whom to follow: uid, label and wave.
+    pub(crate) fn expect(&mut self, lives: impl Iterator<Item = (Uid, String, usize)>) {
+        for (uid, label, wave) in lives {
+            self.waves.insert(uid.clone(), wave);
+            self.left.insert(uid, label);
+        }
+        self.total = self.left.len();
+        self.started = Instant::now();
+        self.moved = self.started;
+    }
+
+    /// Waits until it is over.
+    pub(crate) async fn to_the_end(
+        mut self,
+        work: &mut Work,
+        mourner: &mut dyn Mourner,
+        interrupts: &mut Interrupts,
+    ) -> Result<End, Failure> {
+        let mut tick = tokio::time::interval(DRAW);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut interrupted = false;
+        self.catch_up(mourner)?;
+        loop {
+            if self.is_over(work, interrupted) {
+                break;
+            }
+            tokio::select! {
+                biased;
+                () = interrupts.next() => {
+                    let text = self.progress.erase();
+                    self.output.talk_text(&text);
+                    interrupted = true;
+                    if !work.interrupt(self.output) {
+                        break;
+                    }
+                }
+                line = self.lines.next() => match line {
+                    Some(Ok(line)) => self.hear(line, mourner)?,
+                    Some(Err(_)) | None => self.again(mourner).await?,
+                },
+                () = work.changed() => {}
+                _ = tick.tick() => {
+                    if work.summary().is_none() {
+                        self.look_for_a_collector().await;
+                    }
+                    self.draw(work);
+                }
+            }
+        }
+        work.end().await;
+        self.hear_the_rest(mourner).await?;
+        Ok(self.ended(work, interrupted))
+    }
+
+    /// What was told while the work came to its end.
+    async fn hear_the_rest(&mut self, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+        if self.left.is_empty() {
+            return Ok(());
+        }
+        let seen = Seen::look(&*self.place.gateway, &self.place.resources).await;
+        // A server that is gone now leaves what was seen last.
+        if let Ok(seen) = seen {
+            self.seen = seen;
+        }
+        self.catch_up(mourner)
+    }
+
+    fn ended(mut self, work: &Work, interrupted: bool) -> End {
+        let event = self.event(work);
+        if interrupted {
+            let text = self.progress.erase();
+            self.output.talk_text(&text);
+        } else {
+            let text = self.progress.end(&event);
+            self.output.talk_text(&text);
+        }
+        End {
+            gone: self.total - self.left.len(),
+            left: self.left,
+            seen: self.seen,
+            interrupted,
+            nobody_collects: self.nobody_collects == Some(true),
+        }
+    }
+
+    fn hear(&mut self, line: Line, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+        if !matches!(line, Line::Bookmark { .. }) {
+            self.moved = Instant::now();
+        }
+        let gone = match &line {
+            Line::Deleted(gone) => Some(Uid(gone.object.metadata.uid.clone())),
+            _ => None,
+        };
+        self.seen.hear(line);
+        match gone.and_then(|uid| self.left.remove_entry(&uid)) {
+            Some((uid, label)) => mourner.gone(&label, &uid),
+            None => Ok(()),
+        }
+    }
+
+    /// The feed broke off: everything is looked at anew.
+    async fn again(&mut self, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+        self.broken += 1;
+        let opened = Seen::open(&*self.place.gateway, &self.place.resources).await;
+        match opened {
+            Ok((seen, lines)) => {
+                (self.seen, self.lines) = (seen, lines);
+                self.catch_up(mourner)
+            }
+            Err(error) if self.broken >= TRIES => Err(Failure::from(error)
+                .detail("it is not followed any further; what is marked goes on")
+                .next("see how far it is", "sexton collections")),
+            Err(_) => {
+                tokio::time::sleep(Duration::from_millis(200 * u64::from(self.broken))).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Who went while nobody looked.
+    fn catch_up(&mut self, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+        let snapshot = self.seen.snapshot();
+        let gone: Vec<Uid> = self.left.keys().filter(|uid| snapshot.get(uid).is_none()).cloned().collect();
+        for uid in gone {
+            if let Some(label) = self.left.remove(&uid) {
+                mourner.gone(&label, &uid)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&mut self, work: &Work, interrupted: bool) -> bool {
+        let quiet = self.moved.elapsed();
+        let all_gone = self.left.is_empty() && self.until == Until::Gone;
+        match work.summary() {
+            Some(_) if interrupted => work.is_finished(),
+            Some(summary) => {
+                let up_to_date = summary.idle && summary.revision >= self.seen.snapshot().revision();
+                if all_gone {
+                    // The collector has its books to close.
+                    return up_to_date || work.is_finished() || quiet >= BOOKS;
+                }
+                let has_seen_all = up_to_date && quiet >= QUIET;
+                let soon = summary.next.is_some_and(|next| next <= now() + SOON);
+                work.is_finished() || (has_seen_all && !soon)
+            }
+            None if all_gone => true,
+            None => {
+                let stuck = self.standing.is_stuck(now() + SOON) && quiet >= QUIET_ON_A_SERVER;
+                stuck || (quiet >= ABANDONED && self.nobody_collects == Some(true))
+            }
+        }
+    }
+
+    /// Whether the lease of the collector is nobody's. Asked once, when nothing has happened for a while.
+    async fn look_for_a_collector(&mut self) {
+        if self.nobody_collects.is_some() || self.moved.elapsed() < ABANDONED {
+            return;
+        }
+        let usual = CollectorSettings::new("").lease;
+        let kind = ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true);
+        let place = Place::new(&kind, Some(&usual.namespace));
+        let lease = self.place.resources.find(&place, &usual.name).await;
+        self.nobody_collects = lease.ok().map(|lease| lease.is_none_or(|lease| is_over(&lease)));
+    }
+
+    fn draw(&mut self, work: &Work) {
+        let rules = sexton_lifecycle::Settings::default();
+        let judgement = self.seen.under_way(&rules).map(|(judgement, _)| judgement);
+        self.standing = judgement.map(|judgement| self.seen.standing(&judgement)).unwrap_or_default();
+        let event = self.event(work);
+        // What is over in a moment need not be drawn.
+        if self.started.elapsed() > DRAW * 3 && !self.left.is_empty() {
+            let text = self.progress.show(&event);
+            self.output.talk_text(&text);
+        }
+    }
+
+    fn event(&self, work: &Work) -> Event {
+        let gone = self.total - self.left.len();
+        let elapsed = self.started.elapsed();
+        let here = Here { names: self.names, flags: "", now: now() };
+        let mut waiting = here.waiting(&self.standing.blockers);
+        waiting.extend(self.standing.under_way.iter().map(|(life, what)| Waiting {
+            label: match self.seen.snapshot().contains(*life) {
+                true => self.names.of(self.seen.snapshot(), *life),
+                false => String::new(),
+            },
+            what: what.clone(),
+            since: self.moved.elapsed(),
+        }));
+        waiting.retain(|wait| !wait.label.is_empty());
+        if waiting.is_empty()
+            && let Some(trouble) = work.summary().and_then(|summary| summary.trouble)
+        {
+            waiting.push(Waiting { label: "the store".into(), what: trouble, since: self.moved.elapsed() });
+        }
+        let waves = self.waves.values().copied().max().unwrap_or(0);
+        let wave = self.left.keys().filter_map(|uid| self.waves.get(uid)).copied().min().unwrap_or(waves);
+        Event {
+            doomed: self.total,
+            gone,
+            rate: if elapsed.as_secs_f64() > 1.0 { gone as f64 / elapsed.as_secs_f64() } else { 0.0 },
+            wave: (wave, waves),
+            waiting,
+            elapsed,
+        }
+    }
+}
+
+/// Whether nobody holds a lease, or its holder said nothing for longer than it may.
+fn is_over(lease: &Value) -> bool {
+    let renewed = text(lease, "/spec/renewTime").split('.').next().map(|time| format!("{time}Z"));
+    let renewed = renewed.and_then(|time| time::parse(&time));
+    let duration = lease.pointer("/spec/leaseDurationSeconds").and_then(Value::as_i64).unwrap_or(15);
+    text(lease, "/spec/holderIdentity").is_empty()
+        || renewed.is_some_and(|renewed| now() > renewed.saturating_add(2 * duration))
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

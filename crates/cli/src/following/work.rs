@@ -1,0 +1,92 @@
+//! Who does the work while it is followed: a collector in this process, or somebody else.
+
+use sexton_collector::{Collector, Stop, Summary};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::output::Output;
+
+/// Who does the work.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// The server, or another process.
+    Elsewhere,
+    /// A collector in this process.
+    Here(Box<Own>),
+}
+
+/// A collector in this process.
+#[derive(Debug)]
+pub(crate) struct Own {
+    stop: watch::Sender<Stop>,
+    summary: watch::Receiver<Summary>,
+    task: Option<JoinHandle<()>>,
+    /// Whether it can tell anything new.
+    deaf: bool,
+}
+
+impl Work {
+    /// Starts a collector, and waits until it has seen everything there is.
+    pub(crate) async fn start(collector: Collector) -> Work {
+        let (stop, stopped) = watch::channel(Stop::No);
+        let mut summary = collector.summary();
+        let task = tokio::spawn(collector.run(stopped));
+        // Should it end before, whoever waits for it will notice.
+        let _ = summary.wait_for(|summary| summary.synced && summary.acts).await;
+        Work::Here(Box::new(Own { stop, summary, task: Some(task), deaf: false }))
+    }
+
+    /// What the own collector does.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        match self {
+            Work::Elsewhere => None,
+            Work::Here(own) => Some(own.summary.borrow().clone()),
+        }
+    }
+
+    /// Waits for news of the own collector.
+    pub(crate) async fn changed(&mut self) {
+        if let Work::Here(own) = self
+            && !own.deaf
+        {
+            own.deaf = own.summary.changed().await.is_err();
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
+
+    /// Whether the own collector has ended.
+    pub(crate) fn is_finished(&self) -> bool {
+        match self {
+            Work::Elsewhere => false,
+            Work::Here(own) => own.task.as_ref().is_none_or(JoinHandle::is_finished),
+        }
+    }
+
+    /// Ctrl-C: the first lets what is under way come to its end, the second does not. Whether there is anything to wait
+    /// for.
+    pub(crate) fn interrupt(&mut self, output: &Output) -> bool {
+        let Work::Here(own) = self else { return false };
+        let told = *own.stop.borrow();
+        match told {
+            Stop::No => {
+                output.talk("finishing what is under way; Ctrl-C once more to stop at once");
+                own.stop.send_replace(Stop::Drain);
+            }
+            _ => drop(own.stop.send_replace(Stop::Now)),
+        }
+        true
+    }
+
+    /// Lets the own collector come to its end: what it has under way, its lease, its records.
+    pub(crate) async fn end(&mut self) {
+        if let Work::Here(own) = self {
+            if *own.stop.borrow() == Stop::No {
+                own.stop.send_replace(Stop::Drain);
+            }
+            if let Some(task) = own.task.take() {
+                let _ = task.await;
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What objects are called: as short as it is clear from where the command was typed, and always so that it can be typed
+//! again.
+
+use std::collections::BTreeSet;
+
+use sexton_client::Kinds;
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::hook::ObjectRef;
+
+/// From where somebody looks: what goes without saying there is not said.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    namespace: String,
+    /// Kinds, with their groups, whose name alone means another one, or several.
+    unclear: BTreeSet<(String, String)>,
+}
+
+impl Names {
+    pub(crate) fn new(kinds: &Kinds, namespace: &str) -> Names {
+        let clear = |kind: &str, group: &str| {
+            kinds.resolve(kind).is_ok_and(|found| found.kind == kind && found.resource.group == group)
+        };
+        let unclear = kinds.all.iter().filter(|kind| !clear(&kind.kind, &kind.resource.group));
+        let unclear = unclear.map(|kind| (kind.resource.group.clone(), kind.kind.clone())).collect();
+        Names { namespace: namespace.to_owned(), unclear }
+    }
+
+    /// `Vm/web-1`, `Vm/other/web-1`, `Box.b.io/x`
+    pub(crate) fn label(&self, object: &ObjectRef) -> String {
+        let ObjectRef { group, kind, namespace, name, .. } = object;
+        let kind = match self.unclear.contains(&(group.clone(), kind.clone())) && !group.is_empty() {
+            true => format!("{kind}.{group}"),
+            false => kind.clone(),
+        };
+        match namespace.as_str() {
+            other if !other.is_empty() && other != self.namespace => format!("{kind}/{other}/{name}"),
+            _ => format!("{kind}/{name}"),
+        }
+    }
+
+    /// The same of a life.
+    pub(crate) fn of(&self, snapshot: &Snapshot, life: LifeId) -> String {
+        self.label(&object(snapshot, life))
+    }
+}
+
+/// A life, named in full.
+pub(crate) fn object(snapshot: &Snapshot, life: LifeId) -> ObjectRef {
+    ObjectRef {
+        group: snapshot.group(life).to_owned(),
+        kind: snapshot.kind(life).to_owned(),
+        namespace: snapshot.namespace(life).to_owned(),
+        name: snapshot.name(life).to_owned(),
+        uid: snapshot.uid(life).0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_not_clear_is_said() {
+        let unclear = BTreeSet::from([("b.io".to_owned(), "Box".to_owned())]);
+        let names = Names { namespace: "shop".into(), unclear };
+        let label = |group: &str, kind: &str, namespace: &str| {
+            let [group, kind, namespace] = [group, kind, namespace].map(str::to_owned);
+            names.label(&ObjectRef { group, kind, namespace, name: "x".into(), uid: String::new() })
+        };
+        assert_eq!(label("a.io", "Vm", "shop"), "Vm/x");
+        assert_eq!(label("a.io", "Vm", "other"), "Vm/other/x");
+        assert_eq!(label("b.io", "Box", ""), "Box.b.io/x");
+    }
+}

@@ -1,0 +1,74 @@
+//! What is in the way, each with what to type about it.
+
+use sexton_model::collection::Blocker;
+use sexton_model::time;
+
+use crate::naming::Names;
+use crate::output::progress::Waiting;
+use crate::output::style;
+use crate::output::why::{Command, WhyLine};
+
+/// More are counted.
+const SHOWN: usize = 20;
+
+/// Where somebody types: what things are called there, and what leads back there.
+pub(crate) struct Here<'a> {
+    pub(crate) names: &'a Names,
+    /// The flags of the target.
+    pub(crate) flags: &'a str,
+    /// Seconds since 1970.
+    pub(crate) now: i64,
+}
+
+impl Here<'_> {
+    /// A line for each, with commands.
+    pub(crate) fn lines(&self, blockers: &[Blocker]) -> Vec<WhyLine> {
+        let mut lines: Vec<WhyLine> = blockers.iter().take(SHOWN).map(|blocker| self.line(blocker)).collect();
+        if blockers.len() > SHOWN {
+            let text = format!("and {} more", style::count(blockers.len() - SHOWN));
+            lines.push(WhyLine { text, ..WhyLine::default() });
+        }
+        lines
+    }
+
+    fn line(&self, blocker: &Blocker) -> WhyLine {
+        let label = self.names.label(&blocker.object);
+        let mut aside = blocker.reason.clone();
+        if let Some(next) = blocker.next.as_deref().and_then(time::parse) {
+            let left = u64::try_from(next - self.now).unwrap_or(0);
+            aside.push_str(&format!("; next attempt in {left} s"));
+        }
+        let mut commands = Vec::new();
+        let mut add = |what: &str, command: String, note: &str| {
+            commands.push(Command { what: what.into(), command, note: note.into() });
+        };
+        match (blocker.what.as_deref(), blocker.clears.as_deref()) {
+            (Some(what), _) => {
+                if !what.starts_with("finalizer:") {
+                    add("try again now", format!("sexton retry {label}{}", self.flags), "");
+                }
+                let force = format!("sexton force {label} --blocker {what} --reason \"…\"{}", self.flags);
+                add("give it up", force, "leaves a tombstone: may still exist");
+            }
+            (None, Some(clears)) => add("clear it", format!("{clears}{}", self.flags), ""),
+            (None, None) => {}
+        }
+        WhyLine { depth: 0, text: label, aside, commands }
+    }
+
+    /// The same for a progress that is drawn.
+    pub(crate) fn waiting(&self, blockers: &[Blocker]) -> Vec<Waiting> {
+        let mut waiting: Vec<Waiting> = blockers.iter().map(|blocker| self.wait(blocker)).collect();
+        waiting.sort_by(|a, b| b.since.cmp(&a.since));
+        waiting
+    }
+
+    fn wait(&self, blocker: &Blocker) -> Waiting {
+        let since = blocker.since.as_deref().and_then(time::parse).unwrap_or(self.now);
+        Waiting {
+            label: self.names.label(&blocker.object),
+            what: blocker.reason.lines().next().unwrap_or_default().to_owned(),
+            since: std::time::Duration::from_secs(u64::try_from(self.now - since).unwrap_or(0)),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Lives and what connects them, as a picture: owners, destruction dependencies, waves of what dies.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use sexton_lifecycle::plan::Plan;
+use sexton_lifecycle::{LifeId, Ownership, Snapshot};
+use sexton_model::Uid;
+
+use crate::naming::Names;
+use crate::output::graph::{Edge, Meaning, Node, Picture, State};
+
+/// More lives than this are not even looked at: no form shows so many in a readable way.
+const MOST: usize = 5_000;
+
+/// What is drawn of the world.
+pub(crate) struct View<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) plan: &'a Plan,
+    pub(crate) names: &'a Names,
+}
+
+impl View<'_> {
+    /// Everything that is connected with anything, or dies; if nothing is, everything.
+    pub(crate) fn all(&self) -> (BTreeSet<LifeId>, usize) {
+        let everybody = || self.snapshot.lives().filter(|life| !is_record(self.snapshot, *life));
+        let connected: BTreeSet<LifeId> = everybody().filter(|life| self.is_connected(*life)).collect();
+        let total = everybody().count();
+        let drawn = if connected.is_empty() { everybody().take(MOST).collect() } else { connected };
+        let more = total - drawn.len();
+        (drawn, more)
+    }
+
+    fn is_connected(&self, life: LifeId) -> bool {
+        let snapshot = self.snapshot;
+        self.plan.is_doomed(&snapshot.uid(life))
+            || snapshot.is_referenced(life)
+            || !snapshot.owners(life).is_empty()
+            || !snapshot.subscriptions(life).is_empty()
+            || !snapshot.subscribers_of(life).is_empty()
+    }
+
+    /// Some lives, and whatever is connected with them over however many others.
+    pub(crate) fn around(&self, lives: &[LifeId]) -> (BTreeSet<LifeId>, usize) {
+        let mut found: BTreeSet<LifeId> = lives.iter().copied().collect();
+        let mut work: VecDeque<LifeId> = lives.iter().copied().collect();
+        let mut more = 0;
+        while let Some(life) = work.pop_front() {
+            for next in self.neighbours(life) {
+                if found.len() >= MOST {
+                    more += usize::from(!found.contains(&next));
+                } else if found.insert(next) {
+                    work.push_back(next);
+                }
+            }
+        }
+        (found, more)
+    }
+
+    fn neighbours(&self, life: LifeId) -> Vec<LifeId> {
+        let snapshot = self.snapshot;
+        let mut all: Vec<LifeId> = snapshot.owner_lives(life).collect();
+        all.extend(snapshot.dependents(life).map(|(dependent, _)| dependent));
+        all.extend(snapshot.targets_of(life));
+        all.extend(snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber));
+        all.extend(snapshot.contents(life));
+        all
+    }
+
+    /// The lives of the plan.
+    pub(crate) fn doomed(&self) -> (BTreeSet<LifeId>, usize) {
+        let lost = self.plan.strips.iter().map(|strip| strip.life);
+        let held = self.plan.holds.iter().map(|hold| hold.life);
+        (self.plan.steps().map(|step| step.life).chain(lost).chain(held).collect(), 0)
+    }
+
+    /// The picture of these lives.
+    pub(crate) fn picture(&self, (drawn, more): (BTreeSet<LifeId>, usize), title: String) -> Picture {
+        let mut nodes: Vec<Node> = drawn.iter().map(|life| self.node(*life)).collect();
+        nodes.sort_by(|a, b| a.label.cmp(&b.label));
+        let mut edges = Vec::new();
+        let mut absent: HashMap<Uid, Node> = HashMap::new();
+        for life in &drawn {
+            self.edges(*life, &drawn, &mut edges, &mut absent);
+        }
+        for edge in &self.plan.dropped {
+            let [from, to] = [edge.first, edge.second].map(|life| self.snapshot.uid(life).0);
+            edges.push(Edge { from, to, meaning: Meaning::DiesBefore { dropped: true } });
+        }
+        let mut absent: Vec<Node> = absent.into_values().collect();
+        absent.sort_by(|a, b| a.label.cmp(&b.label));
+        nodes.extend(absent);
+        edges.sort_by(|a, b| (a.meaning, &a.from, &a.to).cmp(&(b.meaning, &b.from, &b.to)));
+        Picture { title, nodes, edges, more }
+    }
+
+    fn node(&self, life: LifeId) -> Node {
+        let (snapshot, uid) = (self.snapshot, self.snapshot.uid(life));
+        let state = match self.plan.wave_of(&uid) {
+            _ if snapshot.is_destroyed(life) => State::Destroyed,
+            Some(wave) => State::Doomed { order: wave + 1 },
+            None if snapshot.is_marked(life) => State::Marked,
+            None if snapshot.protect(life).is_some() => State::Protected,
+            None => State::Alive,
+        };
+        Node {
+            label: self.names.of(snapshot, life),
+            kind: snapshot.kind(life).to_owned(),
+            namespace: snapshot.namespace(life).to_owned(),
+            id: uid.0,
+            state,
+        }
+    }
+
+    fn edges(
+        &self,
+        life: LifeId,
+        drawn: &BTreeSet<LifeId>,
+        edges: &mut Vec<Edge>,
+        absent: &mut HashMap<Uid, Node>,
+    ) {
+        let snapshot = self.snapshot;
+        let own = || snapshot.uid(life).0;
+        for (reference, owner) in snapshot.owners(life) {
+            if matches!(owner, Ownership::Absent { .. }) {
+                absent.entry(reference.uid.clone()).or_insert_with(|| Node {
+                    id: reference.uid.0.clone(),
+                    label: format!("{}/{}", reference.kind, reference.name),
+                    kind: reference.kind.clone(),
+                    namespace: String::new(),
+                    state: State::Absent,
+                });
+            } else if !matches!(owner, Ownership::Valid(_)) {
+                continue;
+            }
+            edges.push(Edge { from: reference.uid.0, to: own(), meaning: Meaning::Owns });
+        }
+        for target in snapshot.targets_of(life).into_iter().filter(|target| *target != life) {
+            let meaning = Meaning::DiesBefore { dropped: false };
+            edges.push(Edge { from: snapshot.uid(target).0, to: own(), meaning });
+        }
+        let around = [snapshot.namespace_life(life), snapshot.definition_life(life)];
+        for holder in around.into_iter().flatten().filter(|holder| drawn.contains(holder)) {
+            edges.push(Edge { from: own(), to: snapshot.uid(holder).0, meaning: Meaning::Inside });
+        }
+    }
+}
+
+/// What is only there to keep the books.
+fn is_record(snapshot: &Snapshot, life: LifeId) -> bool {
+    matches!(
+        (snapshot.group(life), snapshot.kind(life)),
+        ("sexton.dev", "Collection" | "Tombstone")
+            | ("coordination.k8s.io", "Lease")
+            | ("" | "events.k8s.io", "Event")
+    )
+}

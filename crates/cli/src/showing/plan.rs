@@ -1,0 +1,229 @@
+//! A plan as it is shown: who dies and why, in words.
+
+use std::collections::HashMap;
+
+use sexton_collector::preview::World;
+use sexton_lifecycle::plan::{Plan, Relation, Step};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, WhyHeld, WhyInvalid, WhyUnknown};
+use sexton_model::{Policy, marks};
+
+use crate::naming::Names;
+use crate::output::tree::{Beside, Death, DeathPlan};
+
+/// Subscribers that are named behind a life; the rest is counted.
+const TOLD_SHOWN: usize = 2;
+
+/// Whom and what is shown.
+pub(crate) struct Shown<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) judgement: &'a Judgement,
+    pub(crate) plan: &'a Plan,
+    pub(crate) names: &'a Names,
+}
+
+impl Shown<'_> {
+    /// The plan; where, what was asked for and what to type next is the caller's.
+    pub(crate) fn death_plan(&self) -> DeathPlan {
+        let steps = || self.plan.steps();
+        let places: HashMap<LifeId, usize> = steps().enumerate().map(|(at, step)| (step.life, at)).collect();
+        let mut entries = Vec::with_capacity(self.plan.len());
+        for (wave, in_wave) in self.plan.waves.iter().enumerate() {
+            for (group, in_group) in in_wave.groups.iter().enumerate() {
+                let group = (in_group.members.len() > 1).then_some(group);
+                for step in &in_group.members {
+                    let parent = cause(&step.finding).and_then(|cause| places.get(&cause).copied());
+                    entries.push(Death { order: wave + 1, group, parent, ..self.death(step) });
+                }
+            }
+        }
+        DeathPlan {
+            entries,
+            loses: self
+                .judgement
+                .strips
+                .iter()
+                .map(|strip| self.beside(strip.life, self.lost(strip)))
+                .collect(),
+            holds: self.held(),
+            unknown: self.unknown(),
+            dropped: self.dropped(),
+            digest: self.plan.digest.clone(),
+            ..DeathPlan::default()
+        }
+    }
+
+    fn name(&self, life: LifeId) -> String {
+        match self.world.snapshot().contains(life) {
+            true => self.names.of(self.world.snapshot(), life),
+            false => "something that is gone".to_owned(),
+        }
+    }
+
+    fn beside(&self, life: LifeId, why: String) -> Beside {
+        Beside { label: self.name(life), why }
+    }
+
+    fn death(&self, step: &Step) -> Death {
+        Death {
+            label: self.name(step.life),
+            uid: step.uid.0.clone(),
+            reason: self.reason(&step.finding),
+            marks: self.marks(step),
+            ..Death::default()
+        }
+    }
+
+    fn reason(&self, finding: &Finding) -> String {
+        match &finding.cause {
+            Cause::Asked if finding.marked => "is being destroyed already".to_owned(),
+            Cause::Asked => "asked for".to_owned(),
+            Cause::OwnerDoomed { owner } => {
+                let first = self.judgement.doomed.get(owner);
+                let goes_first =
+                    first.is_some_and(|one| one.cause == Cause::Asked && one.policy == Policy::Background);
+                let then = if goes_first { ", which is gone then" } else { "" };
+                format!("owned by {}{then}", self.name(*owner))
+            }
+            Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
+            Cause::InNamespace { namespace } => format!("in {}", self.name(*namespace)),
+            Cause::OfDefinition { definition } => format!("defined by {}", self.name(*definition)),
+        }
+    }
+
+    fn marks(&self, step: &Step) -> Vec<String> {
+        let snapshot = self.world.snapshot();
+        let mut marks = Vec::new();
+        if step.finding.marked && step.finding.cause != Cause::Asked {
+            marks.push("marked already".to_owned());
+        }
+        marks.extend(self.other_owners(&step.finding));
+        marks.extend(self.world.destroy_method(step.life).map(|method| format!("destroy {method}")));
+        let others = snapshot.subscribers_of(step.life).into_iter().filter(|(other, _)| *other != step.life);
+        let told: Vec<String> = others
+            .filter(|(_, subscription)| subscription.handler.is_some())
+            .map(|(subscriber, _)| self.name(subscriber))
+            .collect();
+        if !told.is_empty() {
+            let shown = &told[..told.len().min(TOLD_SHOWN)];
+            let more = match told.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            marks.push(format!("warns {}{more}", shown.join(", ")));
+        }
+        marks
+    }
+
+    /// A cascade takes along what others own, too: that is worth a word.
+    fn other_owners(&self, finding: &Finding) -> Option<String> {
+        if !matches!(finding.cause, Cause::OwnerDoomed { .. }) {
+            return None;
+        }
+        let owners = self.world.snapshot().owner_lives(finding.life);
+        let alive: Vec<String> =
+            owners.filter(|owner| !self.judgement.dooms(*owner)).map(|owner| self.name(owner)).collect();
+        match alive.as_slice() {
+            [] => None,
+            [one] => Some(format!("although {one} owns it, too")),
+            [first, rest @ ..] => Some(format!("although {first} and {} more own it, too", rest.len())),
+        }
+    }
+
+    fn lost(&self, strip: &sexton_lifecycle::Strip) -> String {
+        let owners = self.world.snapshot().owners(strip.life);
+        let lost: Vec<String> = owners
+            .iter()
+            .filter(|(reference, _)| strip.owners.contains(&reference.uid))
+            .map(|(reference, _)| format!("{}/{}", reference.kind, reference.name))
+            .collect();
+        let keepers = owners.iter().filter_map(|(_, owner)| match owner {
+            Ownership::Valid(owner) if !self.judgement.dooms(*owner) => Some(self.name(*owner)),
+            _ => None,
+        });
+        let keepers: Vec<String> = keepers.collect();
+        let lives = match keepers.is_empty() {
+            true => "lives on".to_owned(),
+            false => format!("lives on with {}", keepers.join(", ")),
+        };
+        format!("{lives}, without its reference to {}", lost.join(", "))
+    }
+
+    fn held(&self) -> Vec<Beside> {
+        let mut held: Vec<Beside> = Vec::new();
+        for hold in &self.judgement.holds {
+            let why = match &hold.why {
+                WhyHeld::Protected(text) if text == "true" => "is protected".to_owned(),
+                WhyHeld::Protected(text) => format!("is protected: {text}"),
+                WhyHeld::NotApproved(digest) => format!("was not in the approved plan {digest}"),
+            };
+            let waits = hold.keeps.map(|keeps| format!("; {} waits for it", self.name(keeps)));
+            held.push(self.beside(hold.life, format!("{why}{}", waits.unwrap_or_default())));
+        }
+        let snapshot = self.world.snapshot();
+        for step in self.plan.steps() {
+            let foreign = snapshot.finalizers(step.life).filter(|finalizer| !is_ours(finalizer));
+            let foreign: Vec<&str> = foreign.collect();
+            if !foreign.is_empty() {
+                held.push(self.beside(step.life, format!("waits for the finalizer {}", foreign.join(", "))));
+            }
+        }
+        held
+    }
+
+    fn unknown(&self) -> Vec<Beside> {
+        let mut all = Vec::new();
+        for unknown in &self.judgement.unknown {
+            let owner = format!("{}/{}", unknown.reference.kind, unknown.reference.name);
+            let why = match &unknown.why {
+                WhyUnknown::KindUnknown => format!("its owner {owner} is of a kind that nobody serves"),
+                WhyUnknown::Incomplete(reason) => format!("whether {owner} exists is not known: {reason}"),
+                WhyUnknown::Starting => format!("whether {owner} exists is not known yet"),
+            };
+            all.push(self.beside(unknown.life, format!("{why}; left alone")));
+        }
+        for invalid in &self.judgement.invalid {
+            let owner = format!("{}/{}", invalid.reference.kind, invalid.reference.name);
+            let why = match &invalid.why {
+                WhyInvalid::Name => "has another name",
+                WhyInvalid::Kind => "is of another kind",
+                WhyInvalid::Namespace => "is in another namespace",
+                WhyInvalid::NotInNamespace => "is in a namespace",
+            };
+            all.push(
+                self.beside(invalid.life, format!("names {owner} as its owner, which {why}; not heeded")),
+            );
+        }
+        all
+    }
+
+    fn dropped(&self) -> Vec<String> {
+        let dropped = self.plan.dropped.iter().map(|edge| {
+            let because = match edge.relation {
+                Relation::Subscription => "that subscribes to it",
+                Relation::Class => "that is its class",
+                Relation::Owner => "its owner",
+                Relation::Background => "that follows it",
+                Relation::Namespace => "its namespace",
+                Relation::Definition => "its definition",
+            };
+            format!("{} before {}, {because}", self.name(edge.first), self.name(edge.second))
+        });
+        dropped.collect()
+    }
+}
+
+/// Because of whom a life dies.
+fn cause(finding: &Finding) -> Option<LifeId> {
+    match finding.cause {
+        Cause::OwnerDoomed { owner } => Some(owner),
+        Cause::InNamespace { namespace } => Some(namespace),
+        Cause::OfDefinition { definition } => Some(definition),
+        Cause::Asked | Cause::OwnersGone { .. } => None,
+    }
+}
+
+/// Finalizers that a collector takes off by itself.
+fn is_ours(finalizer: &str) -> bool {
+    Policy::recorded_by(finalizer).is_some()
+        || [marks::DESTROY_FINALIZER, marks::IN_USE_FINALIZER, marks::DEFINITION_HOLD].contains(&finalizer)
+}

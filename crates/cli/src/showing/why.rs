@@ -1,0 +1,40 @@
+//! An explanation as it is shown.
+
+use sexton_lifecycle::explain::{Naming, Story};
+
+use crate::output::why::{Command, Why, WhyLine};
+use crate::settings::Settings;
+
+/// The words of `lifecycle`, with flags behind every command of ours that lead to the same target.
+pub(crate) fn why(story: Story, settings: &Settings) -> Why {
+    let flags = |command: &str| match command.contains(" -n ") {
+        // It names a namespace itself.
+        true => settings.target_flags(),
+        false => settings.flags(),
+    };
+    let command = |typed: sexton_lifecycle::explain::Typed| Command {
+        what: typed.purpose,
+        command: match typed.command.starts_with("sexton ") {
+            true => format!("{}{}", typed.command, flags(&typed.command)),
+            false => typed.command,
+        },
+        note: typed.note,
+    };
+    let line = |line: sexton_lifecycle::explain::Line| WhyLine {
+        depth: line.depth,
+        text: line.text,
+        aside: line.aside,
+        commands: line.typed.into_iter().map(command).collect(),
+    };
+    Why {
+        subject: story.subject,
+        headline: story.headline,
+        lines: story.lines.into_iter().map(line).collect(),
+        footer: story.footer,
+    }
+}
+
+/// How `lifecycle` is to name things for somebody who types in this namespace.
+pub(crate) fn naming(namespace: &str) -> Naming {
+    Naming { namespace: namespace.to_owned(), groups: false }
+}

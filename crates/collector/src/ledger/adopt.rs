@@ -1,0 +1,42 @@
+//! Going on with the books of whoever acted before: what they counted stays counted.
+
+use std::collections::HashSet;
+
+use sexton_model::Uid;
+use sexton_model::collection::{Collection, KindCount, Progress};
+
+use super::{Ledger, Open};
+
+impl Ledger {
+    /// Takes a record over that nobody has finished. If nobody of it is left, it is over with the next look.
+    pub(crate) fn adopt(&mut self, record: Collection) {
+        for root in &record.spec.roots {
+            self.by_root.insert(Uid(root.uid.clone()), record.name.clone());
+        }
+        let before = record.status.clone();
+        let fresh = Progress { doomed: 0, gone: 0, kinds: before.kinds.clone(), ..Progress::default() };
+        let mut open = Open {
+            record: Collection { status: fresh, ..record },
+            members: HashSet::new(),
+            worth: true,
+            buried: 0,
+            written: Some(before.clone()),
+            before: Some(before),
+        };
+        open.record.status.kinds.values_mut().for_each(|count| *count = KindCount::default());
+        self.open.insert(open.record.name.clone(), open);
+    }
+}
+
+impl Open {
+    /// Adds what was counted before to whoever is left: those who were gone then, and those who are gone since.
+    pub(super) fn go_on(&mut self) {
+        let Some(before) = self.before.take() else { return };
+        let status = &mut self.record.status;
+        status.doomed = before.doomed.max(before.gone + status.doomed);
+        for (kind, count) in before.kinds {
+            let now = status.kinds.entry(kind).or_default();
+            now.doomed = count.doomed.max(count.gone + now.doomed);
+        }
+    }
+}

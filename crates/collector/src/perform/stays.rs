@@ -1,0 +1,41 @@
+//! Who stays, and so keeps somebody from going: a write that would be refused is not even tried.
+
+use std::collections::HashSet;
+
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::Policy;
+
+use crate::decide::Decision;
+
+/// Looks for those who stay.
+pub(crate) struct Staying<'a> {
+    snapshot: &'a Snapshot,
+    decision: &'a Decision,
+    /// Those who lose a reference in this round.
+    stripped: HashSet<LifeId>,
+}
+
+impl<'a> Staying<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, decision: &'a Decision) -> Staying<'a> {
+        let strips = decision.judgement.strips.iter().filter(|strip| strip.ready);
+        Staying { snapshot, decision, stripped: strips.map(|strip| strip.life).collect() }
+    }
+
+    /// Somebody who does not go, and for whom a marked life has to wait.
+    pub(crate) fn behind(&self, life: LifeId, policy: Policy) -> Option<LifeId> {
+        let stays = |other: &LifeId| *other != life && !self.decision.judgement.dooms(*other);
+        if let Some(content) = self.snapshot.contents(life).find(stays) {
+            return Some(content);
+        }
+        if let Some(user) = self.snapshot.users_of(life).find(stays) {
+            return Some(user);
+        }
+        if !matches!(policy, Policy::Cascade | Policy::Foreground | Policy::Orphan) {
+            return None;
+        }
+        let waits = |other: &LifeId| {
+            stays(other) && !self.stripped.contains(other) && self.snapshot.depends_on(*other, life)
+        };
+        self.snapshot.dependents_of(&self.snapshot.uid(life)).find(waits)
+    }
+}

@@ -1,0 +1,58 @@
+//! How it stands with what is marked, as far as can be seen from outside: what is in the way, and what is under way.
+//!
+//! The same words as in the records of a collector, from the marks and journals on the lives themselves.
+
+use sexton_lifecycle::destruction::{self, State};
+use sexton_lifecycle::{Judgement, LifeId, Snapshot};
+use sexton_model::collection::Blocker;
+
+use crate::blockers::{Stuck, blockers};
+use crate::perform::items::{foreign_finalizers, is_held_by_us};
+
+/// How it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// What is in the way.
+    pub blockers: Vec<Blocker>,
+    /// Lives of which somebody is told, or that are being destroyed, right now.
+    pub under_way: Vec<(LifeId, String)>,
+    /// When something is tried again by itself, in seconds since 1970.
+    pub next: Option<i64>,
+}
+
+impl Standing {
+    pub(crate) fn of(snapshot: &Snapshot, judgement: &Judgement) -> Standing {
+        let marked = || judgement.doomed.keys().copied().filter(|life| snapshot.is_marked(*life));
+        let finalizers: Vec<LifeId> = marked()
+            .filter(|life| !is_held_by_us(snapshot, *life) && !foreign_finalizers(snapshot, *life).is_empty())
+            .collect();
+        let stuck = Stuck { finalizers, kept: Vec::new() };
+        let journal = |life: LifeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
+        let states: Vec<(LifeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
+        let steps = states.iter().map(|(life, state)| (*life, state));
+        let blockers = blockers(snapshot, judgement, steps, &stuck);
+        let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
+        Standing {
+            blockers: blockers.into_iter().map(|(_, blocker)| blocker).collect(),
+            under_way: under_way.collect(),
+            next: states.iter().filter_map(|(_, state)| destruction::due(state)).min(),
+        }
+    }
+
+    /// Whether nothing goes on by itself before a moment, and something is in the way.
+    pub fn is_stuck(&self, until: i64) -> bool {
+        !self.blockers.is_empty() && self.under_way.is_empty() && self.next.is_none_or(|next| next > until)
+    }
+}
+
+/// What a life is in the middle of, in a word or two.
+fn asked(state: &State) -> Option<String> {
+    let phase = state.phase()?;
+    let mut asked = state.open.iter().filter(|(_, pending)| pending.asked);
+    let (_, first) = asked.next()?;
+    let attempt = match first.failures {
+        0 => String::new(),
+        failures => format!(", attempt {}", failures + 1),
+    };
+    Some(format!("{}{attempt}", phase.as_str()))
+}

@@ -1,0 +1,96 @@
+//! Why a life dies, and what it waits for; or why it lives, and what would end it.
+//!
+//! [`explain`] gives plain data: facts, each with the objects that it is about. [`story`] puts them into words, in the
+//! shape in which they are shown: a headline, a chain of lines with what can be typed about each, and a last word.
+//! Both are pure: the same snapshot, judgement and plan give the same bytes.
+//!
+//! It must not know who asks, how it is shown, or how anything is cleared: it only names the command.
+
+mod blockers;
+mod chain;
+mod dying;
+mod living;
+mod name;
+mod remedy;
+mod story;
+mod waits;
+mod words;
+
+use sexton_model::hook::ObjectRef;
+
+use crate::detect::{Grace, Judgement};
+use crate::plan::Plan;
+use crate::snapshot::{LifeId, Snapshot};
+
+pub use blockers::{Blocker, Obstacle};
+pub use chain::{Link, Step};
+pub use dying::{Dying, Progress};
+pub use living::{Condition, Kept, Living, Orphan, Owner, OwnerState};
+pub use name::Naming;
+pub use remedy::Remedy;
+pub use story::{Line, Story, Typed, story};
+pub use waits::{Before, Wait};
+
+/// What there is to say about one life.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// Whom it is about.
+    pub subject: ObjectRef,
+    /// Whether it dies, and everything about that.
+    pub fate: Fate,
+    /// What could not be understood of it, and is therefore not heeded.
+    pub note: Option<String>,
+}
+
+/// Whether a life dies.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fate {
+    /// It does.
+    Dies(Box<Dying>),
+    /// It does not.
+    Lives(Box<Living>),
+}
+
+/// Explains a life as it was last seen, at a moment in seconds since 1970.
+///
+/// The judgement is that of everything that goes on ([`crate::Roots::All`]), and the plan was made of it.
+///
+/// # Panics
+/// If the life is gone: see [`Snapshot::contains`].
+pub fn explain(
+    snapshot: &Snapshot,
+    judgement: &Judgement,
+    plan: &Plan,
+    life: LifeId,
+    now: i64,
+) -> Explanation {
+    let fate = match judgement.doomed.get(&life) {
+        Some(finding) => Fate::Dies(Box::new(dying::dying(snapshot, judgement, plan, finding, now))),
+        None => Fate::Lives(Box::new(living::living(snapshot, judgement, life))),
+    };
+    Explanation { subject: name::of(snapshot, life), fate, note: snapshot.note(life).map(str::to_owned) }
+}
+
+impl Explanation {
+    /// Adds how far its collection is, from the record of that.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Progress) -> Explanation {
+        if let Fate::Dies(dying) = &mut self.fate {
+            dying.progress = Some(progress);
+        }
+        self
+    }
+
+    /// Adds how long a life without owners is left alone.
+    #[must_use]
+    pub fn with_grace(mut self, grace: Grace<'_>) -> Explanation {
+        let uid = sexton_model::Uid(self.subject.uid.clone());
+        if let Fate::Lives(living) = &mut self.fate
+            && let Some(orphan) = &mut living.orphan
+        {
+            let since = grace.since.get(&uid).copied().unwrap_or(grace.now);
+            (orphan.grace, orphan.due) = (Some(grace.period), Some(since.saturating_add(grace.period)));
+        }
+        self
+    }
+}

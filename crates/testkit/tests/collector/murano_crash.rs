@@ -1,0 +1,131 @@
+//! A collector dies at every point of a destruction, and the next one goes on: nobody is called under another key,
+//! and nobody who answered is asked again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sexton_model::hook::Call;
+use sexton_testkit::collecting::quick;
+use sexton_testkit::{Collecting, Gate, Scripted, World};
+
+use crate::common::{delete, hears, left, make, make_with, records};
+use crate::murano::stage;
+
+/// The calls of the whole destruction, one after the other.
+const ALL: [&str; 6] = [
+    "warning gone b",
+    "destroying destroy leaf",
+    "notifying gone b",
+    "destroying destroy b",
+    "destroyed gone b",
+    "destroying destroy root",
+];
+
+/// A root with a `b` that `a` hears of, and a leaf below that.
+async fn family(world: &World) {
+    let root = make(world, "root", &[]).await;
+    let b = make(world, "b", &[("root", &root)]).await;
+    make(world, "leaf", &[("b", &b)]).await;
+    make_with(world, "a", &[], hears(&["b"])).await;
+}
+
+fn name(call: &Call) -> String {
+    format!("{} {} {}", call.phase, call.method, call.object["metadata"]["name"].as_str().unwrap())
+}
+
+/// Each call as often as it was made; the same call always has the same key.
+fn keys(calls: impl IntoIterator<Item = Call>) -> BTreeMap<String, usize> {
+    let mut keys: BTreeMap<String, String> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    for call in calls {
+        let known = keys.entry(name(&call)).or_insert_with(|| call.idempotency_key.clone());
+        assert_eq!(*known, call.idempotency_key, "{}", name(&call));
+        *counts.entry(name(&call)).or_default() += 1;
+    }
+    counts
+}
+
+/// EXT-26: it dies in the middle of each call. Only that call is made again.
+#[tokio::test]
+async fn it_dies_in_each_call() {
+    for (number, hanging) in ALL.iter().enumerate() {
+        let (world, hooks) = stage().await;
+        family(&world).await;
+        hooks.during(hanging, std::future::pending());
+        let mut collecting = Collecting::scripted(&world, &hooks);
+        delete(&world, "configmaps/root", "").await;
+        collecting
+            .until(|summary| summary.calls == 1 && hooks.heard().contains(&(*hanging).to_owned()))
+            .await;
+        collecting.kill();
+        let after: Arc<Scripted> = Arc::default();
+        let mut collecting = Collecting::scripted(&world, &after);
+        collecting.settled(&world).await;
+        assert_eq!(left(&world).await, ["a"], "{hanging}");
+        let counts = keys(hooks.calls().into_iter().chain(after.calls()));
+        for call in ALL {
+            // The first two are made side by side: either may be under way.
+            let most = if call == *hanging || (number < 2 && ALL[..2].contains(&call)) { 2 } else { 1 };
+            let made = counts.get(call).copied().unwrap_or(0);
+            assert!((1..=most).contains(&made), "{hanging}: {call} {made} times, {counts:?}");
+        }
+        assert_eq!(counts.len(), ALL.len(), "{counts:?}");
+    }
+}
+
+/// EXT-26: it dies before each of its writes. Everything comes to its end, and everybody is destroyed once or, if nobody
+/// knows, asked again as the same call.
+#[tokio::test]
+async fn it_dies_before_each_write() {
+    let mut longest = 0;
+    for number in 1..40 {
+        let (world, hooks) = stage().await;
+        family(&world).await;
+        let gate = Gate::to(&world);
+        gate.writes(false);
+        let before = Collecting::through(&world, quick("tests"), hooks.clone(), gate.clone());
+        delete(&world, "configmaps/root", "").await;
+        for passed in 1..number {
+            gate.arrived(passed).await;
+            gate.writes(true);
+            // Writes pass one by one; when no more come, all is done.
+            if tokio::time::timeout(std::time::Duration::from_millis(300), gate.arrived(passed + 1))
+                .await
+                .is_err()
+            {
+                break;
+            }
+        }
+        let done = left(&world).await == ["a"];
+        before.kill();
+        let after: Arc<Scripted> = Arc::default();
+        let mut collecting = Collecting::scripted(&world, &after);
+        collecting.settled(&world).await;
+        assert_eq!(left(&world).await, ["a"], "{number}");
+        let counts = keys(hooks.calls().into_iter().chain(after.calls()));
+        assert!(counts.values().all(|made| *made <= 2), "{number}: {counts:?}");
+        assert_eq!(counts.len(), ALL.len(), "{number}: {counts:?}");
+        longest = number;
+        if done {
+            break;
+        }
+    }
+    assert!(longest > 5, "{longest}");
+}
+
+/// EXT-16: of each write the answer is lost. It is looked at again, and nothing is done twice.
+#[tokio::test]
+async fn it_does_not_hear_the_answer_of_any_write() {
+    let (world, hooks) = stage().await;
+    family(&world).await;
+    let gate = Gate::to(&world);
+    (0..30).for_each(|_| gate.lose_an_answer());
+    let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate.clone());
+    delete(&world, "configmaps/root", "").await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["a"]);
+    let counts = keys(hooks.calls());
+    assert_eq!(counts.len(), ALL.len(), "{counts:?}");
+    // Whoever ended left one tombstone.
+    assert_eq!(records(&world, "tombstones").await.len(), 3);
+}
