@@ -130,8 +130,10 @@ impl View {
         }
         // Who was to die is gone now, by whomever: the books do not know it yet.
         let awaited = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
+        // Whoever waited for a marked life goes on, and so do the records.
+        let marked = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
-        let followed = self.snapshot.dependents_of(&uid).next().is_some();
+        let followed = marked || self.snapshot.dependents_of(&uid).next().is_some();
         Effect { matters: awaited || followed || !touched.is_empty(), classes: is_class(gone) }
     }
 
