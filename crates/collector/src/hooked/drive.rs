@@ -102,17 +102,13 @@ impl Collector {
         }
     }
 
-    /// A circle is notified as a whole before any of it is destroyed.
+    /// A circle is notified as a whole before any of it is destroyed. Who is left alone of one is a circle, too.
     fn close_circle(&mut self, group: &Group) {
-        if group.members.len() < 2 {
-            return;
-        }
         let snapshot = &self.view.snapshot;
         let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
-        let all = group
-            .members
-            .iter()
-            .all(|step| stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over()));
+        let all = group.members.iter().all(|step| {
+            stage(step.life).is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
+        });
         if all {
             for step in &group.members {
                 if let Ok(active) = self.actives.open(snapshot, step.life)
