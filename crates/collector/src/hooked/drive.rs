@@ -6,9 +6,9 @@ use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, 
 use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
-use sexton_model::{Policy, Uid};
+use sexton_model::{Policy, Uid, marks};
 
-use super::{Caller, has_steps, subscribers};
+use super::{Active, Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
 use crate::perform::{Hand, SendError, Sent, items};
@@ -69,6 +69,12 @@ impl Collector {
         let (life, marked) = (step.life, step.finding.marked);
         if !marked && step.finding.detector != Detector::Orphaned {
             return;
+        }
+        let uid = snapshot.uid(life).0;
+        let released = |active: &Active| active.state.stage == Stage::Released;
+        if self.actives.get(&uid).is_some_and(released) && items::is_held_by_us(snapshot, life) {
+            // Somebody deleted it once more: what that put on it is taken off, too.
+            self.actives.drop(&uid);
         }
         let active = match self.actives.open(snapshot, life) {
             Ok(active) => active,
@@ -237,7 +243,12 @@ impl Collector {
             match result.outcome {
                 Some(outcome) => {
                     self.summary.removed += u64::from(outcome == Outcome::Removed);
-                    if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                    let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
+                    if event == Event::Released && outcome != Outcome::Removed && !held {
+                        // Something holds it that is not seen yet: it is released again when that is.
+                        self.actives.drop(&uid);
+                        self.rest();
+                    } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
                         active.take(&event);
                         if event == Event::Released {
                             // The journal went with the life, or says so already.
@@ -288,6 +299,12 @@ impl Collector {
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
         let with = together.iter().chain(decision.survivors_of(life));
         let mut item = items::release(snapshot, finding, with);
+        if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
+            && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
+        {
+            // It came with a mark that is not seen yet.
+            remove_finalizers.push(marks::DESTROY_FINALIZER.to_owned());
+        }
         if items::foreign_finalizers(snapshot, life).is_empty() {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }
