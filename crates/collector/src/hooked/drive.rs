@@ -163,7 +163,9 @@ impl Collector {
             let forget = actions.contains(&Action::Forget);
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
-                journals.push(items::journal(snapshot, life, text, state.is_destroyed()));
+                let active = self.actives.get(&uid);
+                let version = active.map_or(snapshot.revision_of(life), |active| active.version);
+                journals.push(items::journal(snapshot, life, version, text, state.is_destroyed()));
                 then.push((uid, life, state, actions, true));
             } else {
                 then.push((uid, life, state, actions, false));
@@ -180,12 +182,14 @@ impl Collector {
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
         for (uid, life, state, actions, journalled) in then {
-            let written = !journalled || results.next().is_some_and(|result| result.code < 400);
-            if written {
+            let result = if journalled { results.next() } else { None };
+            result.iter().for_each(|result| self.actives.wrote(&uid, result));
+            if !journalled || result.is_some_and(|result| result.code < 400) {
                 effects.push((uid, life, state, actions));
             } else {
                 // What is known here is not what is written there: read it again.
                 self.actives.drop(&uid);
+                self.rest();
             }
         }
         let more = self.do_effects(hand, decision, effects).await?;
@@ -249,6 +253,7 @@ impl Collector {
                         self.actives.drop(&uid);
                         self.rest();
                     } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                        active.wrote(result);
                         active.take(&event);
                         if event == Event::Released {
                             // The journal went with the life, or says so already.

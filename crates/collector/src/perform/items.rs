@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
-use sexton_model::{Policy, marks};
+use sexton_model::{Policy, Revision, marks};
 
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
@@ -165,8 +165,15 @@ pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str
     about(snapshot, life, action)
 }
 
-/// Writes the journal of a life, or removes it.
-pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, destroyed: bool) -> Item {
+/// Writes the journal of a life, or removes it, if the life is still as it was when that was decided: no step is ever
+/// taken back by somebody who did not see it.
+pub(crate) fn journal(
+    snapshot: &Snapshot,
+    life: LifeId,
+    version: Revision,
+    text: Option<String>,
+    destroyed: bool,
+) -> Item {
     let mut annotations = BTreeMap::from([(marks::JOURNAL.to_owned(), text)]);
     if destroyed {
         annotations.insert(marks::DESTROYED.to_owned(), Some("true".to_owned()));
@@ -177,5 +184,5 @@ pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, d
         remove_owners: Vec::new(),
         annotations,
     };
-    about(snapshot, life, action)
+    Item { resource_version: Some(version.to_string()), ..about(snapshot, life, action) }
 }
