@@ -159,10 +159,12 @@ impl Collector {
             self.publish();
             let wake = self.wake();
             tokio::select! {
-                heard = self.heard.recv() => self.hear(heard),
-                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
-                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
+                // In this order, so that the same things lead to the same; none can keep the next waiting for long.
+                biased;
                 changed = stop.changed() => if changed.is_err() { break },
+                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
+                heard = self.heard.recv() => self.hear(heard),
+                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
             }
         }
         self.calls.abort_all();
@@ -350,11 +352,13 @@ impl Collector {
             let left = at.saturating_sub(self.means.clock.now()).max(0);
             Instant::now() + Duration::from_secs(u64::try_from(left).unwrap_or(0))
         };
-        let mut wake = self.next_turn.min(self.next_look);
         if self.dirty {
+            // As soon as it may. A moment that has come already wakes nobody: something else is missing then.
             let waits = [self.pause, self.echo.map(|(_, until)| until)];
-            wake = waits.into_iter().flatten().fold(wake, Instant::min);
+            let may = waits.into_iter().flatten().max().filter(|may| *may > Instant::now());
+            return may.map_or(self.next_turn, |may| may.min(self.next_turn));
         }
+        let wake = self.next_turn.min(self.next_look);
         match self.due() {
             Some(due) => wake.min(seconds(due)),
             None => wake,

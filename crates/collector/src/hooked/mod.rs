@@ -18,12 +18,15 @@ use sexton_lifecycle::destruction::{
     self, Action, Callee, Event, Illegal, Origin, Phase, Stage, State, step,
 };
 use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, Uid, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) state: State,
+    /// The version of the life on which the state rests.
+    pub(crate) version: Revision,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
@@ -99,6 +102,7 @@ impl Actives {
             };
             let mut active = Active {
                 state,
+                version: snapshot.revision_of(life),
                 actions: Vec::new(),
                 under_way: BTreeSet::new(),
                 seen: Revision::NONE,
@@ -112,6 +116,13 @@ impl Actives {
             self.by_uid.insert(uid.clone(), active);
         }
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
+    }
+
+    /// Notes what a life is like since it was written.
+    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult) {
+        if let Some(active) = self.by_uid.get_mut(uid) {
+            active.wrote(result);
+        }
     }
 
     /// Takes in how a call ended.
@@ -172,6 +183,12 @@ impl Actives {
 }
 
 impl Active {
+    /// Notes what the life is like since it was written.
+    pub(crate) fn wrote(&mut self, result: &ItemResult) {
+        let version = result.resource_version.as_ref().and_then(|version| version.parse().ok());
+        self.version = version.unwrap_or(self.version);
+    }
+
     /// Takes an event in; what cannot be is told and changes nothing.
     pub(crate) fn take(&mut self, event: &Event) {
         match step(&self.state, event) {
