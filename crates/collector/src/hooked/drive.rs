@@ -29,6 +29,7 @@ impl Collector {
         if !self.draining {
             self.begin_and_rescue(decision, now);
         }
+        self.actives.try_again();
         for _ in 0..ROUNDS {
             let waiting = self.actives.actions();
             if waiting.is_empty() {
@@ -163,12 +164,15 @@ impl Collector {
             let forget = actions.contains(&Action::Forget);
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
-                let active = self.actives.get(&uid);
-                let version = active.map_or(snapshot.revision_of(life), |active| active.version);
-                journals.push(items::journal(snapshot, life, version, text, state.is_destroyed()));
-                then.push((uid, life, state, actions, true));
+                let Some(version) = self.actives.version_for(&uid, snapshot, life) else {
+                    // What is known here is not what is written there: read it again.
+                    self.actives.drop(&uid);
+                    continue;
+                };
+                journals.push(items::journal(snapshot, life, version, text.clone(), state.is_destroyed()));
+                then.push((uid, life, state, actions, Some(text)));
             } else {
-                then.push((uid, life, state, actions, false));
+                then.push((uid, life, state, actions, None));
             }
         }
         let mut sent = match hand.send(journals).await {
@@ -182,14 +186,23 @@ impl Collector {
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
         for (uid, life, state, actions, journalled) in then {
-            let result = if journalled { results.next() } else { None };
-            result.iter().for_each(|result| self.actives.wrote(&uid, result));
-            if !journalled || result.is_some_and(|result| result.code < 400) {
+            let Some(text) = journalled else {
                 effects.push((uid, life, state, actions));
-            } else {
-                // What is known here is not what is written there: read it again.
-                self.actives.drop(&uid);
-                self.rest();
+                continue;
+            };
+            match results.next() {
+                Some(result) if result.code < 400 => {
+                    self.actives.wrote(&uid, result, text);
+                    effects.push((uid, life, state, actions));
+                }
+                Some(result) if result.code == 409 => {
+                    self.actives.postpone(&uid, actions);
+                    self.rest();
+                }
+                _ => {
+                    self.actives.drop(&uid);
+                    self.rest();
+                }
             }
         }
         let more = self.do_effects(hand, decision, effects).await?;

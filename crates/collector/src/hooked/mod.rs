@@ -27,8 +27,12 @@ pub(crate) struct Active {
     pub(crate) state: State,
     /// The version of the life on which the state rests.
     pub(crate) version: Revision,
+    /// The journal that is known to be on the life.
+    written: Option<String>,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
+    /// Actions whose journal was refused, because somebody else has changed the life meanwhile.
+    postponed: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
     /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
     pub(crate) seen: Revision,
@@ -103,7 +107,9 @@ impl Actives {
             let mut active = Active {
                 state,
                 version: snapshot.revision_of(life),
+                written: snapshot.journal(life).map(str::to_owned),
                 actions: Vec::new(),
+                postponed: Vec::new(),
                 under_way: BTreeSet::new(),
                 seen: Revision::NONE,
                 illegal: None,
@@ -119,10 +125,42 @@ impl Actives {
     }
 
     /// Notes what a life is like since it was written.
-    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult) {
-        if let Some(active) = self.by_uid.get_mut(uid) {
+    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult, journal: Option<String>) {
+        if let Some(active) = self.by_uid.get_mut(uid)
+            && result.code < 400
+        {
             active.wrote(result);
+            active.written = journal;
         }
+    }
+
+    /// Whatever was postponed is tried again.
+    pub(crate) fn try_again(&mut self) {
+        for active in self.by_uid.values_mut() {
+            let later = std::mem::take(&mut active.actions);
+            active.actions = std::mem::take(&mut active.postponed);
+            active.actions.extend(later);
+        }
+    }
+
+    /// Puts actions off until the life is seen as it is now.
+    pub(crate) fn postpone(&mut self, uid: &str, actions: Vec<Action>) {
+        if let Some(active) = self.by_uid.get_mut(uid) {
+            active.postponed.extend(actions);
+        }
+    }
+
+    /// The version over which a journal may be written: the newest that is seen, as long as the journal on it is the one
+    /// that we know. Nothing if somebody else has written another.
+    pub(crate) fn version_for(&mut self, uid: &str, snapshot: &Snapshot, life: LifeId) -> Option<Revision> {
+        let active = self.by_uid.get_mut(uid)?;
+        if snapshot.revision_of(life) > active.version {
+            if snapshot.journal(life) != active.written.as_deref() {
+                return None;
+            }
+            active.version = snapshot.revision_of(life);
+        }
+        Some(active.version)
     }
 
     /// Takes in how a call ended.
