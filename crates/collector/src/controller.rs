@@ -80,6 +80,8 @@ pub struct Collector {
     books_stale: bool,
     /// Something happened that may matter.
     dirty: bool,
+    /// Somebody waits until everything up to here was heard.
+    awaited: Revision,
     /// Up to here has been written; nothing is concluded before it was heard, or until then.
     echo: Option<(Revision, Instant)>,
     /// Nothing is tried before this: the last try failed.
@@ -118,6 +120,7 @@ impl Collector {
             classes_stale: true,
             books_stale: true,
             dirty: true,
+            awaited: Revision::NONE,
             echo: None,
             pause: None,
             backoff,
@@ -156,10 +159,12 @@ impl Collector {
             self.publish();
             let wake = self.wake();
             tokio::select! {
-                heard = self.heard.recv() => self.hear(heard),
-                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
-                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
+                // In this order, so that the same things lead to the same; none can keep the next waiting for long.
+                biased;
                 changed = stop.changed() => if changed.is_err() { break },
+                Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
+                heard = self.heard.recv() => self.hear(heard),
+                () = tokio::time::sleep_until(wake) => self.dirty |= self.is_time(),
             }
         }
         self.calls.abort_all();
@@ -190,8 +195,10 @@ impl Collector {
             Heard::Beginning => self.view.begin(),
             Heard::Line(line) => {
                 self.summary.trouble = None;
+                let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
-                self.dirty |= effect.matters;
+                let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
+                self.dirty |= effect.matters || caught_up;
                 self.classes_stale |= effect.classes;
             }
             Heard::Silence(why) => {
@@ -203,7 +210,10 @@ impl Collector {
 
     fn answered(&mut self, answer: Result<Answer, tokio::task::JoinError>) {
         match answer {
-            Ok(answer) => self.actives.answer(answer),
+            Ok(answer) => {
+                self.awaited = self.awaited.max(answer.seen);
+                self.actives.answer(answer);
+            }
             Err(error) => tracing::error!(%error, "a call of a hook broke off"),
         }
         self.dirty = true;
@@ -275,6 +285,8 @@ impl Collector {
                 if self.pause.is_none() {
                     self.backoff.reset();
                 }
+                // Even if it is looked at before, it is looked at again when all of it was heard.
+                self.awaited = self.awaited.max(reached);
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
                     self.dirty = true;
@@ -340,11 +352,13 @@ impl Collector {
             let left = at.saturating_sub(self.means.clock.now()).max(0);
             Instant::now() + Duration::from_secs(u64::try_from(left).unwrap_or(0))
         };
-        let mut wake = self.next_turn.min(self.next_look);
         if self.dirty {
+            // As soon as it may. A moment that has come already wakes nobody: something else is missing then.
             let waits = [self.pause, self.echo.map(|(_, until)| until)];
-            wake = waits.into_iter().flatten().fold(wake, Instant::min);
+            let may = waits.into_iter().flatten().max().filter(|may| *may > Instant::now());
+            return may.map_or(self.next_turn, |may| may.min(self.next_turn));
         }
+        let wake = self.next_turn.min(self.next_look);
         match self.due() {
             Some(due) => wake.min(seconds(due)),
             None => wake,

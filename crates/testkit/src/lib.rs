@@ -3,6 +3,7 @@
 //! - [`world`]: an API on an engine, with a clock and chance that tests decide over.
 //! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
 //! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
+//! - [`sim`]: everything at once by chance, and somebody who judges it.
 //! - [`gate`]: what passes between a collector and its server, and when.
 //! - [`script`]: requests and expected answers as text.
 //! - [`things`]: documents that many tests need.
@@ -15,6 +16,7 @@ pub mod collecting;
 pub mod gate;
 pub mod nature;
 pub mod script;
+pub mod sim;
 pub mod things;
 pub mod watch;
 pub mod world;

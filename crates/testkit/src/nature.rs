@@ -1,8 +1,8 @@
 //! Time and chance that a test decides over: the same test always sees the same uids, times and names.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use sexton_server::api::Nature;
 
@@ -16,6 +16,8 @@ pub struct FixedNature {
     uids: AtomicU64,
     suffixes: AtomicU64,
     chosen: Mutex<VecDeque<String>>,
+    /// Since when the clock moves with the time of the runtime.
+    since: OnceLock<tokio::time::Instant>,
 }
 
 impl Default for FixedNature {
@@ -25,6 +27,7 @@ impl Default for FixedNature {
             uids: AtomicU64::new(0),
             suffixes: AtomicU64::new(0),
             chosen: Mutex::default(),
+            since: OnceLock::new(),
         }
     }
 }
@@ -35,6 +38,11 @@ impl FixedNature {
         self.now.fetch_add(seconds, Ordering::SeqCst);
     }
 
+    /// From now on the clock moves with the time of the runtime, which a test can pause.
+    pub fn follow_time(&self) {
+        _ = self.since.set(tokio::time::Instant::now());
+    }
+
     /// The next suffixes, before counting goes on: a way to make names collide.
     pub fn choose_suffixes(&self, suffixes: &[&str]) {
         self.chosen.lock().unwrap().extend(suffixes.iter().map(|&suffix| suffix.to_owned()));
@@ -43,7 +51,8 @@ impl FixedNature {
 
 impl Nature for FixedNature {
     fn now(&self) -> i64 {
-        self.now.load(Ordering::SeqCst)
+        let passed = self.since.get().map_or(0, |since| since.elapsed().as_secs().cast_signed());
+        self.now.load(Ordering::SeqCst) + passed
     }
 
     fn uid(&self) -> String {

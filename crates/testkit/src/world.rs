@@ -60,7 +60,7 @@ impl World {
         World::on(engine, Some(dir), Arc::default(), OwnerChecks::Warn, RequestLimits::default()).await
     }
 
-    async fn on(
+    pub(crate) async fn on(
         engine: Arc<dyn Engine>,
         dir: Option<TempDir>,
         nature: Arc<FixedNature>,

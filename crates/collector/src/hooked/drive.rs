@@ -6,9 +6,9 @@ use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, 
 use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::bulk::Outcome;
-use sexton_model::{Policy, Uid};
+use sexton_model::{Policy, Uid, marks};
 
-use super::{Caller, has_steps, subscribers};
+use super::{Active, Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
 use crate::perform::{Hand, SendError, Sent, items};
@@ -70,6 +70,12 @@ impl Collector {
         if !marked && step.finding.detector != Detector::Orphaned {
             return;
         }
+        let uid = snapshot.uid(life).0;
+        let released = |active: &Active| active.state.stage == Stage::Released;
+        if self.actives.get(&uid).is_some_and(released) && items::is_held_by_us(snapshot, life) {
+            // Somebody deleted it once more: what that put on it is taken off, too.
+            self.actives.drop(&uid);
+        }
         let active = match self.actives.open(snapshot, life) {
             Ok(active) => active,
             Err(error) => {
@@ -102,17 +108,13 @@ impl Collector {
         }
     }
 
-    /// A circle is notified as a whole before any of it is destroyed.
+    /// A circle is notified as a whole before any of it is destroyed. Who is left alone of one is a circle, too.
     fn close_circle(&mut self, group: &Group) {
-        if group.members.len() < 2 {
-            return;
-        }
         let snapshot = &self.view.snapshot;
         let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
-        let all = group
-            .members
-            .iter()
-            .all(|step| stage(step.life).is_some_and(|stage| stage >= Stage::Notified && !stage.is_over()));
+        let all = group.members.iter().all(|step| {
+            stage(step.life).is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
+        });
         if all {
             for step in &group.members {
                 if let Ok(active) = self.actives.open(snapshot, step.life)
@@ -161,7 +163,9 @@ impl Collector {
             let forget = actions.contains(&Action::Forget);
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
-                journals.push(items::journal(snapshot, life, text, state.is_destroyed()));
+                let active = self.actives.get(&uid);
+                let version = active.map_or(snapshot.revision_of(life), |active| active.version);
+                journals.push(items::journal(snapshot, life, version, text, state.is_destroyed()));
                 then.push((uid, life, state, actions, true));
             } else {
                 then.push((uid, life, state, actions, false));
@@ -178,12 +182,14 @@ impl Collector {
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
         for (uid, life, state, actions, journalled) in then {
-            let written = !journalled || results.next().is_some_and(|result| result.code < 400);
-            if written {
+            let result = if journalled { results.next() } else { None };
+            result.iter().for_each(|result| self.actives.wrote(&uid, result));
+            if !journalled || result.is_some_and(|result| result.code < 400) {
                 effects.push((uid, life, state, actions));
             } else {
                 // What is known here is not what is written there: read it again.
                 self.actives.drop(&uid);
+                self.rest();
             }
         }
         let more = self.do_effects(hand, decision, effects).await?;
@@ -241,7 +247,13 @@ impl Collector {
             match result.outcome {
                 Some(outcome) => {
                     self.summary.removed += u64::from(outcome == Outcome::Removed);
-                    if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                    let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
+                    if event == Event::Released && outcome != Outcome::Removed && !held {
+                        // Something holds it that is not seen yet: it is released again when that is.
+                        self.actives.drop(&uid);
+                        self.rest();
+                    } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                        active.wrote(result);
                         active.take(&event);
                         if event == Event::Released {
                             // The journal went with the life, or says so already.
@@ -292,6 +304,12 @@ impl Collector {
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
         let with = together.iter().chain(decision.survivors_of(life));
         let mut item = items::release(snapshot, finding, with);
+        if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
+            && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
+        {
+            // It came with a mark that is not seen yet.
+            remove_finalizers.push(marks::DESTROY_FINALIZER.to_owned());
+        }
         if items::foreign_finalizers(snapshot, life).is_empty() {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }

@@ -14,19 +14,26 @@ pub(crate) use subscribers::{handler_of, subscribers};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
+use sexton_lifecycle::destruction::{
+    self, Action, Callee, Event, Illegal, Origin, Phase, Stage, State, step,
+};
 use sexton_lifecycle::{LifeId, Snapshot};
-use sexton_model::{Revision, marks};
+use sexton_model::bulk::ItemResult;
+use sexton_model::{Revision, Uid, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) state: State,
+    /// The version of the life on which the state rests.
+    pub(crate) version: Revision,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
     /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
     pub(crate) seen: Revision,
+    /// Why the table does not let it go on, if somebody can help.
+    illegal: Option<String>,
     /// Which request of somebody's was heard last, so that it is heard once.
     request: Option<String>,
 }
@@ -35,6 +42,8 @@ pub(crate) struct Active {
 #[derive(Debug, Default)]
 pub(crate) struct Actives {
     by_uid: BTreeMap<String, Active>,
+    /// Lives whose journal cannot be read, and why: they wait.
+    unreadable: BTreeMap<String, String>,
 }
 
 /// Whether a life goes through steps, rather than simply being removed.
@@ -61,11 +70,13 @@ impl Actives {
     /// Forgets all: somebody else acts now.
     pub(crate) fn clear(&mut self) {
         self.by_uid.clear();
+        self.unreadable.clear();
     }
 
     /// Forgets whoever is gone.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.by_uid.retain(|uid, _| is_there(uid));
+        self.unreadable.retain(|uid, _| is_there(uid));
     }
 
     /// The state of a life: from memory, or from its journal, or fresh.
@@ -80,22 +91,38 @@ impl Actives {
         let uid = snapshot.uid(life).0;
         if !self.by_uid.contains_key(&uid) {
             let (state, resumed) = match snapshot.journal(life) {
-                Some(text) => (State::decode(text)?, true),
+                Some(text) => match State::decode(text) {
+                    Ok(state) => (state, true),
+                    Err(error) => {
+                        self.unreadable.insert(uid, error.to_string());
+                        return Err(error);
+                    }
+                },
                 None => (State::new(uid.clone()), false),
             };
             let mut active = Active {
                 state,
+                version: snapshot.revision_of(life),
                 actions: Vec::new(),
                 under_way: BTreeSet::new(),
                 seen: Revision::NONE,
+                illegal: None,
                 request: None,
             };
             if resumed {
                 active.take(&Event::Resume);
             }
+            self.unreadable.remove(&uid);
             self.by_uid.insert(uid.clone(), active);
         }
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
+    }
+
+    /// Notes what a life is like since it was written.
+    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult) {
+        if let Some(active) = self.by_uid.get_mut(uid) {
+            active.wrote(result);
+        }
     }
 
     /// Takes in how a call ended.
@@ -134,6 +161,16 @@ impl Actives {
             .collect()
     }
 
+    /// Those who do not get on for a reason that no call has given.
+    pub(crate) fn troubled(&self, snapshot: &Snapshot) -> Vec<(LifeId, String)> {
+        let unreadable = self.unreadable.iter().map(|(uid, why)| {
+            (uid, format!("what is written in its annotation {} cannot be understood: {why}", marks::JOURNAL))
+        });
+        let illegal = self.by_uid.iter().filter_map(|(uid, active)| Some((uid, active.illegal.clone()?)));
+        let found = unreadable.chain(illegal);
+        found.filter_map(|(uid, why)| Some((snapshot.get(&Uid(uid.clone()))?, why))).collect()
+    }
+
     /// Whether anything waits for its journal to be written.
     pub(crate) fn wait(&self) -> bool {
         self.by_uid.values().any(|active| !active.actions.is_empty())
@@ -146,13 +183,21 @@ impl Actives {
 }
 
 impl Active {
+    /// Notes what the life is like since it was written.
+    pub(crate) fn wrote(&mut self, result: &ItemResult) {
+        let version = result.resource_version.as_ref().and_then(|version| version.parse().ok());
+        self.version = version.unwrap_or(self.version);
+    }
+
     /// Takes an event in; what cannot be is told and changes nothing.
     pub(crate) fn take(&mut self, event: &Event) {
         match step(&self.state, event) {
             Ok((next, actions)) => {
                 self.state = next;
+                self.illegal = None;
                 self.actions.extend(actions);
             }
+            Err(illegal @ Illegal::TooManySubscribers) => self.illegal = Some(illegal.to_string()),
             Err(illegal) => tracing::debug!(uid = self.state.uid, ?event, %illegal, "an event is ignored"),
         }
     }

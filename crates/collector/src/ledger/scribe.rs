@@ -13,6 +13,8 @@ use crate::records::Records;
 
 /// So long changes are gathered: a record is for people.
 const GATHER: Duration = Duration::from_millis(200);
+/// What could not be written is tried again after this.
+const AGAIN: Duration = Duration::from_secs(2);
 /// Finished collections between two looks at what is too old or too much.
 const PRUNE_EVERY: usize = 20;
 
@@ -33,8 +35,17 @@ impl Scribe {
         let mut writing = JoinSet::new();
         writing.spawn(async move {
             let mut finished = PRUNE_EVERY;
-            while let Some(first) = receive.recv().await {
-                let mut latest = BTreeMap::from([(first.name.clone(), first)]);
+            let mut latest: BTreeMap<String, Collection> = BTreeMap::new();
+            loop {
+                let next = match latest.is_empty() {
+                    true => receive.recv().await,
+                    false => tokio::time::timeout(AGAIN, receive.recv()).await.unwrap_or_default(),
+                };
+                let ends = next.is_none() && receive.is_closed();
+                if ends && latest.is_empty() {
+                    break;
+                }
+                latest.extend(next.map(|next| (next.name.clone(), next)));
                 tokio::select! {
                     () = tokio::time::sleep(GATHER) => {}
                     () = called.notified() => {}
@@ -42,11 +53,17 @@ impl Scribe {
                 while let Ok(next) = receive.try_recv() {
                     latest.insert(next.name.clone(), next);
                 }
-                for record in latest.values() {
-                    finished += usize::from(record.status.phase.is_over());
-                    if let Err(error) = records.write(record).await {
-                        tracing::warn!(%error, collection = record.name, "a record was not written");
+                for (name, record) in std::mem::take(&mut latest) {
+                    match records.write(&record).await {
+                        Ok(()) => finished += usize::from(record.status.phase.is_over()),
+                        Err(error) => {
+                            tracing::warn!(%error, collection = name, "a record was not written");
+                            latest.insert(name, record);
+                        }
                     }
+                }
+                if ends {
+                    break;
                 }
                 if finished >= PRUNE_EVERY {
                     finished = 0;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
-use sexton_model::{Policy, marks};
+use sexton_model::{Policy, Revision, marks};
 
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
@@ -51,8 +51,12 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
     }
 }
 
-fn owner_uids(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
-    snapshot.owners(life).into_iter().map(|(reference, _)| reference.uid.0).collect()
+/// The owners that a life names; or only those that it names rightly, as far as that is known. A reference that is not
+/// what it says never becomes right, and it neither keeps nor condemns.
+fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
+    let owners = snapshot.owners(life).into_iter();
+    let named = owners.filter(|(_, leads)| !rightly || !matches!(leads, Ownership::Invalid(_)));
+    named.map(|(reference, _)| reference.uid.0).collect()
 }
 
 /// A life lives on and loses references.
@@ -86,9 +90,9 @@ pub(crate) fn delete(
         // What lies in something that is marked goes, whoever owns it.
         Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
-            let owners = owner_uids(snapshot, finding.life);
+            let owners = owner_uids(snapshot, finding.life, false);
             let follows = judgement.follows_owners(snapshot, finding.life);
-            let absent = if follows { owners.clone() } else { Vec::new() };
+            let absent = if follows { owner_uids(snapshot, finding.life, true) } else { Vec::new() };
             Item { absent, owners: Some(owners), ..item }
         }
     }
@@ -161,8 +165,15 @@ pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str
     about(snapshot, life, action)
 }
 
-/// Writes the journal of a life, or removes it.
-pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, destroyed: bool) -> Item {
+/// Writes the journal of a life, or removes it, if the life is still as it was when that was decided: no step is ever
+/// taken back by somebody who did not see it.
+pub(crate) fn journal(
+    snapshot: &Snapshot,
+    life: LifeId,
+    version: Revision,
+    text: Option<String>,
+    destroyed: bool,
+) -> Item {
     let mut annotations = BTreeMap::from([(marks::JOURNAL.to_owned(), text)]);
     if destroyed {
         annotations.insert(marks::DESTROYED.to_owned(), Some("true".to_owned()));
@@ -173,5 +184,5 @@ pub(crate) fn journal(snapshot: &Snapshot, life: LifeId, text: Option<String>, d
         remove_owners: Vec::new(),
         annotations,
     };
-    about(snapshot, life, action)
+    Item { resource_version: Some(version.to_string()), ..about(snapshot, life, action) }
 }

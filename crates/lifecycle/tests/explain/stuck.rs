@@ -56,7 +56,7 @@ fn a_stuck_deletion_explains_itself() {
     3 of 7 are gone; 3 have to go before it; the next attempt is in 40s.
     "#);
     assert_snapshot!(told(&explained(&snapshot, "disk/data")), @r#"
-    Disk/data is being destroyed: owned by Vm/shop, owned by App/prod (deleted by ada, 4m9s ago, policy cascade, collection c-18, its destroy method is running)
+    Disk/data is being destroyed: owned by Vm/shop, owned by App/prod (deleted by ada, 4m9s ago, policy cascade, collection c-18, in its destroy step)
       destroy failed 3 times: ./hooks/volume-rm exited 3: "volume is attached to vm-9" | for 50s
         try again now $ sexton retry Disk/data
         give it up $ sexton force Disk/data --blocker destroy --reason "…" (leaves a tombstone: may still exist)

@@ -18,6 +18,10 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
     if step.finding.marked && !snapshot.is_marked(life) {
         return Some("it is not marked");
     }
+    if snapshot.is_marked(life) {
+        // The mark itself: it is never taken back, whatever became of what led to it.
+        return None;
+    }
     match &step.finding.cause {
         // A deletion that is only supposed has no mark to show for it.
         Cause::Asked => None,

@@ -153,8 +153,9 @@ fn facts(snapshot: &Snapshot, judgement: &Judgement, step: &Step, flaws: &mut Ve
     if judgement.doomed.get(&step.life) != Some(&step.finding) || step.finding.life != step.life {
         untrue("it dies for another reason");
     }
-    // What somebody asked for by name is protected at the door, or not at all.
-    if snapshot.protect(step.life).is_some() && step.finding.cause != Cause::Asked {
+    // What somebody asked for by name is protected at the door, or not at all; and no mark is ever taken back.
+    let is_settled = step.finding.cause == Cause::Asked || snapshot.is_marked(step.life);
+    if snapshot.protect(step.life).is_some() && !is_settled {
         flaws.push(Flaw::Kept(step.key.to_string(), "it is protected"));
     }
 }

@@ -1,0 +1,128 @@
+//! Hooks with moods: they answer anything, late or never, and show every call to the judge. A call of somebody whose
+//! turn is over is refused, as the documentation asks of hooks.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sexton_collector::Runner;
+use sexton_collector::hooks::HookError;
+use sexton_model::class::Method;
+use sexton_model::hook::{Call, Verdict};
+
+use super::chance::Chance;
+use super::wire::{Air, Wire};
+
+/// What the hooks did, whoever called them.
+#[derive(Debug)]
+pub struct Moods {
+    /// Chance for the answers.
+    pub chance: Mutex<Chance>,
+    /// What was done already is done again at once.
+    done: Mutex<BTreeMap<String, Verdict>>,
+    now: i64,
+}
+
+impl Moods {
+    /// Hooks that have done nothing yet.
+    pub fn new(chance: Chance, now: i64) -> Moods {
+        Moods { chance: Mutex::new(chance), done: Mutex::default(), now }
+    }
+
+    fn verdict(&self, moody: u64) -> Option<Verdict> {
+        let mut chance = self.chance.lock().unwrap();
+        let some = |chance: &mut Chance| Some(Duration::from_secs(chance.below(20)));
+        let reason = String::from("because");
+        if !chance.percent(moody) {
+            return Some(if chance.percent(90) { Verdict::Done { output: None } } else { Verdict::Gone });
+        }
+        Some(match chance.below(8) {
+            0 | 1 => Verdict::InProgress { after: some(&mut chance) },
+            2 => Verdict::Blocked { by: Some("a stone".into()), reason },
+            3 => Verdict::Veto { reason, until: None },
+            4 => {
+                let until = Some(self.now + chance.below(600).cast_signed());
+                Verdict::Veto { reason, until }
+            }
+            5 => Verdict::Retry { after: some(&mut chance), reason },
+            6 => Verdict::Failed { reason },
+            _ => return None,
+        })
+    }
+}
+
+/// The hooks as one collector reaches them.
+#[derive(Debug)]
+pub struct Moody {
+    /// The hooks.
+    pub moods: Arc<Moods>,
+    /// The collector's wire.
+    pub wire: Wire,
+}
+
+fn reset(what: &str) -> HookError {
+    HookError::Broken(Box::new(io::Error::new(io::ErrorKind::ConnectionReset, what.to_owned())))
+}
+
+impl Moody {
+    fn accept(air: &Air, call: &Call) -> bool {
+        let mut judge = air.judge.lock().unwrap();
+        let subscriber = call.subscriber.as_ref().map(|document| document["metadata"]["uid"].to_string());
+        judge.note(format!(
+            "        call {} {} of {} for {} epoch {} attempt {}",
+            call.phase,
+            call.method,
+            call.object["metadata"]["uid"],
+            subscriber.unwrap_or_default(),
+            call.epoch,
+            call.attempt
+        ));
+        if call.epoch < judge.epoch {
+            judge.figures.count("calls under an old epoch");
+            return false;
+        }
+        judge.figures.count("calls");
+        let judge = &mut *judge;
+        for against in judge.steps.against(&judge.model, call) {
+            judge.accuse(against);
+        }
+        true
+    }
+}
+
+#[async_trait]
+impl Runner for Moody {
+    async fn call(&self, method: &Method, call: &Call) -> Result<Verdict, HookError> {
+        self.wire.gate().await;
+        let air = &self.wire.air;
+        if !Moody::accept(air, call) {
+            return Err(reset("somebody else's turn"));
+        }
+        let moody = air.weather.lock().unwrap().moody;
+        if moody > 0 && self.moods.chance.lock().unwrap().percent(30) {
+            tokio::time::sleep(air.while_()).await;
+        }
+        let known = self.moods.done.lock().unwrap().get(&call.idempotency_key).cloned();
+        let verdict = known.or_else(|| self.moods.verdict(moody));
+        let Some(verdict) = verdict else {
+            air.count("calls without an answer");
+            tokio::time::sleep(method.deadline).await;
+            return Err(HookError::Deadline { after: method.deadline });
+        };
+        if matches!(verdict, Verdict::Done { .. } | Verdict::Gone) {
+            self.moods.done.lock().unwrap().insert(call.idempotency_key.clone(), verdict.clone());
+            air.judge.lock().unwrap().steps.answered(call);
+        }
+        air.judge
+            .lock()
+            .unwrap()
+            .note(format!("        answer to {} {}: {verdict:?}", call.phase, call.method));
+        self.wire.gate().await;
+        if air.roll(|weather| weather.unanswered) {
+            return Err(reset("the answer was lost"));
+        }
+        Ok(verdict)
+    }
+}

@@ -1,0 +1,409 @@
+//! The judge: sees every commit in the order of revisions and asks of each whether it may be, by the state right
+//! before it. What must not be is kept with the last steps that led to it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value;
+use sexton_model::marks;
+use sexton_store::engine::Op;
+
+use super::life::Life;
+use super::model::{Leads, Model};
+use super::steps::Steps;
+
+/// So many steps are shown with a failure.
+const SHOWN: usize = 80;
+
+/// More requests than this are a circle.
+const ENDLESS: u64 = 4_000;
+
+/// Who wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// The server by itself.
+    Server,
+    /// Somebody who is not the collector.
+    People,
+    /// A collector, by its number.
+    Collector(usize),
+}
+
+tokio::task_local! {
+    /// Who makes the request that is being served.
+    pub static ACTOR: Actor;
+}
+
+/// What a collector has surely seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known {
+    /// Up to this revision.
+    pub revision: u64,
+    /// Except that lines were lost.
+    pub blind: bool,
+}
+
+/// What happened, in numbers: a run in which nothing happened proves nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Figures(pub BTreeMap<&'static str, u64>);
+
+impl Figures {
+    /// One more.
+    pub fn count(&mut self, what: &'static str) {
+        *self.0.entry(what).or_default() += 1;
+    }
+}
+
+/// The judge.
+#[derive(Debug, Default)]
+pub struct Judge {
+    /// The world.
+    pub model: Model,
+    slots: BTreeMap<Vec<u8>, String>,
+    shown: VecDeque<String>,
+    /// What must not be.
+    pub violations: Vec<String>,
+    /// By the number of the collector, when it began its last request.
+    pub known: BTreeMap<usize, Known>,
+    /// When lives were marked.
+    marked_at: BTreeMap<String, u64>,
+    /// Accused lives that were notified of while they were garbage: nothing saves them any more.
+    condemned: BTreeSet<String>,
+    /// Who goes through which steps.
+    pub steps: Steps,
+    /// What happened.
+    pub figures: Figures,
+    /// Who was doomed before each of the last writes of people, newest last.
+    recently: VecDeque<(u64, BTreeSet<String>)>,
+    /// Whether a collector must know what people did a moment ago.
+    pub strict: bool,
+    /// The epoch of the lease.
+    pub epoch: i64,
+}
+
+impl Judge {
+    /// Notes a step.
+    pub fn note(&mut self, what: impl Into<String>) {
+        if self.shown.len() == SHOWN {
+            self.shown.pop_front();
+        }
+        let what = what.into();
+        // What is said again and again would hide what led to it.
+        if self.shown.iter().rev().take(6).any(|known| *known == what) {
+            return;
+        }
+        self.shown.push_back(what);
+    }
+
+    /// The last steps.
+    pub fn story(&self) -> String {
+        self.shown.iter().cloned().collect::<Vec<_>>().join("\n")
+    }
+
+    /// Something that must not be.
+    pub fn accuse(&mut self, what: String) {
+        self.note(format!("!!! {what}"));
+        self.violations.push(what);
+    }
+
+    /// Takes in a commit, the last operation of which got this revision.
+    pub fn committed(&mut self, actor: Actor, ops: &[Op], revision: u64) {
+        let there = |op: &&Op| match op {
+            Op::Put { .. } => true,
+            Op::Delete { key } => self.slots.contains_key(key.as_ref()),
+        };
+        let effective: Vec<Op> = ops.iter().filter(there).cloned().collect();
+        let first = revision + 1 - effective.len() as u64;
+        for (at, op) in (first..).zip(&effective) {
+            let (key, after) = match op {
+                Op::Put { key, value } => (key, Life::read(key, value)),
+                Op::Delete { key } => (key, None),
+            };
+            if actor == Actor::People {
+                self.recently.push_back((at, self.model.doomed().into_keys().collect()));
+                if self.recently.len() > 60 {
+                    self.recently.pop_front();
+                }
+            }
+            let before = self.slots.get(key.as_ref()).and_then(|uid| self.model.lives.get(uid)).cloned();
+            self.change(actor, before.as_ref(), after.as_ref(), at);
+            self.take_in(key, before, after, at);
+        }
+    }
+
+    fn take_in(&mut self, key: &[u8], before: Option<Life>, after: Option<Life>, at: u64) {
+        if let Some(before) = before {
+            let renewed = after.as_ref().is_some_and(|after| after.uid == before.uid);
+            if !renewed {
+                self.slots.remove(key);
+                self.model.lives.remove(&before.uid);
+                self.model.ghosts.insert(before.uid.clone(), before);
+            }
+        }
+        let Some(after) = after else { return };
+        if after.resource() == "leases" {
+            self.epoch = after.document["spec"]["leaseTransitions"].as_i64().unwrap_or(self.epoch);
+        }
+        let (uid, marked) = (after.uid.clone(), after.marked.is_some());
+        self.slots.insert(key.to_vec(), uid.clone());
+        self.steps.changed(&self.model, &after);
+        self.model.lives.insert(uid.clone(), after);
+        if marked && !self.marked_at.contains_key(&uid) {
+            self.marked_at.insert(uid.clone(), at);
+            self.steps.marked(&self.model, &uid);
+        }
+    }
+
+    fn change(&mut self, actor: Actor, before: Option<&Life>, after: Option<&Life>, at: u64) {
+        let Some(life) = after.or(before) else { return };
+        if matches!(life.resource(), "leases" | "collections" | "tombstones" | "events") {
+            return;
+        }
+        let what = told(before, after);
+        self.note(format!("  {at:>5} {actor:?} {what} {}", life.named()));
+        if let (Some(before), Some(after)) = (before, after)
+            && before.uid == after.uid
+            && before.marked.is_some()
+            && before.marked != after.marked
+        {
+            self.accuse(format!("{at}: the mark of {} was changed", before.named()));
+        }
+        let Actor::Collector(number) = actor else { return };
+        match (before, after) {
+            (Some(before), Some(after)) if before.uid == after.uid => self.updated(number, before, after, at),
+            (Some(before), None) => self.removed(number, before, at),
+            _ => self.accuse(format!("{at}: the collector made {}", life.named())),
+        }
+    }
+
+    fn updated(&mut self, number: usize, before: &Life, after: &Life, at: u64) {
+        let name = before.named();
+        if before.of_people() != after.of_people() {
+            self.accuse(format!("{at}: the collector changed what is not its own of {name}"));
+        }
+        for owner in &after.owners {
+            if !before.owners.contains(owner) {
+                self.accuse(format!("{at}: the collector gave {name} an owner"));
+            }
+        }
+        let lost = before.owners.iter().filter(|owner| !after.owners.contains(owner));
+        for owner in lost.cloned().collect::<Vec<_>>() {
+            self.figures.count("references stripped");
+            let may = match self.model.leads(before, &owner) {
+                Leads::To(owner) => owner.marked.is_some(),
+                Leads::ToGhost | Leads::Nowhere => true,
+                Leads::Astray | Leads::Unknown => false,
+            };
+            if !may {
+                self.accuse(format!("{at}: {name} lost its reference to {} without need", owner.uid));
+            }
+        }
+        let kept: Vec<&String> = after.foreign().collect();
+        for lost in before.foreign().filter(|one| !kept.contains(one)).cloned().collect::<Vec<_>>() {
+            self.figures.count("finalizers forced");
+            if !self.steps.was_forced(before, &format!("finalizer:{lost}")) {
+                self.accuse(format!("{at}: the collector took {lost} off {name}"));
+            }
+        }
+        if before.marked.is_none() && after.marked.is_some() {
+            self.figures.count("marks");
+            self.justify(number, before, "marked", at);
+        }
+        let notified = |life: &Life| {
+            let stage = life.journal().map(|state| state["stage"].clone());
+            stage.is_some_and(|stage| {
+                !matches!(stage.as_str(), Some("warning" | "warned" | "rescued" | "cancelled"))
+            })
+        };
+        if after.marked.is_none() && notified(after) && !notified(before) {
+            self.justify(number, before, "condemned", at);
+            self.condemned.insert(before.uid.clone());
+        }
+    }
+
+    /// Whether a life that is not marked may be destroyed.
+    fn justify(&mut self, number: usize, life: &Life, what: &str, at: u64) {
+        let name = life.named();
+        if life.protected() && !self.condemned.contains(&life.uid) {
+            self.accuse(format!("{at}: {name} is protected and was {what}"));
+        }
+        if !self.condemned.contains(&life.uid) && !self.model.doomed().contains_key(&life.uid) {
+            let known = self.known.get(&number).copied().unwrap_or_default();
+            let was =
+                |(at, doomed): &(u64, BTreeSet<String>)| *at > known.revision && doomed.contains(&life.uid);
+            if !self.strict && (known.blind || self.recently.iter().any(was)) {
+                self.figures.count("rescues that came too late to be known");
+                return;
+            }
+            self.accuse(format!("{at}: {name} was {what} and nothing asked for it: {:?}", life.owners));
+        }
+    }
+
+    fn removed(&mut self, number: usize, life: &Life, at: u64) {
+        self.figures.count("removals");
+        let name = life.named();
+        let foreign: Vec<String> = life.foreign().cloned().collect();
+        for held in foreign {
+            if !self.steps.was_forced(life, &format!("finalizer:{held}")) {
+                self.accuse(format!("{at}: {name} went with the finalizer {held} on"));
+            }
+        }
+        if life.marked.is_none() {
+            self.justify(number, life, "removed", at);
+        } else {
+            self.nobody_waits(life, at);
+        }
+        self.order(number, life, at);
+        let missing = self.steps.missing(&self.model, life);
+        for what in missing {
+            self.accuse(format!("{at}: {name} was removed though {what}"));
+        }
+    }
+
+    /// Owners go when those that they wait for are gone, unless they go in a circle.
+    fn nobody_waits(&mut self, life: &Life, at: u64) {
+        let (cascade, foreground, orphan) =
+            (life.has("cascade_deletion"), life.has("foregroundDeletion"), life.has("orphan"));
+        let mut left = Vec::new();
+        for (dependent, blocks) in self.model.dependents(life) {
+            let waited_for = cascade || orphan || (foreground && blocks);
+            if waited_for && dependent.uid != life.uid && !self.model.waits(dependent, life, false) {
+                left.push(dependent.named());
+            }
+        }
+        for inside in self.model.lives.values() {
+            if self.model.around(inside).any(|around| around.uid == life.uid) {
+                left.push(inside.named());
+            }
+        }
+        if !left.is_empty() {
+            let name = life.named();
+            self.accuse(format!("{at}: {name} ({:?}) went before {}", life.finalizers, left.join(", ")));
+        }
+    }
+
+    /// A subscriber goes after everything that it wants to outlive, as far as the collector could know.
+    fn order(&mut self, number: usize, life: &Life, at: u64) {
+        let known = self.known.get(&number).copied().unwrap_or_default();
+        if known.blind {
+            return;
+        }
+        let mut early = Vec::new();
+        for target in self.model.lives.values().filter(|target| target.uid != life.uid) {
+            let surely = self.marked_at.get(&target.uid).is_some_and(|marked| *marked <= known.revision);
+            let subscribes = self.model.subscribers(target).any(|(other, _)| other.uid == life.uid);
+            if surely && subscribes && !self.model.waits(target, life, true) {
+                early.push(target.named());
+            }
+        }
+        if !early.is_empty() {
+            let name = life.named();
+            self.accuse(format!("{at}: {name} went before {}, to which it subscribes", early.join(", ")));
+        }
+    }
+
+    /// What should be gone by now.
+    pub fn left_over(&self) -> Vec<String> {
+        let marked = self.model.lives.values().filter(|life| life.marked.is_some() && !self.in_use(life));
+        let mut left: Vec<String> = marked
+            .map(|life| {
+                let journal = life.journal().unwrap_or(Value::Null);
+                format!("{} is still there, held by {:?}; {journal}", life.named(), life.finalizers)
+            })
+            .collect();
+        let doomed = self.model.doomed();
+        for uid in doomed.keys() {
+            let life = &self.model.lives[uid];
+            let certain = life.owners.iter().all(|owner| {
+                matches!(self.model.leads(life, owner), Leads::Nowhere | Leads::ToGhost)
+                    && !self.slot_unknown(owner)
+            });
+            if certain {
+                left.push(format!("{} is an orphan and still there", life.named()));
+            }
+        }
+        for life in self.model.lives.values().filter(|life| life.marked.is_none()) {
+            if let Some(journal) = life.journal() {
+                left.push(format!("{} lives on with the journal {journal}", life.named()));
+            }
+        }
+        let phase = |life: &Life| life.document["status"]["phase"].as_str().unwrap_or("").to_owned();
+        let collections = self.model.lives.values().filter(|life| life.resource() == "collections");
+        for life in
+            collections.filter(|life| !["Done", "done", "Cancelled", "cancelled"].contains(&&*phase(life)))
+        {
+            left.push(format!("the record {} says {:?}", life.named(), life.document["status"]));
+        }
+        left
+    }
+
+    /// Whether a class is kept by objects of its kind, which nobody deletes for it.
+    fn in_use(&self, life: &Life) -> bool {
+        let kept = |other: &Life| {
+            let class = self.model.class(other.group(), &other.kind);
+            class.is_some_and(|class| class.uid == life.uid)
+        };
+        life.resource() == "classes" && self.model.lives.values().any(kept)
+    }
+
+    /// Whether the kind of an owner that is gone is not served any more: nothing can be said then.
+    fn slot_unknown(&self, owner: &super::life::Owner) -> bool {
+        let mut bare = owner.clone();
+        bare.uid = "nobody".into();
+        let anybody = self.model.lives.values().next();
+        anybody.is_some_and(|life| self.model.leads(life, &bare) == Leads::Unknown)
+    }
+}
+
+fn told(before: Option<&Life>, after: Option<&Life>) -> String {
+    let owners =
+        |life: &Life| life.owners.iter().map(|owner| owner.uid.clone()).collect::<Vec<_>>().join(",");
+    let all = |life: &Life| {
+        let stage = life.journal().map_or(String::new(), |state| format!(" journal {state}"));
+        let request =
+            life.annotations.get(marks::REQUEST).map_or(String::new(), |text| format!(" request {text}"));
+        let marked = if life.marked.is_some() { " marked" } else { "" };
+        let dependencies = life.annotations.get(marks::DEPENDENCIES);
+        let dependencies = dependencies.map_or(String::new(), |text| format!(" hears {text}"));
+        let protected = if life.protected() { " protected" } else { "" };
+        format!(
+            "owners [{}] {:?}{marked}{protected}{dependencies}{stage}{request}",
+            owners(life),
+            life.finalizers
+        )
+    };
+    match (before, after) {
+        (None, Some(after)) => format!("made {}", all(after)),
+        (Some(before), None) => format!("removed {}", all(before)),
+        (_, Some(after)) => format!("changed {}", all(after)),
+        (None, None) => String::new(),
+    }
+}
+
+impl Judge {
+    /// Counts a request of a collector; true when there were more than anything here can be worth.
+    pub fn is_endless(&mut self, path: &str) -> bool {
+        if !path.ends_with("/bulk") {
+            return false;
+        }
+        self.figures.count("requests");
+        let many = self.figures.0["requests"];
+        if many > ENDLESS - SHOWN as u64 / 2 {
+            self.note(format!("request {path}"));
+        }
+        if many == ENDLESS {
+            self.accuse(format!("{many} requests and no end"));
+        }
+        many >= ENDLESS
+    }
+
+    /// Whether somebody is on its way out and only needs time.
+    pub fn busy(&self) -> bool {
+        self.model.lives.values().any(|life| {
+            let journal = life.journal().unwrap_or(Value::Null);
+            let mut open = journal["open"].as_object().into_iter().flatten();
+            open.any(|(_, pending)| {
+                pending["asked"] == true || (pending["next"].is_i64() && pending["block"].is_null())
+            })
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! The naive model: all lives and all that ever were, and what follows from deletions by walking over everything
+//! until nothing changes. It must not share anything with the code that it judges.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sexton_model::subscription::Target;
+
+use super::life::{Life, Owner};
+
+/// Where a reference leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leads<'a> {
+    /// To this life, rightly.
+    To(&'a Life),
+    /// To a life that is something else than it says.
+    Astray,
+    /// To somebody who was there and is gone.
+    ToGhost,
+    /// To nobody who ever was.
+    Nowhere,
+    /// To a kind that there is not.
+    Unknown,
+}
+
+impl PartialEq for Life {
+    fn eq(&self, other: &Life) -> bool {
+        self.uid == other.uid
+    }
+}
+
+impl Eq for Life {}
+
+/// The world by itself.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Who is there, by uid.
+    pub lives: BTreeMap<String, Life>,
+    /// Who was there, as it was last.
+    pub ghosts: BTreeMap<String, Life>,
+}
+
+impl Model {
+    /// Whether a kind is served.
+    fn knows(&self, group: &str, kind: &str) -> bool {
+        match group {
+            "" => ["ConfigMap", "Secret", "Namespace"].contains(&kind),
+            _ => self.definitions().any(|(g, k, _)| g == group && k == kind),
+        }
+    }
+
+    fn definitions(&self) -> impl Iterator<Item = (&str, &str, &Life)> {
+        let definitions = self.lives.values().filter(|life| life.resource() == "customresourcedefinitions");
+        definitions.filter_map(|life| {
+            let spec = &life.document["spec"];
+            Some((spec["group"].as_str()?, spec["names"]["kind"].as_str()?, life))
+        })
+    }
+
+    fn fits(dependent: &Life, reference: &Owner, owner: &Life) -> bool {
+        owner.kind == reference.kind
+            && owner.group() == reference.group
+            && owner.key.name == reference.name
+            && (owner.namespace().is_empty() || owner.namespace() == dependent.namespace())
+    }
+
+    /// Where a reference leads.
+    pub fn leads(&self, dependent: &Life, reference: &Owner) -> Leads<'_> {
+        if let Some(owner) = self.lives.get(&reference.uid) {
+            return if Self::fits(dependent, reference, owner) { Leads::To(owner) } else { Leads::Astray };
+        }
+        match self.ghosts.get(&reference.uid) {
+            Some(ghost) if Self::fits(dependent, reference, ghost) => Leads::ToGhost,
+            _ if !self.knows(&reference.group, &reference.kind) => Leads::Unknown,
+            _ => Leads::Nowhere,
+        }
+    }
+
+    /// Who rightly names a life as its owner, and whether it blocks.
+    pub fn dependents<'a>(&'a self, owner: &'a Life) -> impl Iterator<Item = (&'a Life, bool)> {
+        self.lives.values().flat_map(move |life| {
+            let named = life.owners.iter().filter(|reference| reference.uid == owner.uid);
+            let right = named.filter(|reference| Self::fits(life, reference, owner));
+            right.map(move |reference| (life, reference.blocks))
+        })
+    }
+
+    /// The namespace and the definition around a life.
+    pub fn around<'a>(&'a self, life: &'a Life) -> impl Iterator<Item = &'a Life> {
+        let namespace = self.lives.values().filter(|other| {
+            other.resource() == "namespaces"
+                && !life.namespace().is_empty()
+                && other.key.name == life.namespace()
+        });
+        let definition = self.definitions().filter(|(g, k, _)| *g == life.group() && *k == life.kind);
+        namespace.chain(definition.map(|(_, _, life)| life))
+    }
+
+    /// Whether a subscription of `subscriber` is about `target`.
+    fn is_about(
+        subscriber: &Life,
+        subscription: &sexton_model::subscription::Subscription,
+        target: &Life,
+    ) -> bool {
+        let same = match &subscription.target {
+            Target::Own => subscriber.uid == target.uid,
+            Target::Named { group, kind, namespace, name } => {
+                let place = namespace.as_deref().unwrap_or(subscriber.namespace());
+                *group == target.group()
+                    && *kind == target.kind
+                    && *name == target.key.name
+                    && (target.namespace().is_empty() || place == target.namespace())
+            }
+        };
+        same && subscription.uid.as_ref().is_none_or(|uid| *uid == target.uid)
+    }
+
+    /// Who subscribes to a life, and with which handlers.
+    pub fn subscribers<'a>(&'a self, target: &'a Life) -> impl Iterator<Item = (&'a Life, Option<&'a str>)> {
+        self.lives.values().flat_map(move |life| {
+            let about = life.subscriptions.iter().filter(move |one| Self::is_about(life, one, target));
+            about.map(move |one| (life, one.handler.as_deref()))
+        })
+    }
+
+    /// The class of a kind.
+    pub fn class(&self, group: &str, kind: &str) -> Option<&Life> {
+        self.lives.values().find(|life| {
+            let of = &life.document["spec"]["for"];
+            life.resource() == "classes"
+                && of["kind"].as_str() == Some(kind)
+                && of["group"].as_str().unwrap_or("") == group
+        })
+    }
+
+    /// Everybody who may be destroyed now because of what is marked or gone, and is not marked.
+    pub fn doomed(&self) -> BTreeMap<String, bool> {
+        let mut doomed: BTreeMap<String, bool> = BTreeMap::new();
+        loop {
+            let mut more: Vec<(String, bool)> = Vec::new();
+            for life in self.lives.values().filter(|life| life.marked.is_none() && !life.protected()) {
+                if let Some(cascade) = self.dooms(life, &doomed)
+                    && doomed.get(&life.uid).is_none_or(|known| cascade && !known)
+                {
+                    more.push((life.uid.clone(), cascade));
+                }
+            }
+            if more.is_empty() {
+                return doomed;
+            }
+            doomed.extend(more);
+        }
+    }
+
+    /// Whether a life follows those who are doomed, and whether everybody below it follows.
+    fn dooms(&self, life: &Life, doomed: &BTreeMap<String, bool>) -> Option<bool> {
+        let (mut pulled, mut keepers, mut absent) = (false, 0, 0);
+        for reference in &life.owners {
+            match self.leads(life, reference) {
+                Leads::To(owner) => {
+                    let cascade = doomed.get(&owner.uid).copied();
+                    if cascade == Some(true) || (owner.marked.is_some() && owner.has("cascade_deletion")) {
+                        return Some(true);
+                    }
+                    let goes =
+                        cascade.is_some() || (owner.marked.is_some() && owner.has("foregroundDeletion"));
+                    pulled |= goes;
+                    keepers += usize::from(!goes);
+                }
+                Leads::Unknown => keepers += 1,
+                Leads::ToGhost => {
+                    pulled = true;
+                    absent += 1;
+                }
+                Leads::Nowhere => absent += 1,
+                Leads::Astray => {}
+            }
+        }
+        let orphan = !life.owners.is_empty() && absent == life.owners.len();
+        let contained = self.around(life).any(|around| around.marked.is_some());
+        (contained || ((pulled || orphan) && keepers == 0)).then_some(false)
+    }
+
+    /// For whom a life waits: owners for those they own, subscribers for their targets. Also among those who are gone.
+    fn waits_for(&self, life: &Life, hard_only: bool) -> BTreeSet<String> {
+        let all = || self.lives.values().chain(self.ghosts.values());
+        let mut awaited = BTreeSet::new();
+        for other in all() {
+            let target = life.subscriptions.iter().any(|one| Self::is_about(life, one, other));
+            let owned = !hard_only && other.owners.iter().any(|reference| reference.uid == life.uid);
+            if target || owned {
+                awaited.insert(other.uid.clone());
+            }
+        }
+        awaited
+    }
+
+    /// Whether `from` waits for `to`, over however many others.
+    pub fn waits(&self, from: &Life, to: &Life, hard_only: bool) -> bool {
+        let find = |uid: &String| self.lives.get(uid).or_else(|| self.ghosts.get(uid));
+        let mut seen = BTreeSet::new();
+        let mut todo = vec![from.uid.clone()];
+        while let Some(uid) = todo.pop() {
+            let Some(life) = find(&uid) else { continue };
+            for next in self.waits_for(life, hard_only) {
+                if next == to.uid {
+                    return true;
+                }
+                if seen.insert(next.clone()) {
+                    todo.push(next);
+                }
+            }
+        }
+        false
+    }
+}

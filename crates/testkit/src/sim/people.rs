@@ -1,0 +1,393 @@
+//! Everybody who is not the collector: they make, change and delete things, mostly at the wrong moment.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::chance::Chance;
+use super::judge::{ACTOR, Actor, Judge};
+use super::life::Life;
+use super::wire::Air;
+use crate::call::{Answer, Call};
+
+const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+const SPACES: [&str; 3] = ["default", "n1", "n2"];
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const CLASSES: &str = "/apis/sexton.dev/v1/classes";
+/// A finalizer of somebody else.
+pub const FOREIGN: &str = "example.com/hold";
+
+/// A kind that people make objects of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// In namespaces.
+    ConfigMap,
+    /// In namespaces.
+    Secret,
+    /// In namespaces, by a definition.
+    Widget,
+    /// In none, by a definition.
+    Planet,
+}
+
+impl Sort {
+    const ALL: [Sort; 4] = [Sort::ConfigMap, Sort::Secret, Sort::Widget, Sort::Planet];
+
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Sort::ConfigMap => ("", "ConfigMap", "configmaps"),
+            Sort::Secret => ("", "Secret", "secrets"),
+            Sort::Widget => ("demo.example.com", "Widget", "widgets"),
+            Sort::Planet => ("demo.example.com", "Planet", "planets"),
+        }
+    }
+
+    fn path(self, namespace: &str) -> String {
+        let (group, _, plural) = self.words();
+        match (group, self) {
+            ("", _) => format!("/api/v1/namespaces/{namespace}/{plural}"),
+            (group, Sort::Planet) => format!("/apis/{group}/v1/{plural}"),
+            (group, _) => format!("/apis/{group}/v1/namespaces/{namespace}/{plural}"),
+        }
+    }
+}
+
+/// Where a life is found.
+pub fn path_of(life: &Life) -> String {
+    let (group, resource, name) = (life.group(), life.resource(), &life.key.name);
+    let version = life.api_version.rsplit('/').next().unwrap_or("v1");
+    let root = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+    match life.namespace() {
+        "" => format!("{root}/{resource}/{name}"),
+        namespace => format!("{root}/namespaces/{namespace}/{resource}/{name}"),
+    }
+}
+
+fn definition(sort: Sort) -> Value {
+    let (group, kind, plural) = sort.words();
+    let scope = if sort == Sort::Planet { "Cluster" } else { "Namespaced" };
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group, "scope": scope, "names": {"plural": plural, "kind": kind},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+        },
+    })
+}
+
+fn class(sort: Sort, chance: &mut Chance) -> Value {
+    let (group, kind, _) = sort.words();
+    let method = json!({"exec": {"argv": ["/bin/true"]}, "deadlineSeconds": 1 + chance.below(20)});
+    let mut spec = json!({
+        "for": {"group": group, "kind": kind}, "handlers": {"heard": method},
+        "retry": {"limit": chance.below(4), "backoffSeconds": 1, "maxBackoffSeconds": 30},
+    });
+    if chance.percent(70) {
+        spec["destroy"] = method.clone();
+    }
+    json!({
+        "apiVersion": "sexton.dev/v1", "kind": "Class",
+        "metadata": {"name": kind.to_lowercase()}, "spec": spec,
+    })
+}
+
+/// Those who act.
+#[derive(Debug)]
+pub struct People {
+    /// What they act on.
+    pub air: Arc<Air>,
+    /// Their whims.
+    pub chance: Chance,
+    /// Kinds that have classes in this world.
+    pub classy: bool,
+    /// Whether anybody subscribes.
+    pub curious: bool,
+    requests: u64,
+}
+
+impl People {
+    /// People with whims.
+    pub fn new(air: Arc<Air>, mut chance: Chance) -> People {
+        let (classy, curious) = (chance.percent(50), chance.percent(50));
+        People { air, chance, classy, curious, requests: 0 }
+    }
+
+    fn judge(&self) -> &Mutex<Judge> {
+        &self.air.judge
+    }
+
+    async fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let router = self.air.router.lock().unwrap().clone();
+        self.judge().lock().unwrap().note(format!("{method} {path} {body}"));
+        let call = Call::new(router, method, path);
+        let call = if body.is_null() { call } else { call.json(body) };
+        let answer = ACTOR.scope(Actor::People, call.send()).await;
+        let mut judge = self.judge().lock().unwrap();
+        judge.note(format!("    -> {} {}", answer.code, answer.text_at("message")));
+        if answer.code >= 500 {
+            judge.accuse(format!("{method} {path}: {} {}", answer.code, answer.text_at("message")));
+        }
+        drop(judge);
+        answer
+    }
+
+    /// Prepares the world.
+    pub async fn settle_in(&mut self) {
+        for name in &SPACES[1..] {
+            let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            self.send("POST", "/api/v1/namespaces", &space).await;
+        }
+        for sort in [Sort::Widget, Sort::Planet] {
+            self.send("POST", DEFINITIONS, &definition(sort)).await;
+        }
+        if self.classy {
+            for sort in [Sort::Widget, Sort::ConfigMap] {
+                if self.chance.percent(70) {
+                    self.make_class(sort).await;
+                }
+            }
+        }
+    }
+
+    async fn make_class(&mut self, sort: Sort) {
+        let class = class(sort, &mut self.chance);
+        self.send("POST", CLASSES, &class).await;
+    }
+
+    /// Does something.
+    pub async fn act(&mut self) {
+        match self.chance.below(100) {
+            0..40 => self.make().await,
+            40..50 => self.reparent().await,
+            50..68 => self.delete().await,
+            68..74 => self.let_go(false).await,
+            74..78 => self.protect().await,
+            78..84 => self.subscribe().await,
+            84..88 => self.touch().await,
+            88..93 => self.ask().await,
+            93..95 => self.delete_space().await,
+            95..96 => self.delete_definition().await,
+            96..97 if self.classy => self.change_classes().await,
+            _ => self.remake().await,
+        }
+    }
+
+    fn anybody(&mut self, wanted: impl Fn(&Life) -> bool) -> Option<Life> {
+        let judge = self.air.judge.lock().unwrap();
+        let ours = |life: &&Life| Sort::ALL.iter().any(|sort| sort.words().2 == life.resource());
+        let lives: Vec<Life> =
+            judge.model.lives.values().filter(ours).filter(|life| wanted(life)).cloned().collect();
+        drop(judge);
+        self.chance.pick(&lives).cloned()
+    }
+
+    fn owners(&mut self, namespace: &str) -> Value {
+        let many = self.chance.one(&[0, 0, 1, 1, 1, 2, 3]);
+        let mut references = Vec::new();
+        for _ in 0..many {
+            let blocks = self.chance.percent(50);
+            let fit = |life: &Life| life.namespace().is_empty() || life.namespace() == namespace;
+            let reference = match self.chance.below(20) {
+                0 => json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "never"}),
+                1 => {
+                    json!({"apiVersion": "moon.example.com/v1", "kind": "Cheese", "name": "a", "uid": "moon"})
+                }
+                2 => {
+                    let judge = self.air.judge.lock().unwrap();
+                    let ghosts: Vec<Life> = judge.model.ghosts.values().cloned().collect();
+                    drop(judge);
+                    let Some(ghost) = self.chance.pick(&ghosts).cloned() else { continue };
+                    reference(&ghost)
+                }
+                3 => {
+                    let Some(other) = self.anybody(|_| true) else { continue };
+                    reference(&other)
+                }
+                _ => {
+                    let Some(owner) = self.anybody(fit) else { continue };
+                    reference(&owner)
+                }
+            };
+            let mut reference = reference;
+            reference["blockOwnerDeletion"] = json!(blocks);
+            references.push(reference);
+        }
+        references.dedup_by(|a, b| a["uid"] == b["uid"]);
+        Value::Array(references)
+    }
+
+    async fn make(&mut self) {
+        let sort =
+            self.chance.one(&[Sort::ConfigMap, Sort::ConfigMap, Sort::Secret, Sort::Widget, Sort::Planet]);
+        let (group, kind, _) = sort.words();
+        let namespace = if sort == Sort::Planet { "" } else { self.chance.one(&SPACES) };
+        let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+        let mut metadata = json!({
+            "name": self.chance.one(&NAMES), "ownerReferences": self.owners(namespace),
+            "labels": {"made": "by-people"}, "annotations": {"note": "keep me"},
+        });
+        if self.chance.percent(8) {
+            metadata["finalizers"] = json!([FOREIGN]);
+        }
+        if self.chance.percent(6) {
+            metadata["annotations"]["sexton.dev/protect"] = json!("true");
+        }
+        if self.curious && self.chance.percent(30) {
+            metadata["annotations"]["sexton.dev/destruction-dependencies"] = json!(self.subscriptions());
+        }
+        let document = json!({
+            "apiVersion": version, "kind": kind, "metadata": metadata,
+            "data": {"k": format!("{}", self.chance.below(100))},
+        });
+        self.send("POST", &sort.path(namespace), &document).await;
+    }
+
+    fn subscriptions(&mut self) -> String {
+        let many = 1 + self.chance.below(2);
+        let mut entries = Vec::new();
+        for _ in 0..many {
+            let target = match self.chance.below(6) {
+                0 => "self".to_owned(),
+                _ => {
+                    let (group, kind, _) = self.chance.one(&Sort::ALL).words();
+                    let dot = if group.is_empty() { "" } else { "." };
+                    format!("{kind}{dot}{group}/{}", self.chance.one(&NAMES))
+                }
+            };
+            let mut entry = json!({"target": target});
+            if self.chance.percent(50) {
+                entry["handler"] = json!("heard");
+            }
+            entries.push(entry);
+        }
+        Value::Array(entries).to_string()
+    }
+
+    async fn reparent(&mut self) {
+        let Some(life) = self.anybody(|_| true) else { return };
+        let owners = self.owners(life.namespace());
+        let patch = json!({"metadata": {"ownerReferences": owners}});
+        self.send("MERGE", &path_of(&life), &patch).await;
+    }
+
+    fn options(&mut self) -> Value {
+        match self.chance.below(5) {
+            0 => json!({"propagationPolicy": "Background"}),
+            1 => json!({"propagationPolicy": "Foreground"}),
+            2 => json!({"propagationPolicy": "Orphan"}),
+            _ => json!({}),
+        }
+    }
+
+    async fn delete(&mut self) {
+        let again = self.chance.percent(15);
+        let Some(life) = self.anybody(|life| !again || life.marked.is_some()) else { return };
+        let options = self.options();
+        self.send("DELETE", &path_of(&life), &options).await;
+    }
+
+    /// Those who hold something let it go; all of them at the end.
+    pub async fn let_go(&mut self, all: bool) {
+        for _ in 0..100 {
+            let held = self.anybody(|life| life.has(FOREIGN) && (life.marked.is_some() || all));
+            let Some(life) = held else { return };
+            let path = path_of(&life);
+            let mut document = self.send("GET", &path, &Value::Null).await.json;
+            if let Some(finalizers) = document["metadata"]["finalizers"].as_array_mut() {
+                finalizers.retain(|finalizer| finalizer != FOREIGN);
+                self.send("PUT", &path, &document).await;
+            }
+            if !all {
+                return;
+            }
+        }
+    }
+
+    async fn protect(&mut self) {
+        let Some(life) = self.anybody(|_| true) else { return };
+        let value = if life.protected() { Value::Null } else { json!("true") };
+        let patch = json!({"metadata": {"annotations": {"sexton.dev/protect": value}}});
+        self.send("MERGE", &path_of(&life), &patch).await;
+    }
+
+    /// Nothing is protected any more.
+    pub async fn unprotect_all(&mut self) {
+        for _ in 0..100 {
+            let Some(life) = self.anybody(Life::protected) else { return };
+            let patch = json!({"metadata": {"annotations": {"sexton.dev/protect": null}}});
+            self.send("MERGE", &path_of(&life), &patch).await;
+        }
+    }
+
+    async fn subscribe(&mut self) {
+        if !self.curious {
+            return;
+        }
+        let Some(life) = self.anybody(|_| true) else { return };
+        let text = if life.subscriptions.is_empty() { json!(self.subscriptions()) } else { Value::Null };
+        let patch = json!({"metadata": {"annotations": {"sexton.dev/destruction-dependencies": text}}});
+        self.send("MERGE", &path_of(&life), &patch).await;
+    }
+
+    async fn touch(&mut self) {
+        let Some(life) = self.anybody(|_| true) else { return };
+        let patch = json!({"data": {"k": format!("{}", self.chance.any())}});
+        self.send("MERGE", &path_of(&life), &patch).await;
+    }
+
+    async fn ask(&mut self) {
+        let Some(life) = self.anybody(|life| life.marked.is_some()) else { return };
+        let want = if self.chance.percent(60) { "retry" } else { "force" };
+        let blocker = match self.chance.below(4) {
+            0 => Some("destroy".to_owned()),
+            1 => Some(format!("finalizer:{FOREIGN}")),
+            2 => self.anybody(|life| !life.subscriptions.is_empty()).map(|life| life.uid),
+            _ => None,
+        };
+        self.request(&life, want, blocker.as_deref()).await;
+    }
+
+    /// Asks the collector to try again, or to give something up.
+    pub async fn request(&mut self, life: &Life, want: &str, blocker: Option<&str>) {
+        self.requests += 1;
+        let mut request = json!({"id": format!("r{}", self.requests), "want": want, "reason": "enough"});
+        if let Some(blocker) = blocker {
+            request["blocker"] = json!(blocker);
+        }
+        let patch = json!({"metadata": {"annotations": {"sexton.dev/request": request.to_string()}}});
+        self.send("MERGE", &path_of(life), &patch).await;
+    }
+
+    async fn delete_space(&mut self) {
+        let path = format!("/api/v1/namespaces/{}", self.chance.one(&SPACES[1..]));
+        self.send("DELETE", &path, &json!({})).await;
+    }
+
+    async fn delete_definition(&mut self) {
+        let (group, _, plural) = self.chance.one(&[Sort::Widget, Sort::Planet]).words();
+        self.send("DELETE", &format!("{DEFINITIONS}/{plural}.{group}"), &json!({})).await;
+    }
+
+    async fn change_classes(&mut self) {
+        let sort = self.chance.one(&[Sort::Widget, Sort::ConfigMap, Sort::Secret]);
+        if self.chance.percent(60) {
+            return self.make_class(sort).await;
+        }
+        let name = sort.words().1.to_lowercase();
+        self.send("DELETE", &format!("{CLASSES}/{name}"), &json!({})).await;
+    }
+
+    /// What was deleted may come back, as somebody else.
+    async fn remake(&mut self) {
+        let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.chance.one(&SPACES[1..])}});
+        self.send("POST", "/api/v1/namespaces", &space).await;
+        let sort = self.chance.one(&[Sort::Widget, Sort::Planet]);
+        self.send("POST", DEFINITIONS, &definition(sort)).await;
+    }
+}
+
+fn reference(life: &Life) -> Value {
+    json!({"apiVersion": life.api_version, "kind": life.kind, "name": life.key.name, "uid": life.uid})
+}

@@ -1,0 +1,152 @@
+//! The steps of those who are told and destroyed: who was called for what, who answered, who was given up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use sexton_model::hook::{Call, Phase};
+use sexton_model::marks;
+
+use super::life::Life;
+use super::model::Model;
+
+/// What was heard of each life.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// Who had to be told when a life was marked: by the uid of the life, those of the subscribers.
+    told: BTreeMap<String, BTreeSet<String>>,
+    /// Who had a destroy method when it was marked.
+    destroys: BTreeSet<String>,
+    /// Final answers: life, phase, callee.
+    done: BTreeSet<(String, &'static str, String)>,
+    /// The keys of calls.
+    keys: BTreeMap<(String, &'static str, String), String>,
+    /// What somebody gave up: life and blocker.
+    forced: BTreeSet<(String, String)>,
+}
+
+fn callee_of(call: &Call) -> String {
+    let subscriber = call.subscriber.as_ref().and_then(|document| document["metadata"]["uid"].as_str());
+    subscriber.unwrap_or("destroy").to_owned()
+}
+
+fn doomed_of(call: &Call) -> String {
+    call.object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
+}
+
+impl Steps {
+    /// A life is marked from now on.
+    pub fn marked(&mut self, model: &Model, uid: &str) {
+        let life = &model.lives[uid];
+        if life.journal().is_some() {
+            // Its steps began before: who came later may have been missed.
+            return;
+        }
+        let class = model.class(life.group(), &life.kind);
+        if class.is_some_and(|class| class.document["spec"]["destroy"].is_object()) {
+            self.destroys.insert(uid.to_owned());
+        }
+        let with_handler = model.subscribers(life).filter(|(_, handler)| handler.is_some());
+        let told = with_handler.map(|(subscriber, _)| subscriber.uid.clone()).collect();
+        self.told.insert(uid.to_owned(), told);
+    }
+
+    /// A life is not what it was: it may have unsubscribed, or somebody asked for something.
+    pub fn changed(&mut self, model: &Model, after: &Life) {
+        let before = model.lives.get(&after.uid);
+        if before.is_some_and(|before| before.subscriptions != after.subscriptions || after.destroyed()) {
+            self.told.values_mut().for_each(|told| _ = told.remove(&after.uid));
+        }
+        let Some(request) = after.annotations.get(marks::REQUEST) else { return };
+        let request: Value = serde_json::from_str(request).unwrap_or(Value::Null);
+        if let (Some("force"), Some(blocker)) = (request["want"].as_str(), request["blocker"].as_str()) {
+            self.forced.insert((after.uid.clone(), blocker.to_owned()));
+        }
+    }
+
+    /// Whether somebody gave this up.
+    pub fn was_forced(&self, life: &Life, blocker: &str) -> bool {
+        self.forced.contains(&(life.uid.clone(), blocker.to_owned()))
+    }
+
+    fn is_done(&self, life: &Life, phase: Phase, callee: &str) -> bool {
+        self.done.contains(&(life.uid.clone(), phase.word(), callee.to_owned()))
+            || self.was_forced(life, callee)
+    }
+
+    /// A final answer.
+    pub fn answered(&mut self, call: &Call) {
+        self.done.insert((doomed_of(call), call.phase.word(), callee_of(call)));
+    }
+
+    /// What speaks against a call that is accepted now.
+    pub fn against(&mut self, model: &Model, call: &Call) -> Vec<String> {
+        let (uid, callee) = (doomed_of(call), callee_of(call));
+        let name = format!("{} {} of {uid} by {callee}", call.phase, call.method);
+        let Some(life) = model.lives.get(&uid) else { return Vec::new() };
+        let mut against = Vec::new();
+        let key = self.keys.entry((uid.clone(), call.phase.word(), callee.clone()));
+        if *key.or_insert_with(|| call.idempotency_key.clone()) != call.idempotency_key {
+            against.push(format!("{name} has another key than before"));
+        }
+        let journal = life.journal().unwrap_or(Value::Null);
+        if journal["open"][&callee]["asked"] != Value::Bool(true) {
+            against.push(format!("{name} is not announced in the journal {journal}"));
+        }
+        if journal["stage"].as_str() != Some(call.phase.word()) {
+            against.push(format!("{name} is called for in the step {}", journal["stage"]));
+        }
+        if call.phase == Phase::Destroying && life.destroyed() {
+            against.push(format!("{name} was destroyed already"));
+        }
+        if call.phase != Phase::Destroying
+            && model.lives.get(&callee).is_some_and(|subscriber| subscriber.destroyed())
+        {
+            against.push(format!("{name}: the subscriber was destroyed already"));
+        }
+        let told: Vec<String> = self.told.get(&uid).into_iter().flatten().cloned().collect();
+        let before: &[Phase] = match call.phase {
+            Phase::Warning => &[],
+            Phase::Notifying => &[Phase::Warning],
+            Phase::Destroying | Phase::Destroyed => &[Phase::Warning, Phase::Notifying],
+        };
+        let heard = told.iter().filter(|one| call.phase == Phase::Destroying || **one == callee);
+        for one in heard.filter(|one| model.lives.contains_key(*one)) {
+            for phase in before.iter().filter(|phase| !self.is_done(life, **phase, one)) {
+                against.push(format!("{name}, and {one} has not heard of {phase}"));
+            }
+        }
+        if call.phase == Phase::Destroyed
+            && self.destroys.contains(&uid)
+            && !self.is_done(life, Phase::Destroying, "destroy")
+        {
+            against.push(format!("{name}, and it was never destroyed"));
+        }
+        against
+    }
+
+    /// What speaks against the removal of a life.
+    pub fn missing(&self, model: &Model, life: &Life) -> Vec<String> {
+        let mut missing = Vec::new();
+        if life.marked.is_none() {
+            if model.class(life.group(), &life.kind).is_some() {
+                missing.push("its kind has a class".to_owned());
+            }
+            if let Some((other, _)) = model.subscribers(life).find(|(other, _)| other.uid != life.uid) {
+                missing.push(format!("{} subscribes to it", other.named()));
+            }
+            return missing;
+        }
+        if self.destroys.contains(&life.uid) && !self.is_done(life, Phase::Destroying, "destroy") {
+            missing.push("its destroy method never said done".to_owned());
+        }
+        for one in self.told.get(&life.uid).into_iter().flatten() {
+            let here = model.lives.get(one).is_some_and(|subscriber| !subscriber.destroyed());
+            for phase in [Phase::Warning, Phase::Notifying] {
+                if here && !self.is_done(life, phase, one) {
+                    missing.push(format!("{one} has not heard of {phase}"));
+                }
+            }
+        }
+        missing
+    }
+}

@@ -1,0 +1,71 @@
+//! Many small worlds in which everything goes wrong at once. Each is a number; a failure names it.
+//!
+//! `SEXTON_SIM_SEED=7` runs one, `SEXTON_SIM_SEEDS=10000` runs so many, `SEXTON_SIM_SECONDS=180` so long at most.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use sexton_testkit::sim;
+
+/// So many are run if nothing else is said, and not longer than this.
+const SEEDS: u64 = 200;
+const SECONDS: u64 = 60;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+fn run(seed: u64) -> Result<sim::judge::Figures, sim::Failure> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let result = runtime.block_on(sim::run(seed));
+    runtime.shutdown_background();
+    result
+}
+
+fn tell(failure: &sim::Failure) -> String {
+    let sim::Failure { seed, what, story } = failure;
+    format!("SEXTON_SIM_SEED={seed} fails\n{story}\n\n{}\nSEXTON_SIM_SEED={seed}", what.join("\n"))
+}
+
+/// REQ-KRK-16: whatever goes wrong, nothing dies that must not, and in the end everything is gone that must go.
+#[test]
+fn whatever_goes_wrong() {
+    if let Some(seed) = number("SEXTON_SIM_SEED") {
+        let times = number("SEXTON_SIM_TIMES").unwrap_or(1);
+        for _ in 0..times {
+            let figures = run(seed).unwrap_or_else(|failure| panic!("{}", tell(&failure)));
+            eprintln!("{figures:#?}");
+        }
+        return;
+    }
+    let started = Instant::now();
+    let first = number("SEXTON_SIM_FIRST").unwrap_or(0);
+    let seeds = number("SEXTON_SIM_SEEDS").unwrap_or(SEEDS);
+    let most = Duration::from_secs(number("SEXTON_SIM_SECONDS").unwrap_or(SECONDS));
+    let keep_going = std::env::var("SEXTON_SIM_KEEP_GOING").is_ok();
+    let (mut ran, mut figures, mut failed) = (0, BTreeMap::<&str, u64>::new(), Vec::new());
+    for seed in first..first + seeds {
+        if started.elapsed() > most {
+            break;
+        }
+        ran += 1;
+        match run(seed) {
+            Ok(counted) => {
+                counted.0.into_iter().for_each(|(what, times)| *figures.entry(what).or_default() += times)
+            }
+            Err(failure) if keep_going => {
+                eprintln!("{seed}: {}", failure.what[0]);
+                if let Ok(dir) = std::env::var("SEXTON_SIM_STORIES") {
+                    std::fs::write(format!("{dir}/{seed}.txt"), tell(&failure)).unwrap();
+                }
+                failed.push(seed);
+            }
+            Err(failure) => panic!("{}", tell(&failure)),
+        }
+    }
+    eprintln!("{ran} worlds in {:.0?}: {figures:#?}", started.elapsed());
+    assert!(failed.is_empty(), "these fail: {failed:?}");
+}
