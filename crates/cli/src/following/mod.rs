@@ -144,7 +144,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Waits until it is over.
-    pub(crate) async fn to_the_end(
+    pub(crate) async fn run(
         mut self,
         work: &mut Work,
         mourner: &mut dyn Mourner,

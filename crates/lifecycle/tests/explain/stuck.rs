@@ -111,7 +111,7 @@ fn whoever_is_spared_is_named_with_what_clears_it() {
       held by the finalizer example.com/hold | for 4m6s
         give it up $ sexton force Namespace/b --blocker finalizer:example.com/hold --reason "…" (leaves a tombstone: may still exist)
       Vm/b/db is protected
-        protect it no longer $ kubectl annotate vms.example.com/db -n b sexton.dev/protect-
+        protect it no longer $ sexton unprotect vms.example.com/db -n b
     "#);
     assert_snapshot!(why(world, "disk/late"), @"
     Disk/late lives: owned by Vm/web (uid vm/web, marked 4m8s ago), protected: no.

@@ -113,7 +113,9 @@ async fn a_world_that_changed_is_noticed() {
     assert_eq!((marked.taken, marked.refused.len()), (3, 1));
     assert_eq!(marked.refused[0].1.code, 409);
     let again = look(&world, &[&root], Policy::Cascade).await;
-    assert!(!again.plan.contains_only(&looked.plan), "late was not approved");
+    assert!(again.plan.contains_only(&looked.plan), "nobody is added to what was approved");
+    let held: Vec<&str> = again.plan.holds.iter().map(|hold| again.seen.snapshot().name(hold.life)).collect();
+    assert_eq!(held, ["late"]);
     let mut collecting = Collecting::on(&world);
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["late", "leaf", "other", "root"], "{summary:#?}");
