@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
-use sexton_model::bulk::Outcome;
+use sexton_model::bulk::{ItemResult, Outcome};
 use sexton_model::{Policy, Uid, marks};
 
 use super::{Active, Caller, has_steps, subscribers};
@@ -257,32 +257,37 @@ impl Collector {
             }
         };
         for ((uid, life, event, _), result) in writes.into_iter().zip(&sent.results) {
-            match result.outcome {
-                Some(outcome) => {
-                    self.summary.removed += u64::from(outcome == Outcome::Removed);
-                    let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
-                    if event == Event::Released && outcome != Outcome::Removed && !held {
-                        // Something holds it that is not seen yet: it is released again when that is.
-                        self.actives.drop(&uid);
-                        self.rest();
-                    } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
-                        active.wrote(result);
-                        active.take(&event);
-                        if event == Event::Released {
-                            // The journal went with the life, or says so already.
-                            active.actions.clear();
-                        }
-                    }
-                }
-                None => {
-                    let why = result.status.as_ref().map(|status| status.message.clone());
-                    tracing::debug!(uid, ?why, "a step was refused and is tried again");
-                    self.actives.drop(&uid);
-                    self.rest();
-                }
-            }
+            self.take_effect(&uid, life, &event, result);
         }
         Ok(sent)
+    }
+
+    /// What became of a mark or a release goes on as an event.
+    fn take_effect(&mut self, uid: &str, life: LifeId, event: &Event, result: &ItemResult) {
+        match result.outcome {
+            Some(outcome) => {
+                self.summary.removed += u64::from(outcome == Outcome::Removed);
+                let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
+                if *event == Event::Released && outcome != Outcome::Removed && !held {
+                    // Something holds it that is not seen yet: it is released again when that is.
+                    self.actives.drop(uid);
+                    self.rest();
+                } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
+                    active.wrote(result);
+                    active.take(event);
+                    if *event == Event::Released {
+                        // The journal went with the life, or says so already.
+                        active.actions.clear();
+                    }
+                }
+            }
+            None => {
+                let why = result.status.as_ref().map(|status| status.message.clone());
+                tracing::debug!(uid, ?why, "a step was refused and is tried again");
+                self.actives.drop(uid);
+                self.rest();
+            }
+        }
     }
 
     /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes

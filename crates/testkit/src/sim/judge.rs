@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
-use sexton_model::marks;
 use sexton_store::engine::Op;
 
 use super::life::Life;
 use super::model::{Leads, Model};
 use super::steps::Steps;
+use super::told::told;
 
 /// So many steps are shown with a failure.
 const SHOWN: usize = 80;
@@ -351,31 +351,6 @@ impl Judge {
         bare.uid = "nobody".into();
         let anybody = self.model.lives.values().next();
         anybody.is_some_and(|life| self.model.leads(life, &bare) == Leads::Unknown)
-    }
-}
-
-fn told(before: Option<&Life>, after: Option<&Life>) -> String {
-    let owners =
-        |life: &Life| life.owners.iter().map(|owner| owner.uid.clone()).collect::<Vec<_>>().join(",");
-    let all = |life: &Life| {
-        let stage = life.journal().map_or(String::new(), |state| format!(" journal {state}"));
-        let request =
-            life.annotations.get(marks::REQUEST).map_or(String::new(), |text| format!(" request {text}"));
-        let marked = if life.marked.is_some() { " marked" } else { "" };
-        let dependencies = life.annotations.get(marks::DEPENDENCIES);
-        let dependencies = dependencies.map_or(String::new(), |text| format!(" hears {text}"));
-        let protected = if life.protected() { " protected" } else { "" };
-        format!(
-            "owners [{}] {:?}{marked}{protected}{dependencies}{stage}{request}",
-            owners(life),
-            life.finalizers
-        )
-    };
-    match (before, after) {
-        (None, Some(after)) => format!("made {}", all(after)),
-        (Some(before), None) => format!("removed {}", all(before)),
-        (_, Some(after)) => format!("changed {}", all(after)),
-        (None, None) => String::new(),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod life;
 pub mod model;
 pub mod people;
 pub mod steps;
+mod told;
 pub mod wire;
 
 use std::sync::{Arc, Mutex};
@@ -255,11 +256,11 @@ impl Run {
 
     /// Helps everybody who cannot go on alone. True if there is nobody.
     async fn unblock(&mut self, round: usize) -> bool {
-        let judge = self.air.judge.lock().unwrap();
-        let stuck: Vec<life::Life> =
-            judge.model.lives.values().filter(|life| life.journal().is_some()).cloned().collect();
-        let left = judge.left_over();
-        drop(judge);
+        let (stuck, left) = {
+            let judge = self.air.judge.lock().unwrap();
+            let journalled = judge.model.lives.values().filter(|life| life.journal().is_some());
+            (journalled.cloned().collect::<Vec<life::Life>>(), judge.left_over())
+        };
         for life in &stuck {
             let journal = life.journal().unwrap_or_default();
             let blocked = |pending: &serde_json::Value| {
