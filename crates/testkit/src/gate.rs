@@ -36,7 +36,8 @@ type Sieve = Arc<dyn Fn(&Line) -> bool + Send + Sync>;
 /// What may pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Passing {
-    writes: bool,
+    /// So many writes, counted from the first one that came.
+    writes: usize,
     lines: bool,
     /// A feed that began before this is broken off.
     feeds: u64,
@@ -62,7 +63,7 @@ impl fmt::Debug for Gate {
 impl Gate {
     /// An open gate to a world.
     pub fn to(world: &World) -> Arc<Gate> {
-        let (passing, _) = watch::channel(Passing { writes: true, lines: true, feeds: 0, arrived: 0 });
+        let (passing, _) = watch::channel(Passing { writes: usize::MAX, lines: true, feeds: 0, arrived: 0 });
         Arc::new(Gate {
             inner: Resources::new(world.kube()),
             passing,
@@ -72,9 +73,14 @@ impl Gate {
         })
     }
 
-    /// Whether writes pass; those that came before wait until they do.
+    /// Whether writes pass that come from now on; those that wait pass when they do.
     pub fn writes(&self, pass: bool) {
-        self.passing.send_modify(|passing| passing.writes = pass);
+        self.passing.send_modify(|passing| passing.writes = if pass { usize::MAX } else { passing.arrived });
+    }
+
+    /// So many writes pass in all; the next one waits.
+    pub fn pass_writes(&self, count: usize) {
+        self.passing.send_modify(|passing| passing.writes = count);
     }
 
     /// Whether lines of the feed pass.
@@ -158,8 +164,12 @@ impl Gateway for Gate {
     }
 
     async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
-        self.passing.send_modify(|passing| passing.arrived += 1);
-        self.pass(|passing| passing.writes).await;
+        let mut number = 0;
+        self.passing.send_modify(|passing| {
+            passing.arrived += 1;
+            number = passing.arrived;
+        });
+        self.pass(|passing| number <= passing.writes).await;
         let fate = self.fates.lock().unwrap().pop_front();
         let lost = |what: &str| Err(BulkError::Strange(format!("the test lost the {what}")));
         match fate {

@@ -10,7 +10,7 @@ async fn approved(world: &World, name: &str) -> String {
     make_with(world, name, &[], json!({"annotations": {"sexton.dev/approved": "d1g35t"}})).await
 }
 
-/// EXT-31: a dependent that came after the approval is not followed but named, and its owner waits. When somebody
+/// A dependent that came after the approval is not followed but named, and its owner waits. When somebody
 /// deletes it, or takes it away, it goes on.
 #[tokio::test]
 async fn who_was_not_in_the_plan_does_not_follow() {

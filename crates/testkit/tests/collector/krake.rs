@@ -59,7 +59,7 @@ async fn the_workflow_in_twelve_steps() {
     run(&world, "GET configmaps/c\n-> 404 NotFound\n\nGET configmaps/a\n-> 404 NotFound").await;
 }
 
-/// REQ-KRK-26, REQ-KRK-27, REQ-KRK-28, REQ-KRK-40, REQ-KRK-44: anybody can be the collector, with nothing but GET,
+/// REQ-KRK-26, REQ-KRK-27, REQ-KRK-40, REQ-KRK-44: anybody can be the collector, with nothing but GET,
 /// DELETE and PUT.
 #[tokio::test]
 async fn a_collector_of_another_make_gets_the_same_result() {

@@ -230,7 +230,7 @@ async fn race_10_deleted_again_while_it_is_held() {
     assert_eq!(metadata(&world, "root").await["finalizers"], json!(["example.com/mine"]));
 }
 
-/// EXT-16, EXT-20: somebody adopts an orphan after it was judged and before it is deleted.
+/// EXT-16: somebody adopts an orphan after it was judged and before it is deleted.
 #[tokio::test]
 async fn race_11_adopted_at_the_last_moment() {
     let world = World::new().await;

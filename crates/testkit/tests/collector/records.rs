@@ -36,7 +36,7 @@ fn tombstone<'a>(all: &'a [Value], name: &str) -> &'a Value {
     &found.unwrap_or_else(|| panic!("no tombstone of {name}: {all:#?}"))["spec"]
 }
 
-/// REQ-KRK-46, EXT-31: what a collection was about, who asked, how much went, and when it was over.
+/// What a collection was about, who asked, how much went, and when it was over.
 #[tokio::test]
 async fn a_collection_says_what_it_was_about() {
     for policy in ["", "Foreground", "Background"] {

@@ -30,7 +30,7 @@ async fn draw(world: &World, text: &str) {
     }
 }
 
-/// REQ-KRK-47, EXT-10, EXT-11: each shape, what is deleted, and who is left by policy: none, Foreground, Background.
+/// EXT-10, EXT-11: each shape, what is deleted, and who is left by policy: none, Foreground, Background.
 #[tokio::test]
 async fn shapes_end_as_they_should() {
     let shapes: [(&str, &str, [&[&str]; 3]); 9] = [
