@@ -34,7 +34,11 @@ impl Collector {
             if waiting.is_empty() {
                 break;
             }
+            let refused = self.actives.refused();
             all.absorb(self.carry_out(&hand, decision, waiting).await?);
+            if self.actives.refused() > refused {
+                break;
+            }
         }
         Ok(all)
     }
@@ -153,23 +157,29 @@ impl Collector {
         waiting: Vec<(String, State, Vec<Action>)>,
     ) -> Result<Sent, SendError> {
         let snapshot = &self.view.snapshot;
-        let mut journals = Vec::new();
-        let mut then = Vec::new();
+        let (mut journals, mut then, mut strange) = (Vec::new(), Vec::new(), false);
         for (uid, state, actions) in waiting {
             let Some(life) = snapshot.get(&Uid(uid.clone())) else {
                 self.actives.drop(&uid);
                 continue;
             };
             let forget = actions.contains(&Action::Forget);
-            if forget || actions.contains(&Action::Journal) {
-                let text = if forget { None } else { state.encode().ok() };
-                let active = self.actives.get(&uid);
-                let version = active.map_or(snapshot.revision_of(life), |active| active.version);
-                journals.push(items::journal(snapshot, life, version, text, state.is_destroyed()));
-                then.push((uid, life, state, actions, true));
-            } else {
-                then.push((uid, life, state, actions, false));
+            if !forget && !actions.contains(&Action::Journal) {
+                then.push((uid, life, state, actions, None));
+                continue;
             }
+            let Some(version) = self.actives.rests_on(snapshot, life) else {
+                // What is known here is not what is written there: it is read again.
+                self.actives.drop(&uid);
+                strange = true;
+                continue;
+            };
+            let text = if forget { None } else { state.encode().ok() };
+            journals.push(items::journal(snapshot, life, version, text.clone(), state.is_destroyed()));
+            then.push((uid, life, state, actions, Some(text)));
+        }
+        if strange {
+            self.rest();
         }
         let mut sent = match hand.send(journals).await {
             Ok(sent) => sent,
@@ -181,16 +191,21 @@ impl Collector {
         };
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
-        for (uid, life, state, actions, journalled) in then {
-            let result = if journalled { results.next() } else { None };
-            result.iter().for_each(|result| self.actives.wrote(&uid, result));
-            if !journalled || result.is_some_and(|result| result.code < 400) {
-                effects.push((uid, life, state, actions));
-            } else {
-                // What is known here is not what is written there: read it again.
-                self.actives.drop(&uid);
-                self.rest();
+        for (uid, life, state, actions, journal) in then {
+            let result = journal.and_then(|text| Some((text, results.next()?)));
+            match result {
+                Some((text, result)) if result.code < 400 => self.actives.wrote(&uid, text, result),
+                Some((_, result)) => {
+                    match result.code {
+                        409 => self.actives.put_back(&uid, actions),
+                        _ => self.actives.drop(&uid),
+                    }
+                    self.rest();
+                    continue;
+                }
+                None => {}
             }
+            effects.push((uid, life, state, actions));
         }
         let more = self.do_effects(hand, decision, effects).await?;
         sent.absorb(more);

@@ -24,7 +24,9 @@ use sexton_model::{Revision, marks};
 pub(crate) struct Active {
     pub(crate) state: State,
     /// The version of the life on which the state rests.
-    pub(crate) version: Revision,
+    version: Revision,
+    /// The journal in that version.
+    written: Option<String>,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
@@ -38,6 +40,8 @@ pub(crate) struct Active {
 #[derive(Debug, Default)]
 pub(crate) struct Actives {
     by_uid: BTreeMap<String, Active>,
+    /// How many journals were not written, because of a change that was not heard of.
+    refused: u64,
 }
 
 /// Whether a life goes through steps, rather than simply being removed.
@@ -89,6 +93,7 @@ impl Actives {
             let mut active = Active {
                 state,
                 version: snapshot.revision_of(life),
+                written: snapshot.journal(life).map(str::to_owned),
                 actions: Vec::new(),
                 under_way: BTreeSet::new(),
                 seen: Revision::NONE,
@@ -102,11 +107,40 @@ impl Actives {
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
     }
 
-    /// Notes what a life is like since it was written.
-    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult) {
+    /// On which version of a life its next journal is written; nothing if what is written there is not what is known.
+    pub(crate) fn rests_on(&mut self, snapshot: &Snapshot, life: LifeId) -> Option<Revision> {
+        let active = self.by_uid.get_mut(&snapshot.uid(life).0)?;
+        let seen = snapshot.revision_of(life);
+        if seen > active.version {
+            if snapshot.journal(life) != active.written.as_deref() {
+                return None;
+            }
+            // Others changed the life, and not its journal.
+            active.version = seen;
+        }
+        Some(active.version)
+    }
+
+    /// The journal was written.
+    pub(crate) fn wrote(&mut self, uid: &str, text: Option<String>, result: &ItemResult) {
         if let Some(active) = self.by_uid.get_mut(uid) {
+            active.written = text;
             active.wrote(result);
         }
+    }
+
+    /// The journal was not written, because the life has changed: once more when that was heard.
+    pub(crate) fn put_back(&mut self, uid: &str, mut actions: Vec<Action>) {
+        if let Some(active) = self.by_uid.get_mut(uid) {
+            actions.append(&mut active.actions);
+            active.actions = actions;
+            self.refused += 1;
+        }
+    }
+
+    /// How many journals were not written so far, and wait for what they missed.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Takes in how a call ended.
@@ -141,7 +175,11 @@ impl Actives {
     pub(crate) fn actions(&mut self) -> Vec<(String, State, Vec<Action>)> {
         let waiting = self.by_uid.iter_mut().filter(|(_, active)| !active.actions.is_empty());
         waiting
-            .map(|(uid, active)| (uid.clone(), active.state.clone(), std::mem::take(&mut active.actions)))
+            .map(|(uid, active)| {
+                let mut actions = std::mem::take(&mut active.actions);
+                actions.retain(|action| active.state.wants(action));
+                (uid.clone(), active.state.clone(), actions)
+            })
             .collect()
     }
 
