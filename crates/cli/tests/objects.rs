@@ -110,58 +110,6 @@ fn directories_definitions_and_their_objects_in_one_put() {
 }
 
 #[test]
-fn delete_asks_before_more_than_one_dies() {
-    let play = Play::new();
-    assert_eq!(play.run_with("put -f -", SHOP).code, 0);
-    let held = play.run("delete cm,deploy -l app=web");
-    held.fails(
-        3,
-        &[
-            "this would delete 2 objects on .sexton (embedded)",
-            "- configmap/a\n",
-            "Nothing was deleted",
-            "--yes",
-        ],
-    );
-    assert_eq!(held.out, "");
-    play.run("delete cm,deploy -l app=web --dry-run")
-        .says("- configmap/a would be deleted (dry run)\n- deployment.apps/web would be deleted (dry run)\n");
-    play.run("get cm,deploy -o name").says("configmap/a\ndeployment.apps/web\n");
-    play.run("delete cm,deploy -l app=web --yes")
-        .says("- configmap/a deleted\n- deployment.apps/web deleted\n");
-    play.run("get cm,deploy -o name").says("");
-    play.run("delete namespace kube-public").fails(3, &["with all contents"]);
-}
-
-#[test]
-fn delete_by_file_and_what_is_missing() {
-    let play = Play::new();
-    play.file("shop.yaml", SHOP);
-    assert_eq!(play.run("put -f shop.yaml").code, 0);
-    let partial = play.run("delete cm a nope");
-    partial.fails(4, &["configmaps \"nope\" not found"]);
-    assert_eq!(partial.out, "- configmap/a deleted\n");
-    play.run("delete cm/a").fails(1, &["configmaps \"a\" not found"]);
-    play.run("delete cm/a --ignore-not-found").says("");
-    play.run("delete -f shop.yaml --ignore-not-found").says("- deployment.apps/web deleted\n");
-}
-
-#[test]
-fn a_held_object_says_what_holds_it() {
-    let play = Play::new();
-    let held = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: h, finalizers: [x.example/wait]}\n";
-    assert_eq!(play.run_with("put -f -", held).code, 0);
-    play.run("delete cm h --dry-run")
-        .says("! configmap/h would be marked, and held by finalizers: x.example/wait (dry run)\n");
-    play.run("delete cm h").says("! configmap/h marked, and held by finalizers: x.example/wait\n");
-    assert_eq!(play.run_with("put -f -", SHOP).code, 0);
-    play.run("delete cm a --policy cascade")
-        .says("! configmap/a marked, and held by finalizers: cascade_deletion\n");
-    play.run("delete deploy web --policy foreground")
-        .says("! deployment.apps/web marked, and held by finalizers: foregroundDeletion\n");
-}
-
-#[test]
 fn warnings_of_the_server_are_told() {
     let play = Play::new();
     let orphan = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: o\n  ownerReferences:\n  \

@@ -15,6 +15,8 @@ pub(crate) struct Stuck {
     pub(crate) finalizers: Vec<LifeId>,
     /// Waiting for somebody who stays.
     pub(crate) kept: Vec<(LifeId, LifeId)>,
+    /// Others, each with a reason in words.
+    pub(crate) others: Vec<(LifeId, String)>,
 }
 
 /// Everything that is in the way, each with the root of the collection that it holds up.
@@ -31,6 +33,13 @@ pub(crate) fn blockers<'a>(
         for finalizer in foreign_finalizers(snapshot, *life) {
             all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
         }
+    }
+    let told = |life: LifeId, reason: &str| {
+        let (object, since) = (object_ref(snapshot, life), snapshot.deleted(life).map(time::format));
+        Blocker { object, reason: reason.to_owned(), since, ..Blocker::default() }
+    };
+    for (life, why) in &stuck.others {
+        all.extend(root(*life).map(|root| (root, told(*life, why))));
     }
     for (life, stays) in &stuck.kept {
         let held = judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
@@ -139,7 +148,12 @@ fn of_step(snapshot: &Snapshot, life: LifeId, blocker: &destruction::Blocker) ->
         _ => String::new(),
     };
     Blocker {
-        reason: format!("{} {who} {what}{by}: {}", blocker.phase.as_str(), blocker.reason),
+        reason: match &blocker.who {
+            Callee::Destroy => format!("{who} {what}{by}: {}", blocker.reason),
+            Callee::Subscriber(_) => {
+                format!("{} {who} {what}{by}: {}", blocker.phase.as_str(), blocker.reason)
+            }
+        },
         who: Some(who),
         what: Some(blocker.who.to_string()),
         since: Some(time::format(blocker.since)),

@@ -80,6 +80,8 @@ pub struct Collector {
     books_stale: bool,
     /// Something happened that may matter.
     dirty: bool,
+    /// Somebody waits until everything up to here was heard.
+    awaited: Revision,
     /// Up to here has been written; nothing is concluded before it was heard, or until then.
     echo: Option<(Revision, Instant)>,
     /// Nothing is tried before this: the last try failed.
@@ -118,6 +120,7 @@ impl Collector {
             classes_stale: true,
             books_stale: true,
             dirty: true,
+            awaited: Revision::NONE,
             echo: None,
             pause: None,
             backoff,
@@ -192,8 +195,10 @@ impl Collector {
             Heard::Beginning => self.view.begin(),
             Heard::Line(line) => {
                 self.summary.trouble = None;
+                let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
-                self.dirty |= effect.matters;
+                let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
+                self.dirty |= effect.matters || caught_up;
                 self.classes_stale |= effect.classes;
             }
             Heard::Silence(why) => {
@@ -205,7 +210,10 @@ impl Collector {
 
     fn answered(&mut self, answer: Result<Answer, tokio::task::JoinError>) {
         match answer {
-            Ok(answer) => self.actives.answer(answer),
+            Ok(answer) => {
+                self.awaited = self.awaited.max(answer.seen);
+                self.actives.answer(answer);
+            }
             Err(error) => tracing::error!(%error, "a call of a hook broke off"),
         }
         self.dirty = true;
@@ -277,6 +285,8 @@ impl Collector {
                 if self.pause.is_none() {
                     self.backoff.reset();
                 }
+                // Even if it is looked at before, it is looked at again when all of it was heard.
+                self.awaited = self.awaited.max(reached);
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
                     self.dirty = true;

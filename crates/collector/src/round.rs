@@ -2,8 +2,6 @@
 //!
 //! A round makes one attempt. What it could not do the next one finds, because it looks at the world again.
 
-use std::collections::BTreeSet;
-
 use sexton_lifecycle::LifeId;
 use sexton_lifecycle::plan::Group;
 use sexton_model::Revision;
@@ -12,7 +10,7 @@ use sexton_model::bulk::Outcome;
 use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
-use crate::perform::{self, SendError, Sent, Write};
+use crate::perform::{self, First, SendError, Sent, Write};
 
 impl Collector {
     /// Looks and acts. Gives back up to which revision it wrote.
@@ -35,7 +33,7 @@ impl Collector {
         let (mut sent, stuck) = self.simple(&decision).await?;
         let stepped = self.steps(&decision, now).await?;
         sent.absorb(stepped);
-        self.keep_books(&decision, &stuck, now);
+        self.keep_books(&decision, stuck, now);
         Ok(sent.revision)
     }
 
@@ -53,22 +51,32 @@ impl Collector {
 
     /// Marks, strips and removes everybody who takes no steps.
     async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Stuck), SendError> {
+        self.turn.clear();
         let snapshot = &self.view.snapshot;
         // Whoever is about to stop begins nothing new.
         let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
             return Ok((Sent::default(), Stuck::default()));
         };
         let first = perform::first(snapshot, decision, &self.ledger);
-        let (mut sent, marked) = self.send_first(&hand, first).await?;
-        if sent.refusals().next().is_some() {
+        let (mut sent, first) = self.send_first(&hand, first).await?;
+        if sent.refusals().any(|(_, refusal)| Sent::denial(refusal).is_none()) {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
             return Ok((sent, Stuck::default()));
         }
-        let turns = perform::turns(&self.view.snapshot, decision, &marked, &mut self.ledger);
-        let (stuck, stepping) = (Stuck { finalizers: turns.stuck, kept: turns.kept }, turns.stepping);
-        let writes = turns.writes;
-        let removed = hand.send(writes.into_iter().map(|(_, item)| item).collect()).await?;
+        let turns = perform::turns(&self.view.snapshot, decision, &first, &mut self.ledger);
+        let stepping = turns.stepping;
+        let mut refused = first.refused;
+        let (lives, writes): (Vec<LifeId>, Vec<_>) = turns.writes.into_iter().unzip();
+        let removed = hand.send(writes).await?;
+        let denials = lives.iter().zip(&removed.results);
+        refused.extend(denials.filter_map(|(life, result)| Some((*life, Sent::denial(result)?))));
+        if !refused.is_empty() {
+            self.rest();
+        }
+        let others = refused.into_iter();
+        let others = others.map(|(life, why)| (life, format!("the server refuses its deletion: {why}")));
+        let stuck = Stuck { finalizers: turns.stuck, kept: turns.kept, others: others.collect() };
         self.summary.removed += removed.removed() as u64;
         if let Some((_, refused)) = removed.refusals().next() {
             let why = refused.status.as_ref().map(|status| status.message.clone()).unwrap_or_default();
@@ -89,28 +97,27 @@ impl Collector {
         Ok((sent, stuck))
     }
 
-    async fn send_first(
-        &self,
-        hand: &perform::Hand,
-        writes: Vec<Write>,
-    ) -> Result<(Sent, BTreeSet<LifeId>), SendError> {
+    async fn send_first(&self, hand: &perform::Hand, writes: Vec<Write>) -> Result<(Sent, First), SendError> {
         let (lives, items): (Vec<LifeId>, Vec<_>) = writes.into_iter().unzip();
         let sent = hand.send(items).await?;
-        let marked = lives
-            .into_iter()
-            .zip(&sent.results)
-            .filter(|(_, result)| matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged)));
-        let marked = marked.map(|(life, _)| life).collect();
-        Ok((sent, marked))
+        let mut first = First::default();
+        for (life, result) in lives.into_iter().zip(&sent.results) {
+            if matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged)) {
+                first.marked.insert(life);
+            }
+            first.refused.extend(Sent::denial(result).map(|why| (life, why)));
+        }
+        Ok((sent, first))
     }
 
-    fn keep_books(&mut self, decision: &Decision, stuck: &Stuck, now: i64) {
+    fn keep_books(&mut self, decision: &Decision, mut stuck: Stuck, now: i64) {
         let snapshot = &self.view.snapshot;
+        stuck.others.extend(self.actives.troubled(snapshot));
         let steps = self.actives.iter().filter_map(|(uid, active)| {
             let life = snapshot.get(&sexton_model::Uid(uid.clone()))?;
             Some((life, &active.state))
         });
-        let in_the_way = blockers(snapshot, &decision.judgement, steps, stuck);
+        let in_the_way = blockers(snapshot, &decision.judgement, steps, &stuck);
         self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
             self.scribe.write(record);

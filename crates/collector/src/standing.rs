@@ -26,7 +26,7 @@ impl Standing {
         let finalizers: Vec<LifeId> = marked()
             .filter(|life| !is_held_by_us(snapshot, *life) && !foreign_finalizers(snapshot, *life).is_empty())
             .collect();
-        let stuck = Stuck { finalizers, kept: Vec::new() };
+        let stuck = Stuck { finalizers, ..Stuck::default() };
         let journal = |life: LifeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
         let states: Vec<(LifeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
         let steps = states.iter().map(|(life, state)| (*life, state));

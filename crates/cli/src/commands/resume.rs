@@ -75,7 +75,7 @@ pub(super) async fn finish(
     }
     follow.expect(lives.into_iter());
     let mut work = Work::start(collector).await;
-    let end = follow.to_the_end(&mut work, &mut Quiet, &mut interrupts).await?;
+    let end = follow.run(&mut work, &mut Quiet, &mut interrupts).await?;
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);
     }

@@ -18,6 +18,7 @@ use sexton_client::resources::text;
 use sexton_client::{Gateway, Lines, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Settings as CollectorSettings, Standing};
+use sexton_lifecycle::{Roots, Settings as Rules, judge};
 use sexton_model::feed::Line;
 use sexton_model::{Uid, time};
 use tokio::time::Instant;
@@ -76,6 +77,7 @@ pub(crate) struct Follow<'a> {
     /// When something happened last.
     moved: Instant,
     standing: Standing,
+    next_look: Instant,
     broken: u32,
     nobody_collects: Option<bool>,
 }
@@ -118,6 +120,7 @@ impl<'a> Follow<'a> {
             started: now,
             moved: now,
             standing: Standing::default(),
+            next_look: now,
             broken: 0,
             nobody_collects: None,
             place,
@@ -141,7 +144,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Waits until it is over.
-    pub(crate) async fn to_the_end(
+    pub(crate) async fn run(
         mut self,
         work: &mut Work,
         mourner: &mut dyn Mourner,
@@ -295,10 +298,19 @@ impl<'a> Follow<'a> {
         self.nobody_collects = lease.ok().map(|lease| lease.is_none_or(|lease| is_over(&lease)));
     }
 
+    /// What is in the way. Looking for it costs as much as there is to die, so of much it is looked at less often.
+    fn look(&mut self) {
+        let begin = Instant::now();
+        if begin < self.next_look {
+            return;
+        }
+        let judgement = judge(self.seen.snapshot(), Roots::All, &[], &Rules::default());
+        self.standing = self.seen.standing(&judgement);
+        self.next_look = Instant::now() + (begin.elapsed() * 20).max(DRAW);
+    }
+
     fn draw(&mut self, work: &Work) {
-        let rules = sexton_lifecycle::Settings::default();
-        let judgement = self.seen.under_way(&rules).map(|(judgement, _)| judgement);
-        self.standing = judgement.map(|judgement| self.seen.standing(&judgement)).unwrap_or_default();
+        self.look();
         let event = self.event(work);
         // What is over in a moment need not be drawn.
         if self.started.elapsed() > DRAW * 3 && !self.left.is_empty() {

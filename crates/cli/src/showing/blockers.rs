@@ -59,7 +59,7 @@ impl Here<'_> {
     /// The same for a progress that is drawn.
     pub(crate) fn waiting(&self, blockers: &[Blocker]) -> Vec<Waiting> {
         let mut waiting: Vec<Waiting> = blockers.iter().map(|blocker| self.wait(blocker)).collect();
-        waiting.sort_by(|a, b| b.since.cmp(&a.since));
+        waiting.sort_by_key(|wait| std::cmp::Reverse(wait.since));
         waiting
     }
 

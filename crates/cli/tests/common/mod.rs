@@ -77,6 +77,53 @@ impl Play {
     }
 }
 
+impl Play {
+    /// Puts a ConfigMap with owners, and further metadata as it stands in YAML.
+    #[track_caller]
+    pub(crate) fn map(&self, name: &str, owners: &[&str], metadata: &str) {
+        let mut text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n{metadata}");
+        if !owners.is_empty() {
+            text.push_str("  ownerReferences:\n");
+        }
+        for owner in owners {
+            let uid = self.uid(&format!("cm/{owner}"));
+            text.push_str(&format!("  - {{apiVersion: v1, kind: ConfigMap, name: {owner}, uid: {uid}}}\n"));
+        }
+        let put = self.run_with("put -f -", &text);
+        assert_eq!(put.code, 0, "{put:?}");
+    }
+
+    /// Puts documents.
+    #[track_caller]
+    pub(crate) fn put(&self, text: &str) {
+        let put = self.run_with("put -f -", text);
+        assert_eq!(put.code, 0, "{put:?}");
+    }
+
+    /// The uid of an object.
+    #[track_caller]
+    pub(crate) fn uid(&self, object: &str) -> String {
+        let shown = self.run(&format!("get {object} -o json"));
+        let object: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+        object["metadata"]["uid"].as_str().unwrap().to_owned()
+    }
+
+    /// The digest of the plan of a deletion.
+    #[track_caller]
+    pub(crate) fn digest(&self, what: &str) -> String {
+        let shown = self.run(&format!("plan delete {what} -o json"));
+        let head: serde_json::Value = serde_json::from_str(shown.out.lines().next().unwrap()).unwrap();
+        head["digest"].as_str().unwrap().to_owned()
+    }
+
+    /// An executable file.
+    pub(crate) fn program(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        self.file(name, text);
+        std::fs::set_permissions(self.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
 fn finish(command: &mut Command) -> Ran {
     ended(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }

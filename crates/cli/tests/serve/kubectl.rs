@@ -81,7 +81,7 @@ fn difference(expected: &str, played: &str) -> String {
 
 fn play(kubectl: &Path, transcript: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let server = Server::start(&dir.path().join("data"), &[]);
+    let server = Server::start(&dir.path().join("data"), &["--collector", "off"]);
     std::os::unix::fs::symlink(kubectl, dir.path().join("kubectl")).unwrap();
     let config = format!(
         "apiVersion: v1\nkind: Config\nclusters: [{{name: s, cluster: {{server: \"http://{}\"}}}}]\n\

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
 
+mod collect_kill;
 mod kill;
 mod kubectl;
 mod process;

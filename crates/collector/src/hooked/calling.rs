@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use sexton_client::resources::text;
+use sexton_client::resources::{ListAsk, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
@@ -43,7 +43,7 @@ pub(crate) struct Answer {
     pub(crate) callee: Callee,
     retry: Retry,
     now: i64,
-    /// The life as it was after a warning: whoever was warned may have saved it.
+    /// What has to be heard first: whoever was warned may have saved the life, or told others.
     pub(crate) seen: Revision,
     /// Nothing: the callee is gone and can hear nothing.
     outcome: Option<Outcome>,
@@ -150,15 +150,15 @@ impl Caller {
         Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
     }
 
-    /// The version of the life after a warning was answered.
+    /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
     async fn seen_after(&self) -> Revision {
-        let (kind, namespace, name) = &self.object;
-        let seen = match self.phase {
-            Phase::Warning => self.read(kind, namespace, name, &self.uid).await.ok().flatten(),
-            _ => None,
-        };
-        seen.and_then(|document| text(&document, "/metadata/resourceVersion").parse().ok())
-            .unwrap_or(Revision::NONE)
+        if self.phase != Phase::Warning {
+            return Revision::NONE;
+        }
+        let place = Place::new(&ServedKind::of_ours("classes", "Class"), None);
+        let ask = ListAsk { limit: Some(1), ..ListAsk::default() };
+        let listed = self.resources.list(&place, &ask).await;
+        listed.ok().and_then(|listed| listed.version.parse().ok()).unwrap_or(Revision::NONE)
     }
 
     /// The document of a life, or nothing if that life is gone.

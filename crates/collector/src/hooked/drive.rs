@@ -29,16 +29,13 @@ impl Collector {
         if !self.draining {
             self.begin_and_rescue(decision, now);
         }
+        self.actives.try_again();
         for _ in 0..ROUNDS {
             let waiting = self.actives.actions();
             if waiting.is_empty() {
                 break;
             }
-            let refused = self.actives.refused();
             all.absorb(self.carry_out(&hand, decision, waiting).await?);
-            if self.actives.refused() > refused {
-                break;
-            }
         }
         Ok(all)
     }
@@ -157,29 +154,26 @@ impl Collector {
         waiting: Vec<(String, State, Vec<Action>)>,
     ) -> Result<Sent, SendError> {
         let snapshot = &self.view.snapshot;
-        let (mut journals, mut then, mut strange) = (Vec::new(), Vec::new(), false);
+        let mut journals = Vec::new();
+        let mut then = Vec::new();
         for (uid, state, actions) in waiting {
             let Some(life) = snapshot.get(&Uid(uid.clone())) else {
                 self.actives.drop(&uid);
                 continue;
             };
             let forget = actions.contains(&Action::Forget);
-            if !forget && !actions.contains(&Action::Journal) {
+            if forget || actions.contains(&Action::Journal) {
+                let text = if forget { None } else { state.encode().ok() };
+                let Some(version) = self.actives.version_for(&uid, snapshot, life) else {
+                    // What is known here is not what is written there: read it again.
+                    self.actives.drop(&uid);
+                    continue;
+                };
+                journals.push(items::journal(snapshot, life, version, text.clone(), state.is_destroyed()));
+                then.push((uid, life, state, actions, Some(text)));
+            } else {
                 then.push((uid, life, state, actions, None));
-                continue;
             }
-            let Some(version) = self.actives.rests_on(snapshot, life) else {
-                // What is known here is not what is written there: it is read again.
-                self.actives.drop(&uid);
-                strange = true;
-                continue;
-            };
-            let text = if forget { None } else { state.encode().ok() };
-            journals.push(items::journal(snapshot, life, version, text.clone(), state.is_destroyed()));
-            then.push((uid, life, state, actions, Some(text)));
-        }
-        if strange {
-            self.rest();
         }
         let mut sent = match hand.send(journals).await {
             Ok(sent) => sent,
@@ -191,21 +185,25 @@ impl Collector {
         };
         let mut results = sent.results.iter();
         let mut effects = Vec::new();
-        for (uid, life, state, actions, journal) in then {
-            let result = journal.and_then(|text| Some((text, results.next()?)));
-            match result {
-                Some((text, result)) if result.code < 400 => self.actives.wrote(&uid, text, result),
-                Some((_, result)) => {
-                    match result.code {
-                        409 => self.actives.put_back(&uid, actions),
-                        _ => self.actives.drop(&uid),
-                    }
-                    self.rest();
-                    continue;
+        for (uid, life, state, actions, journalled) in then {
+            let Some(text) = journalled else {
+                effects.push((uid, life, state, actions));
+                continue;
+            };
+            match results.next() {
+                Some(result) if result.code < 400 => {
+                    self.actives.wrote(&uid, result, text);
+                    effects.push((uid, life, state, actions));
                 }
-                None => {}
+                Some(result) if result.code == 409 => {
+                    self.actives.postpone(&uid, actions);
+                    self.rest();
+                }
+                _ => {
+                    self.actives.drop(&uid);
+                    self.rest();
+                }
             }
-            effects.push((uid, life, state, actions));
         }
         let more = self.do_effects(hand, decision, effects).await?;
         sent.absorb(more);

@@ -14,24 +14,30 @@ pub(crate) use subscribers::{handler_of, subscribers};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Phase, Stage, State, step};
+use sexton_lifecycle::destruction::{
+    self, Action, Callee, Event, Illegal, Origin, Phase, Stage, State, step,
+};
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::bulk::ItemResult;
-use sexton_model::{Revision, marks};
+use sexton_model::{Revision, Uid, marks};
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) state: State,
     /// The version of the life on which the state rests.
-    version: Revision,
-    /// The journal in that version.
+    pub(crate) version: Revision,
+    /// The journal that is known to be on the life.
     written: Option<String>,
     /// Actions whose journal is not written yet.
     pub(crate) actions: Vec<Action>,
+    /// Actions whose journal was refused, because somebody else has changed the life meanwhile.
+    postponed: Vec<Action>,
     under_way: BTreeSet<(Phase, Callee)>,
     /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
     pub(crate) seen: Revision,
+    /// Why the table does not let it go on, if somebody can help.
+    illegal: Option<String>,
     /// Which request of somebody's was heard last, so that it is heard once.
     request: Option<String>,
 }
@@ -40,8 +46,8 @@ pub(crate) struct Active {
 #[derive(Debug, Default)]
 pub(crate) struct Actives {
     by_uid: BTreeMap<String, Active>,
-    /// How many journals were not written, because of a change that was not heard of.
-    refused: u64,
+    /// Lives whose journal cannot be read, and why: they wait.
+    unreadable: BTreeMap<String, String>,
 }
 
 /// Whether a life goes through steps, rather than simply being removed.
@@ -68,11 +74,13 @@ impl Actives {
     /// Forgets all: somebody else acts now.
     pub(crate) fn clear(&mut self) {
         self.by_uid.clear();
+        self.unreadable.clear();
     }
 
     /// Forgets whoever is gone.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.by_uid.retain(|uid, _| is_there(uid));
+        self.unreadable.retain(|uid, _| is_there(uid));
     }
 
     /// The state of a life: from memory, or from its journal, or fresh.
@@ -87,7 +95,13 @@ impl Actives {
         let uid = snapshot.uid(life).0;
         if !self.by_uid.contains_key(&uid) {
             let (state, resumed) = match snapshot.journal(life) {
-                Some(text) => (State::decode(text)?, true),
+                Some(text) => match State::decode(text) {
+                    Ok(state) => (state, true),
+                    Err(error) => {
+                        self.unreadable.insert(uid, error.to_string());
+                        return Err(error);
+                    }
+                },
                 None => (State::new(uid.clone()), false),
             };
             let mut active = Active {
@@ -95,52 +109,58 @@ impl Actives {
                 version: snapshot.revision_of(life),
                 written: snapshot.journal(life).map(str::to_owned),
                 actions: Vec::new(),
+                postponed: Vec::new(),
                 under_way: BTreeSet::new(),
                 seen: Revision::NONE,
+                illegal: None,
                 request: None,
             };
             if resumed {
                 active.take(&Event::Resume);
             }
+            self.unreadable.remove(&uid);
             self.by_uid.insert(uid.clone(), active);
         }
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
     }
 
-    /// On which version of a life its next journal is written; nothing if what is written there is not what is known.
-    pub(crate) fn rests_on(&mut self, snapshot: &Snapshot, life: LifeId) -> Option<Revision> {
-        let active = self.by_uid.get_mut(&snapshot.uid(life).0)?;
-        let seen = snapshot.revision_of(life);
-        if seen > active.version {
+    /// Notes what a life is like since it was written.
+    pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult, journal: Option<String>) {
+        if let Some(active) = self.by_uid.get_mut(uid)
+            && result.code < 400
+        {
+            active.wrote(result);
+            active.written = journal;
+        }
+    }
+
+    /// Whatever was postponed is tried again.
+    pub(crate) fn try_again(&mut self) {
+        for active in self.by_uid.values_mut() {
+            let later = std::mem::take(&mut active.actions);
+            active.actions = std::mem::take(&mut active.postponed);
+            active.actions.extend(later);
+        }
+    }
+
+    /// Puts actions off until the life is seen as it is now.
+    pub(crate) fn postpone(&mut self, uid: &str, actions: Vec<Action>) {
+        if let Some(active) = self.by_uid.get_mut(uid) {
+            active.postponed.extend(actions);
+        }
+    }
+
+    /// The version over which a journal may be written: the newest that is seen, as long as the journal on it is the one
+    /// that we know. Nothing if somebody else has written another.
+    pub(crate) fn version_for(&mut self, uid: &str, snapshot: &Snapshot, life: LifeId) -> Option<Revision> {
+        let active = self.by_uid.get_mut(uid)?;
+        if snapshot.revision_of(life) > active.version {
             if snapshot.journal(life) != active.written.as_deref() {
                 return None;
             }
-            // Others changed the life, and not its journal.
-            active.version = seen;
+            active.version = snapshot.revision_of(life);
         }
         Some(active.version)
-    }
-
-    /// The journal was written.
-    pub(crate) fn wrote(&mut self, uid: &str, text: Option<String>, result: &ItemResult) {
-        if let Some(active) = self.by_uid.get_mut(uid) {
-            active.written = text;
-            active.wrote(result);
-        }
-    }
-
-    /// The journal was not written, because the life has changed: once more when that was heard.
-    pub(crate) fn put_back(&mut self, uid: &str, mut actions: Vec<Action>) {
-        if let Some(active) = self.by_uid.get_mut(uid) {
-            actions.append(&mut active.actions);
-            active.actions = actions;
-            self.refused += 1;
-        }
-    }
-
-    /// How many journals were not written so far, and wait for what they missed.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused
     }
 
     /// Takes in how a call ended.
@@ -175,12 +195,18 @@ impl Actives {
     pub(crate) fn actions(&mut self) -> Vec<(String, State, Vec<Action>)> {
         let waiting = self.by_uid.iter_mut().filter(|(_, active)| !active.actions.is_empty());
         waiting
-            .map(|(uid, active)| {
-                let mut actions = std::mem::take(&mut active.actions);
-                actions.retain(|action| active.state.wants(action));
-                (uid.clone(), active.state.clone(), actions)
-            })
+            .map(|(uid, active)| (uid.clone(), active.state.clone(), std::mem::take(&mut active.actions)))
             .collect()
+    }
+
+    /// Those who do not get on for a reason that no call has given.
+    pub(crate) fn troubled(&self, snapshot: &Snapshot) -> Vec<(LifeId, String)> {
+        let unreadable = self.unreadable.iter().map(|(uid, why)| {
+            (uid, format!("what is written in its annotation {} cannot be understood: {why}", marks::JOURNAL))
+        });
+        let illegal = self.by_uid.iter().filter_map(|(uid, active)| Some((uid, active.illegal.clone()?)));
+        let found = unreadable.chain(illegal);
+        found.filter_map(|(uid, why)| Some((snapshot.get(&Uid(uid.clone()))?, why))).collect()
     }
 
     /// Whether anything waits for its journal to be written.
@@ -206,8 +232,10 @@ impl Active {
         match step(&self.state, event) {
             Ok((next, actions)) => {
                 self.state = next;
+                self.illegal = None;
                 self.actions.extend(actions);
             }
+            Err(illegal @ Illegal::TooManySubscribers) => self.illegal = Some(illegal.to_string()),
             Err(illegal) => tracing::debug!(uid = self.state.uid, ?event, %illegal, "an event is ignored"),
         }
     }

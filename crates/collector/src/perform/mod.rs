@@ -8,7 +8,7 @@ mod stays;
 
 pub(crate) use send::{Hand, SendError, Sent};
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
@@ -64,6 +64,15 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
     stuck.iter().filter_map(wanted).collect()
 }
 
+/// What became of the marks.
+#[derive(Debug, Default)]
+pub(crate) struct First {
+    /// Who is marked now.
+    pub(crate) marked: BTreeSet<LifeId>,
+    /// Who must not be, says the server, and why: no race, so it is no use to look again at once.
+    pub(crate) refused: BTreeMap<LifeId, String>,
+}
+
 /// Whose turn it is.
 #[derive(Debug, Default)]
 pub(crate) struct Turns<'a> {
@@ -108,14 +117,17 @@ impl<'a> Turns<'a> {
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,
-    marked_now: &BTreeSet<LifeId>,
+    first: &First,
     sign: &mut dyn Sign,
 ) -> Turns<'a> {
-    let mut turns = Turns::default();
+    let (mut turns, marked_now) = (Turns::default(), &first.marked);
     let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
+        if group.members.iter().any(|step| first.refused.contains_key(&step.life)) {
+            continue;
+        }
         // Somebody who would have to go before does not: the turn of this group does not come.
         let kept: Vec<(LifeId, LifeId)> = group
             .members

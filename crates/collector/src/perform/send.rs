@@ -55,6 +55,12 @@ impl Sent {
         self.results.iter().enumerate().filter(|(_, result)| result.code >= 400 && result.code != 404)
     }
 
+    /// Why somebody was refused, if that is no race.
+    pub(crate) fn denial(result: &ItemResult) -> Option<String> {
+        let denied = result.code >= 400 && !matches!(result.code, 404 | 409);
+        denied.then(|| result.status.as_ref().map(|status| status.message.clone()).unwrap_or_default())
+    }
+
     pub(crate) fn absorb(&mut self, other: Sent) {
         self.revision = self.revision.max(other.revision);
         self.results.extend(other.results);

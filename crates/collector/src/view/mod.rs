@@ -100,7 +100,9 @@ impl View {
             true => _ = self.accused.insert(uid.clone()),
             false => _ = self.accused.remove(&uid),
         }
+        let heard = self.hears_of_an_end(&uid);
         let touched = self.snapshot.put(observation);
+        let hears = heard || self.hears_of_an_end(&uid);
         let life = self.snapshot.get(&uid);
         if let Some(listing) = &mut self.listing {
             listing.insert(uid);
@@ -110,7 +112,7 @@ impl View {
             return Effect { matters: false, classes };
         }
         let others = touched.iter().any(|one| Some(*one) != life);
-        Effect { matters: others || life.is_some_and(|life| self.may_be_garbage(life)), classes }
+        Effect { matters: others || hears || life.is_some_and(|life| self.may_be_garbage(life)), classes }
     }
 
     fn miss(&mut self, gone: &FeedObject) -> Effect {
@@ -130,11 +132,18 @@ impl View {
         }
         // Who was to die is gone now, by whomever: the books do not know it yet.
         let awaited = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
-        // Whoever waited for a marked life goes on, and so do the records.
-        let marked = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
+        let heard = self.hears_of_an_end(&uid);
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
-        let followed = marked || self.snapshot.dependents_of(&uid).next().is_some();
-        Effect { matters: awaited || followed || !touched.is_empty(), classes: is_class(gone) }
+        let followed = self.snapshot.dependents_of(&uid).next().is_some();
+        Effect { matters: awaited || heard || followed || !touched.is_empty(), classes: is_class(gone) }
+    }
+
+    /// Whether a life subscribes to somebody who is on the way out: they may wait for its answer.
+    fn hears_of_an_end(&self, uid: &Uid) -> bool {
+        let snapshot = &self.snapshot;
+        let subscriber = snapshot.get(uid).filter(|life| !snapshot.subscriptions(*life).is_empty());
+        let leaves = |life: &LifeId| snapshot.is_marked(*life) || snapshot.journal(*life).is_some();
+        subscriber.is_some_and(|life| snapshot.targets_of(life).iter().any(leaves))
     }
 
     /// Whether a life that was just seen is worth a look.

@@ -1,7 +1,6 @@
 //! What can be read off a state: when it wants to go on, and what keeps it.
 
-use super::event::Action;
-use super::state::{Block, Callee, Phase, Stage, State};
+use super::state::{Block, Callee, Phase, State};
 
 /// Something that keeps a life from being destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,18 +38,4 @@ pub fn blockers(state: &State) -> Vec<Blocker> {
         })
     };
     state.open.iter().filter_map(blocker).collect()
-}
-
-impl State {
-    /// Whether an action that was asked for before is still to be done: not if the steps have gone on without it.
-    pub fn wants(&self, action: &Action) -> bool {
-        match action {
-            Action::Call { callee, phase, .. } => {
-                self.phase() == Some(*phase) && self.open.get(callee).is_some_and(|pending| pending.asked)
-            }
-            Action::Mark => self.stage == Stage::Marking,
-            Action::Release => self.stage == Stage::Releasing,
-            Action::Journal | Action::Forget | Action::CancelCollection { .. } => true,
-        }
-    }
 }

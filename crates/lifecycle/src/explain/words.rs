@@ -40,7 +40,7 @@ pub(super) fn stage(stage: Stage) -> &'static str {
         Stage::Notifying => "notifying its subscribers",
         Stage::Notified => "its subscribers are notified",
         Stage::Marking => "being marked",
-        Stage::Destroying => "its destroy method is running",
+        Stage::Destroying => "in its destroy step",
         Stage::Destroyed => "destroyed, telling its subscribers",
         Stage::Releasing | Stage::Released => "destroyed, about to go",
         Stage::Rescued => "rescued",

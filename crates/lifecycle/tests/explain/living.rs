@@ -56,7 +56,7 @@ fn protection_is_told() {
     assert_snapshot!(why(world, "vm/web"), @"
     Vm/web lives: owned by App/shop (uid app/shop, marked 4m9s ago), protected: yes.
       spared: it is protected | App/shop waits for it
-        protect it no longer $ kubectl annotate vms.example.com/web sexton.dev/protect-
+        protect it no longer $ sexton unprotect vms.example.com/web
     ");
 }
 

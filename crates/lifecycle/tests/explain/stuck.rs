@@ -56,7 +56,7 @@ fn a_stuck_deletion_explains_itself() {
     3 of 7 are gone; 3 have to go before it; the next attempt is in 40s.
     "#);
     assert_snapshot!(told(&explained(&snapshot, "disk/data")), @r#"
-    Disk/data is being destroyed: owned by Vm/shop, owned by App/prod (deleted by ada, 4m9s ago, policy cascade, collection c-18, its destroy method is running)
+    Disk/data is being destroyed: owned by Vm/shop, owned by App/prod (deleted by ada, 4m9s ago, policy cascade, collection c-18, in its destroy step)
       destroy failed 3 times: ./hooks/volume-rm exited 3: "volume is attached to vm-9" | for 50s
         try again now $ sexton retry Disk/data
         give it up $ sexton force Disk/data --blocker destroy --reason "…" (leaves a tombstone: may still exist)
@@ -111,7 +111,7 @@ fn whoever_is_spared_is_named_with_what_clears_it() {
       held by the finalizer example.com/hold | for 4m6s
         give it up $ sexton force Namespace/b --blocker finalizer:example.com/hold --reason "…" (leaves a tombstone: may still exist)
       Vm/b/db is protected
-        protect it no longer $ kubectl annotate vms.example.com/db -n b sexton.dev/protect-
+        protect it no longer $ sexton unprotect vms.example.com/db -n b
     "#);
     assert_snapshot!(why(world, "disk/late"), @"
     Disk/late lives: owned by Vm/web (uid vm/web, marked 4m8s ago), protected: no.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod approved;
+mod approving;
 mod cascade;
 mod common;
 mod definitions;
@@ -12,6 +13,7 @@ mod leases;
 mod murano;
 mod murano_crash;
 mod murano_faults;
+mod murano_more;
 mod murano_order;
 mod murano_real;
 mod namespaces;
@@ -20,3 +22,4 @@ mod races;
 mod races_more;
 mod records;
 mod shapes;
+mod stubborn;

@@ -42,7 +42,7 @@ async fn what_fails_is_not_destroyed() {
     delete(&world, "configmaps/root", "").await;
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["bad", "root"]);
-    assert_eq!(reasons(&summary), ["destroying its destroy method failed: the disk is busy"]);
+    assert_eq!(reasons(&summary), ["its destroy method failed: the disk is busy"]);
     assert!(metadata(&world, "bad").await["annotations"]["sexton.dev/destroyed"].is_null());
     // Not before its time, which is later each time.
     pass(&world, 2).await;
@@ -54,7 +54,7 @@ async fn what_fails_is_not_destroyed() {
     pass(&world, 6).await;
     let summary = collecting.settled(&world).await;
     assert_eq!(count(&hooks, "destroying destroy bad"), 3);
-    assert_eq!(reasons(&summary), ["destroying its destroy method failed too often: the disk is busy"]);
+    assert_eq!(reasons(&summary), ["its destroy method failed too often: the disk is busy"]);
     // From here on only somebody can help.
     pass(&world, 10_000).await;
     collecting.settled(&world).await;
@@ -94,7 +94,7 @@ async fn what_is_forced_leaves_a_tombstone() {
     let mut collecting = Collecting::scripted(&world, &hooks);
     delete(&world, "configmaps/root", "").await;
     let summary = collecting.settled(&world).await;
-    assert_eq!(reasons(&summary), ["destroying its destroy method is blocked by ada: in use"]);
+    assert_eq!(reasons(&summary), ["its destroy method is blocked by ada: in use"]);
     // A force without a reason is none.
     ask(&world, "bad", json!({"want": "force", "blocker": "destroy"})).await;
     collecting.settled(&world).await;

@@ -56,7 +56,7 @@ pub(super) async fn act(
     }
     follow.expect(preview.doomed());
     let mut crier = Crier { form: args.output, output, unheard: Ok(()) };
-    let end = follow.to_the_end(&mut work, &mut crier, &mut interrupts).await?;
+    let end = follow.run(&mut work, &mut crier, &mut interrupts).await?;
     let unheard = crier.unheard.and(tell::end(args.output, &preview, &end, output));
     let flags = settings.flags();
     if end.interrupted && !end.left.is_empty() {

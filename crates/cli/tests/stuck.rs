@@ -1,0 +1,150 @@
+//! Deletions that do not get on: they say why, and what to type; what is interrupted goes on.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may end so")]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Play, ended};
+
+const DEFINITIONS: &str = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: volumes.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: volumes, kind: Volume}
+  versions: [{name: v1, served: true, storage: true}]
+---
+apiVersion: sexton.dev/v1
+kind: Class
+metadata: {name: volume}
+spec:
+  for: {group: example.com, kind: Volume}
+  destroy: {exec: {argv: ["DIR/volume-rm"]}, deadlineSeconds: 20}
+  handlers:
+    told: {exec: {argv: ["/bin/true"]}}
+  retry: {limit: 1, backoffSeconds: 1}
+"#;
+
+/// A volume with a destroy method that does this, owned by a ConfigMap.
+fn volume(script: &str) -> Play {
+    let play = Play::new();
+    play.program("volume-rm", &format!("#!/bin/sh\n{script}\n"));
+    play.put(&DEFINITIONS.replace("DIR", &play.path().display().to_string()));
+    play.map("shop", &[], "");
+    let uid = play.uid("cm/shop");
+    play.put(&format!(
+        "apiVersion: example.com/v1\nkind: Volume\nmetadata:\n  name: data\n  ownerReferences:\n  \
+         - {{apiVersion: v1, kind: ConfigMap, name: shop, uid: {uid}}}\n"
+    ));
+    play
+}
+
+#[test]
+fn a_finalizer_of_somebody_else_is_named_and_can_be_given_up() {
+    let play = Play::new();
+    play.map("h", &[], "  finalizers: [x.example/wait]\n");
+    let stuck = play.run("delete cm/h --yes");
+    let force = "sexton force ConfigMap/h --blocker finalizer:x.example/wait --reason \"…\"";
+    stuck.fails(3, &["held by the finalizer x.example/wait", force, "0 gone · 1 still there"]);
+    assert_eq!(stuck.out, "! ConfigMap/h is marked, and still there\n");
+    assert!(play.run("why cm/h").out.contains(force));
+    assert!(play.run("why cm/h -o json").out.starts_with("{\"version\":1,\"kind\":\"Why\""));
+    let name = play.run("collections -o name").out;
+    let shown = play.run(&format!("collections {}", name.trim())).out;
+    assert!(shown.contains("is blocked (delete") && shown.contains(force), "{shown}");
+    play.run("force cm/h --blocker nope --reason x")
+        .fails(3, &["does not wait for \"nope\"", "--blocker finalizer:"]);
+    play.command("").args(["force", "cm/h", "--reason", " "]).status().unwrap();
+    play.run("force cm/h").fails(1, &["--reason"]);
+    let forced = play.run("force cm/h --reason gone-by-hand");
+    forced.says("~ configmap/h gives up: held by the finalizer x.example/wait\n");
+    let gone = play.run("why cm/h").out;
+    assert!(gone.contains("may still exist") && gone.contains("gone-by-hand"), "{gone}");
+}
+
+/// EXT-25: a failing destroy is recorded, retried, and never taken for done; what must follow it waits.
+#[test]
+fn a_failing_method_is_told_retried_and_given_up_only_by_force() {
+    let play = volume("echo 'volume is attached to vm-9' >&2; exit 1");
+    let stuck = play.run("delete cm/shop --yes");
+    stuck.fails(3, &["no more attempts", "volume is attached to vm-9", "sexton retry Volume/data"]);
+    assert!(stuck.err.contains("destroy failed"), "{}", stuck.err);
+    play.run("get volumes -o name").says("volume.example.com/data\n");
+    play.program("volume-rm", "#!/bin/sh\nexit 0\n");
+    play.run("retry volumes/data").says("~ volume.example.com/data is tried again\n");
+    play.run("get volumes,cm -o name").says("");
+    assert!(play.run("why volume/data").out.starts_with("Volume/data was destroyed"), "it says how it ended");
+}
+
+/// REQ-MUR-55, REQ-MUR-60, EXT-28: subscriptions are counted, and an unknown handler is refused both ways.
+#[test]
+fn subscriptions() {
+    let play = volume("exit 0");
+    for verb in ["subscribe", "unsubscribe"] {
+        play.run(&format!("{verb} volume/data cm/shop --handler nope"))
+            .fails(1, &["has no handler \"nope\"", "it has: told"]);
+    }
+    play.run("subscribe volume/data cm/shop --handler told")
+        .says("+ volume.example.com/data hears of the end of ConfigMap/shop by told\n");
+    play.run("subscribe volume/data cm/shop --handler told")
+        .says("+ volume.example.com/data hears of the end of ConfigMap/shop by told, 2 times\n");
+    let uid = play.uid("cm/shop");
+    assert!(play.run("get volume data -o yaml").out.contains(&uid), "the life is meant, not the name");
+    play.run("unsubscribe volume/data cm/shop")
+        .says("~ volume.example.com/data hears of the end of ConfigMap/shop, 1 subscription is left\n");
+    play.run("unsubscribe volume/data cm/shop")
+        .says("- volume.example.com/data does not hear of the end of ConfigMap/shop any more\n");
+    play.run("unsubscribe volume/data cm/shop")
+        .says("= volume.example.com/data has no subscription to ConfigMap/shop\n");
+    play.run("subscribe cm/shop volume/gone").fails(1, &["there is no Volume/gone"]);
+    play.run("subscribe cm/shop volume/gone --by-name")
+        .says("+ configmap/shop hears of the end of Volume.example.com/gone\n");
+    play.run("subscribe cm/shop volume/data --handler x").fails(1, &["ConfigMap has no class"]);
+}
+
+/// EXT-26: what is interrupted is resumed where it stopped; no method runs twice to its end.
+#[test]
+fn interrupted_and_resumed() {
+    let play = volume("echo run >> runs; echo begun > begun; while [ ! -e go ]; do sleep 0.05; done");
+    let dir = play.path().display().to_string();
+    play.program(
+        "volume-rm",
+        &format!("#!/bin/sh\ncd {dir}\necho run >> runs\nwhile [ ! -e go ]; do sleep 0.05; done\n"),
+    );
+    let mut child =
+        play.command("delete cm/shop --yes").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(|| play.path().join("runs").exists());
+    let interrupt = |child: &std::process::Child| {
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    };
+    interrupt(&child);
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("finishing what is under way") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without a word");
+    }
+    play.file("go", "");
+    child.stderr = Some(stderr.into_inner());
+    let ran = ended(child);
+    assert_eq!(ran.code, 130, "{ran:?}");
+    assert!(ran.err.contains("sexton resume"), "{}", ran.err);
+    play.run("get cm -o name").says("configmap/shop\n");
+    play.run("resume").says("");
+    play.run("get volumes,cm -o name").says("");
+    assert_eq!(std::fs::read_to_string(play.path().join("runs")).unwrap(), "run\n");
+}
+
+fn wait_for(mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < until, "it did not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
