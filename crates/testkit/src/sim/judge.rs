@@ -66,6 +66,8 @@ pub struct Judge {
     pub known: BTreeMap<usize, Known>,
     /// When lives were marked.
     marked_at: BTreeMap<String, u64>,
+    /// When their turn came: since then nobody can come before them any more.
+    turn_at: BTreeMap<String, u64>,
     /// Accused lives that were notified of while they were garbage: nothing saves them any more.
     condemned: BTreeSet<String>,
     /// Who goes through which steps.
@@ -214,6 +216,9 @@ impl Judge {
                 !matches!(stage.as_str(), Some("warning" | "warned" | "rescued" | "cancelled"))
             })
         };
+        if notified(after) && !notified(before) {
+            self.turn_at.entry(before.uid.clone()).or_insert(at);
+        }
         if after.marked.is_none() && notified(after) && !notified(before) {
             self.justify(number, before, "condemned", at);
             self.condemned.insert(before.uid.clone());
@@ -289,7 +294,8 @@ impl Judge {
         }
         let mut early = Vec::new();
         for target in self.model.lives.values().filter(|target| target.uid != life.uid) {
-            let surely = self.marked_at.get(&target.uid).is_some_and(|marked| *marked <= known.revision);
+            let turn = self.turn_at.get(&life.uid).copied().unwrap_or(u64::MAX).min(known.revision);
+            let surely = self.marked_at.get(&target.uid).is_some_and(|marked| *marked <= turn);
             let subscribes = self.model.subscribers(target).any(|(other, _)| other.uid == life.uid);
             if surely && subscribes && !self.model.waits(target, life, true) {
                 early.push(target.named());
@@ -326,11 +332,15 @@ impl Judge {
                 left.push(format!("{} lives on with the journal {journal}", life.named()));
             }
         }
+        let classes = self.model.lives.values().any(|life| life.marked.is_some() && self.in_use(life));
         let phase = |life: &Life| life.document["status"]["phase"].as_str().unwrap_or("").to_owned();
         let collections = self.model.lives.values().filter(|life| life.resource() == "collections");
         for life in
             collections.filter(|life| !["Done", "done", "Cancelled", "cancelled"].contains(&&*phase(life)))
         {
+            if classes && phase(life) == "blocked" {
+                continue;
+            }
             left.push(format!("the record {} says {:?}", life.named(), life.document["status"]));
         }
         left

@@ -238,6 +238,7 @@ impl Run {
         self.people.unprotect_all().await;
         for round in 0..15 {
             self.calm().await?;
+            self.people.forget_unknown().await;
             self.people.let_go(true).await;
             if self.unblock(round).await {
                 break;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::chance::Chance;
 use super::judge::{ACTOR, Actor, Judge};
-use super::life::Life;
+use super::life::{Life, Owner};
+use super::model::Leads;
 use super::wire::Air;
 use crate::call::{Answer, Call};
 
@@ -317,6 +318,28 @@ impl People {
         for _ in 0..100 {
             let Some(life) = self.anybody(Life::protected) else { return };
             let patch = json!({"metadata": {"annotations": {"sexton.dev/protect": null}}});
+            self.send("MERGE", &path_of(&life), &patch).await;
+        }
+    }
+
+    /// Nobody names owners any more of whom nothing can be said: they would be left alone, and be waited for.
+    pub async fn forget_unknown(&mut self) {
+        let judge = self.air.judge.lock().unwrap();
+        let model = &judge.model;
+        let known = |life: &Life, owner: &Owner| model.leads(life, owner) != Leads::Unknown;
+        let doubtful =
+            model.lives.values().filter(|life| life.owners.iter().any(|owner| !known(life, owner)));
+        let patches: Vec<(Life, Value)> = doubtful
+            .map(|life| {
+                let references = life.document["metadata"]["ownerReferences"].as_array().cloned();
+                let both = references.unwrap_or_default().into_iter().zip(&life.owners);
+                let kept = both.filter(|(_, owner)| known(life, owner)).map(|(reference, _)| reference);
+                (life.clone(), Value::Array(kept.collect()))
+            })
+            .collect();
+        drop(judge);
+        for (life, kept) in patches {
+            let patch = json!({"metadata": {"ownerReferences": kept}});
             self.send("MERGE", &path_of(&life), &patch).await;
         }
     }
