@@ -272,6 +272,8 @@ impl Collector {
 
     async fn look(&mut self) {
         (self.dirty, self.pause, self.echo) = (false, None, None);
+        // Whoever lost the lease may have written into the books since: they are read again from time to time.
+        self.books_stale |= Instant::now() >= self.next_look;
         self.next_look = Instant::now() + self.settings.full_pass;
         self.looked = self.means.clock.now();
         self.summary.rounds += 1;

@@ -204,7 +204,11 @@ impl Actives {
     pub(crate) fn actions(&mut self) -> Vec<(String, State, Vec<Action>)> {
         let waiting = self.by_uid.iter_mut().filter(|(_, active)| !active.actions.is_empty());
         waiting
-            .map(|(uid, active)| (uid.clone(), active.state.clone(), std::mem::take(&mut active.actions)))
+            .map(|(uid, active)| {
+                let mut actions = std::mem::take(&mut active.actions);
+                actions.retain(|action| active.state.wants(action));
+                (uid.clone(), active.state.clone(), actions)
+            })
             .collect()
     }
 

@@ -1,6 +1,7 @@
 //! What can be read off a state: when it wants to go on, and what keeps it.
 
-use super::state::{Block, Callee, Phase, State};
+use super::event::Action;
+use super::state::{Block, Callee, Phase, Stage, State};
 
 /// Something that keeps a life from being destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,4 +39,18 @@ pub fn blockers(state: &State) -> Vec<Blocker> {
         })
     };
     state.open.iter().filter_map(blocker).collect()
+}
+
+impl State {
+    /// Whether an action of before is still to be done: not if the steps went on without it, or ended.
+    pub fn wants(&self, action: &Action) -> bool {
+        match action {
+            Action::Call { callee, phase, .. } => {
+                self.phase() == Some(*phase) && self.open.get(callee).is_some_and(|pending| pending.asked)
+            }
+            Action::Mark => self.stage == Stage::Marking,
+            Action::Release => self.stage == Stage::Releasing,
+            Action::Journal | Action::Forget | Action::CancelCollection { .. } => true,
+        }
+    }
 }

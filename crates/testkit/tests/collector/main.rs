@@ -9,6 +9,7 @@ mod common;
 mod definitions;
 mod example;
 mod krake;
+mod last_moment;
 mod leases;
 mod murano;
 mod murano_crash;
