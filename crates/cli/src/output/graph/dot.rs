@@ -24,7 +24,6 @@ pub(crate) fn dot(picture: &Picture) -> String {
     for (from, to, meaning) in picture.links() {
         let look = match meaning {
             Meaning::Owns => "",
-            // What dies first stands further right, as what is owned does.
             Meaning::DiesBefore { dropped: false } => " [style=dashed, color=\"#7c3aed\", constraint=false]",
             Meaning::DiesBefore { dropped: true } => " [style=dotted, color=\"#a1a1aa\", constraint=false]",
             Meaning::Inside => " [color=\"#cbd5e1\", arrowhead=none, constraint=false]",

@@ -141,3 +141,52 @@ pub(super) fn beside(list: &[Beside], fold: Fold) -> (Vec<(&Beside, usize)>, usi
     }
     (shown, others)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Death;
+    use super::*;
+
+    prop_compose! {
+        fn plans()(entries in prop::collection::vec((0..3_usize, 1..5_usize, any::<prop::sample::Index>(), any::<bool>(), 0..9_usize), 0..300))
+            -> DeathPlan {
+            let count = entries.len();
+            let death = |(at, (kind, order, parent, root, group)): (usize, (usize, usize, prop::sample::Index, bool, usize))| Death {
+                label: format!("{}/{at}", ["Pod", "Vm", "App"][kind]),
+                order,
+                parent: (!root).then(|| parent.index(count)),
+                group: (group < 2).then_some(group),
+                ..Death::default()
+            };
+            DeathPlan { entries: entries.into_iter().enumerate().map(death).collect(), ..DeathPlan::default() }
+        }
+    }
+
+    fn lives(forest: &Forest, rows: &[Row]) -> Vec<usize> {
+        let mut lives = Vec::new();
+        for row in rows {
+            match &row.says {
+                Says::Life { entry, .. } => lives.push(*entry),
+                Says::More { units } => lives.extend(units.iter().flat_map(|unit| forest.lives_below(*unit))),
+                Says::Gap { rows } => lives.extend(self::lives(forest, rows)),
+            }
+        }
+        lives
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_is_lost_or_told_twice(plan in plans(), most in 4..100_usize) {
+            let forest = Forest::new(&plan);
+            for fold in [Fold::Never, Fold::Above(most)] {
+                let rows = folded(&plan, &forest, fold);
+                let mut told = lives(&forest, &rows);
+                told.sort_unstable();
+                prop_assert_eq!(told, (0..plan.entries.len()).collect::<Vec<_>>());
+                prop_assert!(fold == Fold::Never || rows.len() <= most, "{} lines", rows.len());
+            }
+        }
+    }
+}
