@@ -59,16 +59,16 @@ fn for_graphviz() {
       more [label="and 950 more", shape=plaintext, style=""];
       n0 -> n1;
       n1 -> n2;
-      n2 -> n3 [style=dashed, color="#7c3aed", constraint=false];
-      n3 -> n0 [style=dotted, color="#a1a1aa", constraint=false];
-      n1 -> n4 [color="#cbd5e1", arrowhead=none, constraint=false];
+      n3 -> n2 [dir=back, style=dashed, color="#7c3aed"];
+      n0 -> n3 [dir=back, style=dotted, color="#a1a1aa"];
+      n4 -> n1 [dir=none, color="#cbd5e1"];
     }
     "##);
 }
 
 #[test]
 fn for_mermaid() {
-    insta::assert_snapshot!(mermaid(&shop()), @r##"
+    insta::assert_snapshot!(mermaid(&shop()), @r#"
     ---
     title: "Cluster/prod on .sexton (embedded)"
     ---
@@ -82,30 +82,30 @@ fn for_mermaid() {
       n0 --> n1
       n1 --> n2
       n2 -. dies before .-> n3
-      n3 -. given up .-> n0
-      n1 -- inside --- n4
+      n3 -. order given up .-> n0
+      n4 -- contains --- n1
       classDef doomed fill:#fef2f2,stroke:#dc2626,color:#991b1b
       classDef protected stroke:#1d4ed8,stroke-width:3px
       classDef absent fill:none,stroke:#94a3b8,stroke-dasharray:4 3,color:#64748b
-    "##);
+    "#);
 }
 
 #[test]
 fn for_programs() {
-    insta::assert_snapshot!(ndjson(&shop()), @r##"
+    insta::assert_snapshot!(ndjson(&shop()), @r#"
     {"version":1,"kind":"Picture","title":"Cluster/prod on .sexton (embedded)","nodes":5,"edges":6,"more":950}
-    {"kind":"Node","node":{"id":"Cluster/prod","label":"Cluster/prod","kind":"Cluster","state":{"doomed":{"order":3}}}}
-    {"kind":"Node","node":{"id":"App/shop","label":"App/shop","kind":"App","state":{"doomed":{"order":2}}}}
-    {"kind":"Node","node":{"id":"Volume/data","label":"Volume/data","kind":"Volume","namespace":"team-a","state":{"doomed":{"order":1}}}}
+    {"kind":"Node","node":{"id":"Cluster/prod","label":"Cluster/prod","kind":"Cluster","state":"doomed","order":3}}
+    {"kind":"Node","node":{"id":"App/shop","label":"App/shop","kind":"App","state":"doomed","order":2}}
+    {"kind":"Node","node":{"id":"Volume/data","label":"Volume/data","kind":"Volume","namespace":"team-a","state":"doomed","order":1}}
     {"kind":"Node","node":{"id":"Network/lan","label":"Network/lan","kind":"Network","state":"protected"}}
     {"kind":"Node","node":{"id":"Vault/\"old\" <&>","label":"Vault/\"old\" <&>","kind":"Vault","state":"absent"}}
     {"kind":"Edge","edge":{"from":"Cluster/prod","to":"App/shop","meaning":"owns"}}
     {"kind":"Edge","edge":{"from":"App/shop","to":"Volume/data","meaning":"owns"}}
-    {"kind":"Edge","edge":{"from":"Volume/data","to":"Network/lan","meaning":{"diesBefore":{"dropped":false}}}}
-    {"kind":"Edge","edge":{"from":"Network/lan","to":"Cluster/prod","meaning":{"diesBefore":{"dropped":true}}}}
+    {"kind":"Edge","edge":{"from":"Volume/data","to":"Network/lan","meaning":"diesBefore","dropped":false}}
+    {"kind":"Edge","edge":{"from":"Network/lan","to":"Cluster/prod","meaning":"diesBefore","dropped":true}}
     {"kind":"Edge","edge":{"from":"App/shop","to":"Vault/\"old\" <&>","meaning":"inside"}}
     {"kind":"Edge","edge":{"from":"App/shop","to":"nobody","meaning":"owns"}}
-    "##);
+    "#);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(super) struct Layers {
 
 /// Fewer rows than this are never too many.
 const ROWS_LEAST: usize = 10;
-/// Boxes are wide and flat: a picture of `n` of them is about half as high as wide with the root of this times `n` rows.
+/// Boxes are wide and flat: with the root of this times `n` rows, a picture of `n` is about half as high as wide.
 const FLATNESS: f64 = 2.8;
 /// Fewer siblings than this stay in one column.
 const SIBLINGS_LEAST: usize = 4;
