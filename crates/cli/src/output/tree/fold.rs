@@ -182,6 +182,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn nobody_is_lost_or_told_twice(plan in plans(), most in 4..100_usize) {
             let forest = Forest::new(&plan);
