@@ -22,14 +22,18 @@ pub(crate) fn dot(picture: &Picture) -> String {
         ));
     }
     for (from, to, meaning) in picture.links() {
-        let look = match meaning {
-            Meaning::Owns => "",
-            // What dies first stands further right, as what is owned does.
-            Meaning::DiesBefore { dropped: false } => " [style=dashed, color=\"#7c3aed\", constraint=false]",
-            Meaning::DiesBefore { dropped: true } => " [style=dotted, color=\"#a1a1aa\", constraint=false]",
-            Meaning::Inside => " [color=\"#cbd5e1\", arrowhead=none, constraint=false]",
+        // Containers and those who die later stand on the left, as owners do: the line is drawn from there.
+        let (left, right, look) = match meaning {
+            Meaning::Owns => (from, to, ""),
+            Meaning::DiesBefore { dropped: false } => {
+                (to, from, " [dir=back, style=dashed, color=\"#7c3aed\"]")
+            }
+            Meaning::DiesBefore { dropped: true } => {
+                (to, from, " [dir=back, style=dotted, color=\"#a1a1aa\"]")
+            }
+            Meaning::Inside => (to, from, " [dir=none, color=\"#cbd5e1\"]"),
         };
-        text.push_str(&format!("  n{from} -> n{to}{look};\n"));
+        text.push_str(&format!("  n{left} -> n{right}{look};\n"));
     }
     text.push_str("}\n");
     text

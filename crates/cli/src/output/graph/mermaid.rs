@@ -15,8 +15,9 @@ const CLASSES: &[(&str, &str)] = &[
 
 /// The picture as a `flowchart`. Owners stand left of what they own.
 pub(crate) fn mermaid(picture: &Picture) -> String {
-    let title = escape(&picture.title);
-    let mut text = format!("---\ntitle: \"{title}\"\n---\nflowchart LR\n");
+    // The title is YAML, and a string of JSON is one of YAML.
+    let title = serde_json::Value::from(picture.title.as_str());
+    let mut text = format!("---\ntitle: {title}\n---\nflowchart LR\n");
     for (place, node) in picture.nodes.iter().enumerate() {
         let class = class(node.state).map(|class| format!(":::{class}")).unwrap_or_default();
         text.push_str(&format!("  n{place}[\"{}\"]{class}\n", label(node)));
@@ -25,13 +26,13 @@ pub(crate) fn mermaid(picture: &Picture) -> String {
         text.push_str(&format!("  more[\"and {} more\"]\n", count(picture.more)));
     }
     for (from, to, meaning) in picture.links() {
-        let arrow = match meaning {
-            Meaning::Owns => "-->",
-            Meaning::DiesBefore { dropped: false } => "-. dies before .->",
-            Meaning::DiesBefore { dropped: true } => "-. given up .->",
-            Meaning::Inside => "-- inside ---",
+        let line = match meaning {
+            Meaning::Owns => format!("n{from} --> n{to}"),
+            Meaning::DiesBefore { dropped: false } => format!("n{from} -. dies before .-> n{to}"),
+            Meaning::DiesBefore { dropped: true } => format!("n{from} -. order given up .-> n{to}"),
+            Meaning::Inside => format!("n{to} -- contains --- n{from}"),
         };
-        text.push_str(&format!("  n{from} {arrow} n{to}\n"));
+        text.push_str(&format!("  {line}\n"));
     }
     let used = |name: &str| picture.nodes.iter().any(|node| class(node.state) == Some(name));
     for (name, look) in CLASSES.iter().filter(|(name, _)| used(name)) {

@@ -40,12 +40,13 @@ pub(crate) struct Node {
     /// Empty: none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) namespace: String,
+    #[serde(flatten)]
     pub(crate) state: State,
 }
 
 /// How it is with a resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(tag = "state", rename_all = "camelCase")]
 pub(crate) enum State {
     #[default]
     Alive,
@@ -69,12 +70,13 @@ pub(crate) enum State {
 pub(crate) struct Edge {
     pub(crate) from: String,
     pub(crate) to: String,
+    #[serde(flatten)]
     pub(crate) meaning: Meaning,
 }
 
 /// What an edge says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(tag = "meaning", rename_all = "camelCase")]
 pub(crate) enum Meaning {
     /// `from` owns `to`.
     Owns,

@@ -59,16 +59,16 @@ fn for_graphviz() {
       more [label="and 950 more", shape=plaintext, style=""];
       n0 -> n1;
       n1 -> n2;
-      n2 -> n3 [style=dashed, color="#7c3aed", constraint=false];
-      n3 -> n0 [style=dotted, color="#a1a1aa", constraint=false];
-      n1 -> n4 [color="#cbd5e1", arrowhead=none, constraint=false];
+      n3 -> n2 [dir=back, style=dashed, color="#7c3aed"];
+      n0 -> n3 [dir=back, style=dotted, color="#a1a1aa"];
+      n4 -> n1 [dir=none, color="#cbd5e1"];
     }
     "##);
 }
 
 #[test]
 fn for_mermaid() {
-    insta::assert_snapshot!(mermaid(&shop()), @r##"
+    insta::assert_snapshot!(mermaid(&shop()), @r#"
     ---
     title: "Cluster/prod on .sexton (embedded)"
     ---
@@ -82,30 +82,30 @@ fn for_mermaid() {
       n0 --> n1
       n1 --> n2
       n2 -. dies before .-> n3
-      n3 -. given up .-> n0
-      n1 -- inside --- n4
+      n3 -. order given up .-> n0
+      n4 -- contains --- n1
       classDef doomed fill:#fef2f2,stroke:#dc2626,color:#991b1b
       classDef protected stroke:#1d4ed8,stroke-width:3px
       classDef absent fill:none,stroke:#94a3b8,stroke-dasharray:4 3,color:#64748b
-    "##);
+    "#);
 }
 
 #[test]
 fn for_programs() {
-    insta::assert_snapshot!(ndjson(&shop()), @r##"
+    insta::assert_snapshot!(ndjson(&shop()), @r#"
     {"version":1,"kind":"Picture","title":"Cluster/prod on .sexton (embedded)","nodes":5,"edges":6,"more":950}
-    {"kind":"Node","node":{"id":"Cluster/prod","label":"Cluster/prod","kind":"Cluster","state":{"doomed":{"order":3}}}}
-    {"kind":"Node","node":{"id":"App/shop","label":"App/shop","kind":"App","state":{"doomed":{"order":2}}}}
-    {"kind":"Node","node":{"id":"Volume/data","label":"Volume/data","kind":"Volume","namespace":"team-a","state":{"doomed":{"order":1}}}}
+    {"kind":"Node","node":{"id":"Cluster/prod","label":"Cluster/prod","kind":"Cluster","state":"doomed","order":3}}
+    {"kind":"Node","node":{"id":"App/shop","label":"App/shop","kind":"App","state":"doomed","order":2}}
+    {"kind":"Node","node":{"id":"Volume/data","label":"Volume/data","kind":"Volume","namespace":"team-a","state":"doomed","order":1}}
     {"kind":"Node","node":{"id":"Network/lan","label":"Network/lan","kind":"Network","state":"protected"}}
     {"kind":"Node","node":{"id":"Vault/\"old\" <&>","label":"Vault/\"old\" <&>","kind":"Vault","state":"absent"}}
     {"kind":"Edge","edge":{"from":"Cluster/prod","to":"App/shop","meaning":"owns"}}
     {"kind":"Edge","edge":{"from":"App/shop","to":"Volume/data","meaning":"owns"}}
-    {"kind":"Edge","edge":{"from":"Volume/data","to":"Network/lan","meaning":{"diesBefore":{"dropped":false}}}}
-    {"kind":"Edge","edge":{"from":"Network/lan","to":"Cluster/prod","meaning":{"diesBefore":{"dropped":true}}}}
+    {"kind":"Edge","edge":{"from":"Volume/data","to":"Network/lan","meaning":"diesBefore","dropped":false}}
+    {"kind":"Edge","edge":{"from":"Network/lan","to":"Cluster/prod","meaning":"diesBefore","dropped":true}}
     {"kind":"Edge","edge":{"from":"App/shop","to":"Vault/\"old\" <&>","meaning":"inside"}}
     {"kind":"Edge","edge":{"from":"App/shop","to":"nobody","meaning":"owns"}}
-    "##);
+    "#);
 }
 
 #[test]
@@ -116,28 +116,22 @@ fn a_small_drawing() {
         ..Picture::default()
     };
     insta::assert_snapshot!(svg(&one), @r##"
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 560 212" width="560" height="212" role="img" font-family="Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, 'DejaVu Sans', Arial, sans-serif">
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 560 210" width="560" height="210" role="img" font-family="Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, 'DejaVu Sans', Arial, sans-serif">
     <title>a &lt; b</title>
-    <defs>
-    <marker id="owns" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0.6 L8 4 L0 7.4 L1.8 4 Z" fill="#94a3b8"/></marker>
-    <marker id="dying" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0.6 L8 4 L0 7.4 L1.8 4 Z" fill="#e0837d"/></marker>
-    <marker id="before" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0.6 L8 4 L0 7.4 L1.8 4 Z" fill="#7c3aed"/></marker>
-    <marker id="dropped" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0.6 L8 4 L0 7.4 L1.8 4 Z" fill="#a8a29e"/></marker>
-    </defs>
-    <rect width="560" height="212" rx="14" fill="#fbfcfe"/>
+    <rect width="560" height="210" rx="14" fill="#fbfcfe"/>
     <text x="28" y="45" font-size="19" font-weight="700" fill="#0f172a">a &lt; b</text>
     <text x="28" y="66" font-size="13" fill="#64748b">1 resource · 1 dies</text>
     <g transform="translate(228 86)">
     <g>
     <title>Vm/web-1, dies 1st</title>
-    <rect class="box" x="0" y="0" width="104" height="46" rx="9" fill="#fef2f2" stroke="#dc2626" stroke-width="1.6"/>
-    <text x="14" y="18" font-size="11" fill="#b91c1c">Vm</text>
-    <text x="14" y="35" font-size="14" font-weight="600" fill="#7f1d1d">web-1</text>
+    <rect class="box" x="0" y="0" width="104" height="44" rx="9" fill="#fef2f2" stroke="#dc2626" stroke-width="1.6"/>
+    <text x="14" y="17" font-size="11" fill="#b91c1c">Vm</text>
+    <text x="14" y="34" font-size="14" font-weight="600" fill="#7f1d1d">web-1</text>
     <rect x="78" y="-9" width="20" height="18" rx="9" fill="#dc2626" stroke="#fbfcfe" stroke-width="2"/>
     <text x="88" y="4" font-size="11" font-weight="700" text-anchor="middle" fill="#ffffff">1</text>
     </g>
     </g>
-    <g transform="translate(28 164)">
+    <g transform="translate(28 162)">
     <g transform="translate(0 0)">
     <rect x="1" y="1" width="28" height="17" rx="5" fill="#fef2f2" stroke="#dc2626" stroke-width="1.6"/>
     <rect x="11" y="-5" width="20" height="18" rx="9" fill="#dc2626" stroke="#fbfcfe" stroke-width="2"/>
@@ -273,7 +267,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn no_two_boxes_overlap_and_all_are_inside(picture in pictures()) {

@@ -141,3 +141,59 @@ pub(super) fn beside(list: &[Beside], fold: Fold) -> (Vec<(&Beside, usize)>, usi
     }
     (shown, others)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Death;
+    use super::*;
+
+    /// Any plan, a senseless one too: causes may go round in circles.
+    fn plans() -> impl Strategy<Value = DeathPlan> {
+        let kinds = prop::sample::select(vec!["Pod", "Vm", "App"]);
+        let one =
+            (kinds, 1..5_usize, prop::option::of(0..300_usize), prop::option::weighted(0.2, 0..2_usize));
+        prop::collection::vec(one, 0..300).prop_map(|entries| {
+            let death = |(at, (kind, order, parent, group))| Death {
+                label: format!("{kind}/{at}"),
+                order,
+                parent,
+                group,
+                ..Death::default()
+            };
+            DeathPlan {
+                entries: entries.into_iter().enumerate().map(death).collect(),
+                ..DeathPlan::default()
+            }
+        })
+    }
+
+    fn lives(forest: &Forest, rows: &[Row]) -> Vec<usize> {
+        let mut lives = Vec::new();
+        for row in rows {
+            match &row.says {
+                Says::Life { entry, .. } => lives.push(*entry),
+                Says::More { units } => lives.extend(units.iter().flat_map(|unit| forest.lives_below(*unit))),
+                Says::Gap { rows } => lives.extend(self::lives(forest, rows)),
+            }
+        }
+        lives
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn nobody_is_lost_or_told_twice(plan in plans(), most in 4..100_usize) {
+            let forest = Forest::new(&plan);
+            for fold in [Fold::Never, Fold::Above(most)] {
+                let rows = folded(&plan, &forest, fold);
+                let mut told = lives(&forest, &rows);
+                told.sort_unstable();
+                prop_assert_eq!(told, (0..plan.entries.len()).collect::<Vec<_>>());
+                prop_assert!(fold == Fold::Never || rows.len() <= most, "{} lines", rows.len());
+            }
+        }
+    }
+}

@@ -51,7 +51,6 @@ pub(super) fn prod() -> DeathPlan {
     }
 }
 
-/// Shows EXT-31: order and reasons before anything is deleted.
 #[test]
 fn a_plan_reads_from_top_to_bottom_as_it_dies() {
     insta::assert_snapshot!(text(&prod(), Style::PLAIN, Fold::USUAL), @"

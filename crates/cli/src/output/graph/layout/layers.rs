@@ -1,5 +1,7 @@
 //! Which column each box stands in: right of all that point to it, and no column too high.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use super::Link;
 
 /// The column of each box, and which links were turned round to break circles.
@@ -9,10 +11,12 @@ pub(super) struct Layers {
     pub(super) turned: Vec<bool>,
 }
 
-/// No column is lower than this may be.
-const ROWS_LEAST: usize = 6;
-/// Boxes are wide and flat: a picture of `n` of them is about half as high as wide with the root of this times `n` rows.
+/// Fewer rows than this are never too many.
+const ROWS_LEAST: usize = 10;
+/// Boxes are wide and flat: with the root of this times `n` rows, a picture of `n` is about half as high as wide.
 const FLATNESS: f64 = 2.8;
+/// Fewer siblings than this stay in one column.
+const SIBLINGS_LEAST: usize = 4;
 
 /// Columns for boxes `0..count`.
 pub(super) fn assign(count: usize, links: &[Link]) -> Layers {
@@ -23,33 +27,49 @@ pub(super) fn assign(count: usize, links: &[Link]) -> Layers {
         next[left].push(right);
         before[right].push(left);
     }
-    let order = sorted(&next, &before);
-    let mut depth = vec![0; count];
-    order.iter().for_each(|&at| depth[at] = before[at].iter().map(|&b| depth[b] + 1).max().unwrap_or(0));
-    let mut reach = vec![0; count];
-    order.iter().rev().for_each(|&at| reach[at] = next[at].iter().map(|&n| reach[n] + 1).max().unwrap_or(0));
     let rows = ((count as f64 * FLATNESS).sqrt().ceil() as usize).max(ROWS_LEAST);
     let mut of = vec![0; count];
-    let mut filled: Vec<usize> = Vec::new();
-    let mut linked: Vec<usize> =
-        order.iter().copied().filter(|&at| !next[at].is_empty() || !before[at].is_empty()).collect();
-    // Those with much behind them first: it is the ends of lines that give way when a column is full.
-    linked.sort_by_key(|&at| (depth[at], std::cmp::Reverse(reach[at]), at));
-    for at in linked {
-        let mut layer = before[at].iter().map(|&b| of[b] + 1).max().unwrap_or(0);
-        while filled.get(layer).is_some_and(|filled| *filled >= rows) {
-            layer += 1;
-        }
-        put(at, layer, &mut of, &mut filled);
+    for at in sorted(&next, &before) {
+        of[at] = before[at].iter().map(|&before| of[before] + 1).max().unwrap_or(0);
     }
-    pull_right(&next, &before, &mut of, &mut filled, rows);
-    for at in (0..count).filter(|&at| next[at].is_empty() && before[at].is_empty()) {
+    pull_right(&next, &before, &mut of);
+    let linked = |at: &usize| !next[*at].is_empty() || !before[*at].is_empty();
+    let mut filled = Vec::new();
+    (0..count).filter(linked).for_each(|at| put(at, of[at], &mut of, &mut filled));
+    spread(&next, &before, &mut of, &mut filled, rows);
+    for at in (0..count).filter(|at| !linked(at)) {
         // Those without lines fill what is empty, or begin a column of their own.
         let emptiest = (0..filled.len()).min_by_key(|&layer| filled[layer]);
         let layer = emptiest.filter(|&layer| filled[layer] < rows).unwrap_or(filled.len());
         put(at, layer, &mut of, &mut filled);
     }
     Layers { of: compacted(of), turned }
+}
+
+/// Columns that are too high: siblings at the ends of lines stand side by side in several columns.
+fn spread(
+    next: &[Vec<usize>],
+    before: &[Vec<usize>],
+    of: &mut [usize],
+    filled: &mut Vec<usize>,
+    rows: usize,
+) {
+    let mut siblings: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
+    for at in (0..of.len()).filter(|&at| next[at].is_empty() && !before[at].is_empty()) {
+        let mut parents = before[at].clone();
+        parents.sort_unstable();
+        parents.dedup();
+        siblings.entry((of[at], parents)).or_default().push(at);
+    }
+    let heights = filled.clone();
+    for ((layer, _), group) in siblings.into_iter().filter(|(_, group)| group.len() >= SIBLINGS_LEAST) {
+        let columns = heights.get(layer).map_or(1, |height| height.div_ceil(rows));
+        let each = group.len().div_ceil(columns).max(2);
+        for (place, &at) in group.iter().enumerate().skip(each) {
+            filled[layer] -= 1;
+            put(at, layer + place / each, of, filled);
+        }
+    }
 }
 
 fn put(at: usize, layer: usize, of: &mut [usize], filled: &mut Vec<usize>) {
@@ -59,31 +79,16 @@ fn put(at: usize, layer: usize, of: &mut [usize], filled: &mut Vec<usize>) {
 }
 
 /// What nothing points to stands right before the first that it points to.
-fn pull_right(
-    next: &[Vec<usize>],
-    before: &[Vec<usize>],
-    of: &mut [usize],
-    filled: &mut [usize],
-    rows: usize,
-) {
-    for at in 0..of.len() {
-        let Some(first) = next[at].iter().map(|&next| of[next]).min().filter(|_| before[at].is_empty())
-        else {
-            continue;
-        };
-        let free = (of[at] + 1..first).rev().find(|&layer| filled[layer] < rows);
-        if let Some(layer) = free {
-            filled[of[at]] -= 1;
-            filled[layer] += 1;
-            of[at] = layer;
-        }
+fn pull_right(next: &[Vec<usize>], before: &[Vec<usize>], of: &mut [usize]) {
+    for at in (0..of.len()).filter(|&at| before[at].is_empty()) {
+        of[at] = next[at].iter().map(|&next| of[next] - 1).min().unwrap_or(0);
     }
 }
 
 /// Without empty columns.
 fn compacted(of: Vec<usize>) -> Vec<usize> {
-    let used: std::collections::BTreeSet<usize> = of.iter().copied().collect();
-    let places: std::collections::HashMap<usize, usize> =
+    let used: BTreeSet<usize> = of.iter().copied().collect();
+    let places: HashMap<usize, usize> =
         used.into_iter().enumerate().map(|(place, layer)| (layer, place)).collect();
     of.iter().map(|layer| places.get(layer).copied().unwrap_or(0)).collect()
 }

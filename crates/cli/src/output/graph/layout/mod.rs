@@ -64,7 +64,7 @@ pub(super) struct Stop {
 }
 
 /// How high a box is.
-pub(super) const BOX_HEIGHT: f64 = 46.0;
+pub(super) const BOX_HEIGHT: f64 = 44.0;
 /// Between columns, at least; more if many lines run there.
 const COLUMN_GAP: f64 = 60.0;
 const COLUMN_GAP_MORE: f64 = 60.0;

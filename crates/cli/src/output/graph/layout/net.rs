@@ -71,11 +71,20 @@ impl Net {
             while let Some(vertex) = stack.pop() {
                 if !std::mem::replace(&mut seen[vertex], true) {
                     order.push(vertex);
-                    stack.extend(self.right[vertex].iter().rev());
+                    stack.extend(self.fan(vertex).into_iter().rev());
                 }
             }
         }
         order
+    }
+
+    /// What a vertex leads to: the lines that go on in the middle, so that what is behind stands in the middle, too.
+    pub(super) fn fan(&self, vertex: usize) -> Vec<usize> {
+        let (mut fan, lines): (Vec<usize>, Vec<usize>) =
+            self.right[vertex].iter().partition(|&&to| to < self.boxes);
+        let middle = fan.len() / 2;
+        fan.splice(middle..middle, lines);
+        fan
     }
 
     /// How high a vertex is.

@@ -3,7 +3,7 @@
 use super::net::Net;
 
 /// Between two boxes of a column.
-pub(super) const BOX_GAP: f64 = 20.0;
+pub(super) const BOX_GAP: f64 = 18.0;
 /// Between a line and a box, or two lines.
 pub(super) const LINE_GAP: f64 = 12.0;
 /// There and back counts as two.

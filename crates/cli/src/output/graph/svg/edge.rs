@@ -1,5 +1,7 @@
 //! The lines: gently curved between columns, straight where they pass one.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::output::graph::layout::{Route, Stop};
 use crate::output::graph::{Meaning, Picture, State};
 
@@ -8,53 +10,84 @@ pub(super) struct Look {
     pub(super) colour: &'static str,
     /// More of the line.
     pub(super) stroke: &'static str,
-    /// The head of its arrow, if it has one.
-    pub(super) head: Option<&'static str>,
-    /// How far from the middle of a box it begins and ends, so that lines of different meaning do not hide each other.
-    beside: f64,
+    /// Whether it has a head.
+    pub(super) arrow: bool,
 }
 
 pub(super) fn look(meaning: Meaning, dying: bool) -> Look {
     match meaning {
-        Meaning::Owns if dying => {
-            Look { colour: "#e0837d", stroke: "stroke-width=\"1.5\"", head: Some("dying"), beside: -6.0 }
+        Meaning::Owns if dying => Look { colour: "#e0837d", stroke: "stroke-width=\"1.5\"", arrow: true },
+        Meaning::Owns => Look { colour: "#94a3b8", stroke: "stroke-width=\"1.5\"", arrow: true },
+        Meaning::Inside => Look { colour: "#cbd5e1", stroke: "stroke-width=\"1.2\"", arrow: false },
+        Meaning::DiesBefore { dropped: false } => {
+            Look { colour: "#7c3aed", stroke: "stroke-width=\"1.5\" stroke-dasharray=\"6 4\"", arrow: true }
         }
-        Meaning::Owns => {
-            Look { colour: "#94a3b8", stroke: "stroke-width=\"1.5\"", head: Some("owns"), beside: -6.0 }
-        }
-        Meaning::Inside => {
-            Look { colour: "#cbd5e1", stroke: "stroke-width=\"1.2\"", head: None, beside: 1.0 }
-        }
-        Meaning::DiesBefore { dropped: false } => Look {
-            colour: "#7c3aed",
-            stroke: "stroke-width=\"1.5\" stroke-dasharray=\"6 4\"",
-            head: Some("before"),
-            beside: 8.0,
-        },
         Meaning::DiesBefore { dropped: true } => Look {
             colour: "#a8a29e",
             stroke: "stroke-width=\"1.4\" stroke-dasharray=\"1.5 4\" stroke-linecap=\"round\"",
-            head: Some("dropped"),
-            beside: 15.0,
+            arrow: true,
         },
     }
 }
 
-/// The heads of all arrows.
-pub(super) fn markers() -> String {
-    let heads = [("owns", "#94a3b8"), ("dying", "#e0837d"), ("before", "#7c3aed"), ("dropped", "#a8a29e")];
-    let marker = |(id, colour): (&str, &str)| {
-        format!(
-            "<marker id=\"{id}\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
-             markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\"><path d=\"M0 0.6 L8 4 L0 7.4 L1.8 4 Z\" \
-             fill=\"{colour}\"/></marker>\n"
-        )
-    };
-    heads.into_iter().map(marker).collect()
+/// The head of an arrow. Lines reach boxes level, so it points to the right or to the left and nowhere else.
+pub(super) fn head(x: f64, y: f64, right: bool, colour: &str) -> String {
+    let back = if right { -8.0 } else { 8.0 };
+    let (far, near) = (x + back, x + back * 0.78);
+    let (upper, lower) = (y - 3.6, y + 3.6);
+    format!("<path d=\"M{x} {y} L{far} {upper} L{near} {y} L{far} {lower} Z\" fill=\"{colour}\"/>\n")
+}
+
+/// Lines of different meaning leave a box this far from each other, so that none hides another.
+const BESIDE: f64 = 10.0;
+
+/// Where lines leave boxes: which meanings there are on each side of each box.
+#[derive(Default)]
+pub(super) struct Ports(BTreeMap<(usize, Side), BTreeSet<Meaning>>);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// The boxes at the left and at the right end of a line.
+fn ends((from, to, meaning): (usize, usize, Meaning), route: &Route) -> (usize, usize) {
+    if points_right(meaning, route) { (from, to) } else { (to, from) }
+}
+
+/// Whether the edge leads from left to right: owners stand on the left, but so do those who die later.
+fn points_right(meaning: Meaning, route: &Route) -> bool {
+    (meaning == Meaning::Owns) != route.turned
+}
+
+impl Ports {
+    pub(super) fn new(links: &[(usize, usize, Meaning)], routes: &[Option<Route>]) -> Ports {
+        let mut ports = Ports::default();
+        for (link, route) in links.iter().zip(routes) {
+            let Some(route) = route else { continue };
+            let (left, right) = ends(*link, route);
+            ports.0.entry((left, Side::Right)).or_default().insert(link.2);
+            ports.0.entry((right, Side::Left)).or_default().insert(link.2);
+        }
+        ports
+    }
+
+    /// How far from the middle of the box.
+    fn beside(&self, place: usize, side: Side, meaning: Meaning) -> f64 {
+        let Some(all) = self.0.get(&(place, side)) else { return 0.0 };
+        let before = all.iter().take_while(|other| **other != meaning).count();
+        (before as f64 - (all.len() as f64 - 1.0) / 2.0) * BESIDE
+    }
 }
 
 /// The line of a link.
-pub(super) fn draw(picture: &Picture, link: (usize, usize, Meaning), route: Option<&Route>) -> String {
+pub(super) fn draw(
+    picture: &Picture,
+    link: (usize, usize, Meaning),
+    route: Option<&Route>,
+    ports: &Ports,
+) -> String {
     let Some(route) = route else { return String::new() };
     let (from, to, meaning) = link;
     let dies = |place: usize| {
@@ -64,25 +97,30 @@ pub(super) fn draw(picture: &Picture, link: (usize, usize, Meaning), route: Opti
             .is_some_and(|node| matches!(node.state, State::Doomed { .. } | State::Marked))
     };
     let look = look(meaning, dies(from) && dies(to));
-    // The way is from left to right. An arrow points to what the edge leads to: owners stand on the left, but so do
-    // those who die later.
-    let to_the_right = matches!(meaning, Meaning::Owns) != route.turned;
-    let arrow = match (look.head, to_the_right) {
-        (None, _) => String::new(),
-        (Some(head), true) => format!(" marker-end=\"url(#{head})\""),
-        (Some(head), false) => format!(" marker-start=\"url(#{head})\""),
-    };
     let (colour, stroke) = (look.colour, look.stroke);
-    let way = path(&route.stops, look.beside);
-    format!("<path d=\"{way}\" fill=\"none\" stroke=\"{colour}\" {stroke}{arrow}/>\n")
+    let (left, right) = ends(link, route);
+    let mut stops = route.stops.clone();
+    if let [first, .., last] = &mut stops[..] {
+        first.y += ports.beside(left, Side::Right, meaning);
+        last.y += ports.beside(right, Side::Left, meaning);
+        // It ends at the box, and does not pass it.
+        last.to = last.from;
+    }
+    let mut line = format!("<path d=\"{}\" fill=\"none\" stroke=\"{colour}\" {stroke}/>\n", path(&stops));
+    if let ([first, .., last], true) = (&stops[..], look.arrow) {
+        line.push_str(&match points_right(meaning, route) {
+            true => head(last.from, last.y, true, colour),
+            false => head(first.to, first.y, false, colour),
+        });
+    }
+    line
 }
 
-fn path(stops: &[Stop], beside: f64) -> String {
-    let [first, inner @ .., last] = stops else { return String::new() };
-    let (mut x, mut y) = (first.to, first.y + beside);
+fn path(stops: &[Stop]) -> String {
+    let Some((first, others)) = stops.split_first() else { return String::new() };
+    let (mut x, mut y) = (first.to, first.y);
     let mut path = format!("M{x} {y}");
-    let end = Stop { y: last.y + beside, to: last.from, ..*last };
-    for stop in inner.iter().chain([&end]) {
+    for stop in others {
         let middle = (x + stop.from) / 2.0;
         path.push_str(&format!(" C{middle} {y} {middle} {} {} {}", stop.y, stop.from, stop.y));
         if stop.to > stop.from {

@@ -86,9 +86,12 @@ fn sample_box(state: State) -> String {
 
 fn sample_line(meaning: Meaning) -> String {
     let look = edge::look(meaning, false);
-    let arrow = look.head.map(|head| format!(" marker-end=\"url(#{head})\"")).unwrap_or_default();
     let (colour, stroke) = (look.colour, look.stroke);
-    format!("<path d=\"M0 10 H30\" fill=\"none\" stroke=\"{colour}\" {stroke}{arrow}/>\n")
+    let mut sample = format!("<path d=\"M0 10 H30\" fill=\"none\" stroke=\"{colour}\" {stroke}/>\n");
+    if look.arrow {
+        sample.push_str(&edge::head(30.0, 10.0, true, colour));
+    }
+    sample
 }
 
 /// Several cards on top of each other.

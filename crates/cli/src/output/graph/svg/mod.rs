@@ -50,8 +50,9 @@ pub(super) fn draw(picture: &Picture) -> String {
     let mut out = String::new();
     out.push_str(&begin(picture, width, height));
     out.push_str(&format!("<g transform=\"translate({left} {top})\">\n"));
+    let ports = edge::Ports::new(&links, &laid.routes);
     for (link, route) in links.iter().zip(&laid.routes) {
-        out.push_str(&edge::draw(picture, *link, route.as_ref()));
+        out.push_str(&edge::draw(picture, *link, route.as_ref(), &ports));
     }
     for (place, (node, area)) in picture.nodes.iter().zip(&laid.boxes).enumerate() {
         let own = links.iter().any(|(from, to, _)| *from == place && *to == place);
@@ -84,11 +85,9 @@ fn begin(picture: &Picture, width: f64, height: f64) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\" font-family=\"{FAMILY}\">\n\
          <title>{whole}</title>\n\
-         <defs>\n{}</defs>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"14\" fill=\"#fbfcfe\"/>\n\
          <text x=\"{MARGIN}\" y=\"{}\" font-size=\"{TITLE_SIZE}\" font-weight=\"700\" fill=\"#0f172a\">{title}</text>\n\
          <text x=\"{MARGIN}\" y=\"{}\" font-size=\"13\" fill=\"#64748b\">{subtitle}</text>\n",
-        edge::markers(),
         MARGIN + 17.0,
         MARGIN + 38.0,
     )

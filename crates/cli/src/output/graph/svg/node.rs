@@ -11,7 +11,7 @@ const KIND_SIZE: f64 = 11.0;
 const PADDING: f64 = 14.0;
 const WIDTH_LEAST: f64 = 104.0;
 /// Longer names lose their middle; the whole one is shown when somebody points at it.
-const WIDTH_MOST: f64 = 240.0;
+const WIDTH_MOST: f64 = 216.0;
 
 /// How a state looks.
 pub(super) struct Look {
@@ -123,13 +123,13 @@ pub(super) fn draw(node: &Node, area: Area, own: bool) -> String {
     let left = x + PADDING;
     out.push_str(&format!(
         "<text x=\"{left}\" y=\"{}\" font-size=\"{KIND_SIZE}\" fill=\"{}\">{}</text>\n",
-        y + 18.0,
+        y + 17.0,
         look.kind,
         xml(&above),
     ));
     out.push_str(&format!(
         "<text x=\"{left}\" y=\"{}\" font-size=\"{NAME_SIZE}\" font-weight=\"600\" fill=\"{}\"{}>{}</text>\n",
-        y + 35.0,
+        y + 34.0,
         look.name,
         look.letters,
         xml(&name),
