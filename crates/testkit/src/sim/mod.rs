@@ -13,6 +13,7 @@ pub mod judge;
 pub mod life;
 pub mod model;
 pub mod people;
+pub mod sorts;
 pub mod steps;
 mod told;
 pub mod wire;

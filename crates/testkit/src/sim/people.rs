@@ -8,6 +8,7 @@ use super::chance::Chance;
 use super::judge::{ACTOR, Actor, Judge};
 use super::life::{Life, Owner};
 use super::model::Leads;
+use super::sorts::{Sort, class, definition, path_of};
 use super::wire::Air;
 use crate::call::{Answer, Call};
 
@@ -17,82 +18,6 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 const CLASSES: &str = "/apis/sexton.dev/v1/classes";
 /// A finalizer of somebody else.
 pub const FOREIGN: &str = "example.com/hold";
-
-/// A kind that people make objects of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    /// In namespaces.
-    ConfigMap,
-    /// In namespaces.
-    Secret,
-    /// In namespaces, by a definition.
-    Widget,
-    /// In none, by a definition.
-    Planet,
-}
-
-impl Sort {
-    const ALL: [Sort; 4] = [Sort::ConfigMap, Sort::Secret, Sort::Widget, Sort::Planet];
-
-    fn words(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Sort::ConfigMap => ("", "ConfigMap", "configmaps"),
-            Sort::Secret => ("", "Secret", "secrets"),
-            Sort::Widget => ("demo.example.com", "Widget", "widgets"),
-            Sort::Planet => ("demo.example.com", "Planet", "planets"),
-        }
-    }
-
-    fn path(self, namespace: &str) -> String {
-        let (group, _, plural) = self.words();
-        match (group, self) {
-            ("", _) => format!("/api/v1/namespaces/{namespace}/{plural}"),
-            (group, Sort::Planet) => format!("/apis/{group}/v1/{plural}"),
-            (group, _) => format!("/apis/{group}/v1/namespaces/{namespace}/{plural}"),
-        }
-    }
-}
-
-/// Where a life is found.
-pub fn path_of(life: &Life) -> String {
-    let (group, resource, name) = (life.group(), life.resource(), &life.key.name);
-    let version = life.api_version.rsplit('/').next().unwrap_or("v1");
-    let root = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
-    match life.namespace() {
-        "" => format!("{root}/{resource}/{name}"),
-        namespace => format!("{root}/namespaces/{namespace}/{resource}/{name}"),
-    }
-}
-
-fn definition(sort: Sort) -> Value {
-    let (group, kind, plural) = sort.words();
-    let scope = if sort == Sort::Planet { "Cluster" } else { "Namespaced" };
-    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{group}")},
-        "spec": {
-            "group": group, "scope": scope, "names": {"plural": plural, "kind": kind},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
-        },
-    })
-}
-
-fn class(sort: Sort, chance: &mut Chance) -> Value {
-    let (group, kind, _) = sort.words();
-    let method = json!({"exec": {"argv": ["/bin/true"]}, "deadlineSeconds": 1 + chance.below(20)});
-    let mut spec = json!({
-        "for": {"group": group, "kind": kind}, "handlers": {"heard": method},
-        "retry": {"limit": chance.below(4), "backoffSeconds": 1, "maxBackoffSeconds": 30},
-    });
-    if chance.percent(70) {
-        spec["destroy"] = method.clone();
-    }
-    json!({
-        "apiVersion": "sexton.dev/v1", "kind": "Class",
-        "metadata": {"name": kind.to_lowercase()}, "spec": spec,
-    })
-}
 
 /// Those who act.
 #[derive(Debug)]
@@ -324,24 +249,26 @@ impl People {
 
     /// Nobody names owners any more of whom nothing can be said: they would be left alone, and be waited for.
     pub async fn forget_unknown(&mut self) {
+        let patches = self.without_unknown();
+        for (life, kept) in patches {
+            let patch = json!({"metadata": {"ownerReferences": kept}});
+            self.send("MERGE", &path_of(&life), &patch).await;
+        }
+    }
+
+    /// Those who name such owners, and the references that are left of them without.
+    fn without_unknown(&self) -> Vec<(Life, Value)> {
         let judge = self.air.judge.lock().unwrap();
         let model = &judge.model;
         let known = |life: &Life, owner: &Owner| model.leads(life, owner) != Leads::Unknown;
         let doubtful =
             model.lives.values().filter(|life| life.owners.iter().any(|owner| !known(life, owner)));
-        let patches: Vec<(Life, Value)> = doubtful
-            .map(|life| {
-                let references = life.document["metadata"]["ownerReferences"].as_array().cloned();
-                let both = references.unwrap_or_default().into_iter().zip(&life.owners);
-                let kept = both.filter(|(_, owner)| known(life, owner)).map(|(reference, _)| reference);
-                (life.clone(), Value::Array(kept.collect()))
-            })
-            .collect();
-        drop(judge);
-        for (life, kept) in patches {
-            let patch = json!({"metadata": {"ownerReferences": kept}});
-            self.send("MERGE", &path_of(&life), &patch).await;
-        }
+        let kept = |life: &Life| {
+            let references = life.document["metadata"]["ownerReferences"].as_array().cloned();
+            let both = references.unwrap_or_default().into_iter().zip(&life.owners);
+            both.filter(|(_, owner)| known(life, owner)).map(|(reference, _)| reference).collect()
+        };
+        doubtful.map(|life| (life.clone(), Value::Array(kept(life)))).collect()
     }
 
     async fn subscribe(&mut self) {
