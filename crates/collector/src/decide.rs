@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sexton_lifecycle::detect::{self, Grace, Roots};
 use sexton_lifecycle::plan::{self, Flaw, Plan, Relation};
 use sexton_lifecycle::protect::{self, Held};
-use sexton_lifecycle::{Judgement, LifeId};
+use sexton_lifecycle::{Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Uid;
+use sexton_model::bulk::Item;
 
+use crate::perform::items::{self, Signature};
 use crate::settings::Settings;
 use crate::view::View;
 
@@ -39,6 +41,8 @@ pub(crate) struct Decision {
     pub(crate) plan: Plan,
     /// Dependents that go after their owner, because they want to hear of its end: it does not wait for them.
     pub(crate) survivors: HashMap<LifeId, Vec<LifeId>>,
+    /// Owners that go after one who follows them, because they want to hear of its end: they are not gone before it.
+    late_owners: HashMap<LifeId, Vec<LifeId>>,
     /// What the collector itself accused and does not touch, because it is too much.
     pub(crate) fuse: Option<Held>,
 }
@@ -47,6 +51,16 @@ impl Decision {
     /// Those who depend on a life and go after it.
     pub(crate) fn survivors_of(&self, life: LifeId) -> &[LifeId] {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
+    }
+
+    /// The deletion of a life, on the evidence that there is when its turn comes.
+    pub(crate) fn deletion(&self, snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
+        let mut item = items::delete(snapshot, &self.judgement, finding, signature);
+        for owner in self.late_owners.get(&finding.life).into_iter().flatten() {
+            let uid = snapshot.uid(*owner).0;
+            item.absent.retain(|absent| *absent != uid);
+        }
+        item
     }
 }
 
@@ -87,7 +101,11 @@ pub(crate) fn decide(
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner) {
         survivors.entry(edge.second).or_default().push(edge.first);
     }
-    Ok(Decision { judgement, plan, survivors, fuse })
+    let mut late_owners: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+    for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Background) {
+        late_owners.entry(edge.second).or_default().push(edge.first);
+    }
+    Ok(Decision { judgement, plan, survivors, late_owners, fuse })
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

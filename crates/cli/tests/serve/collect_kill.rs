@@ -113,7 +113,7 @@ fn check(dir: &Path, at: usize) {
 /// EXT-25, EXT-26, REQ-MUR-12: the server is killed at every change in turn; `SEXTON_LONG=1` leaves none out.
 #[test]
 fn killed_at_every_change_it_ends_right_and_with_the_same_keys() {
-    let step = if std::env::var_os("SEXTON_LONG").is_some() { 1 } else { 3 };
+    let step = if std::env::var_os("SEXTON_LONG").is_some() { 1 } else { 5 };
     for at in (1..MOST_CHANGES).step_by(step) {
         let dir = tempfile::tempdir().unwrap();
         let came = interrupted(dir.path(), at);

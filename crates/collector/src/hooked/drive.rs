@@ -195,7 +195,7 @@ impl Collector {
                     self.actives.wrote(&uid, result, text);
                     effects.push((uid, life, state, actions));
                 }
-                Some(result) if result.code == 409 => {
+                Some(result) if result.code == 409 && self.actives.may_go_on(&uid) => {
                     self.actives.postpone(&uid, actions);
                     self.rest();
                 }
@@ -305,7 +305,7 @@ impl Collector {
         };
         let finding = decision.judgement.doomed.get(&life).cloned().unwrap_or_else(inevitable);
         let signature = crate::perform::Sign::signature(&self.ledger, &finding);
-        let item = items::delete(snapshot, &decision.judgement, &finding, &signature);
+        let item = decision.deletion(snapshot, &finding, &signature);
         sexton_model::bulk::Item { owners: None, ..item }
     }
 

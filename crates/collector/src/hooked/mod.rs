@@ -143,6 +143,15 @@ impl Actives {
         }
     }
 
+    /// Whether a step may be written although somebody else changed the life meanwhile. Who is only accused may have been
+    /// saved by that, as long as nobody was told that its end is inevitable: then it is judged again.
+    pub(crate) fn may_go_on(&self, uid: &str) -> bool {
+        let Some(active) = self.by_uid.get(uid) else { return false };
+        let told = active.written.as_deref().and_then(|text| State::decode(text).ok());
+        let inevitable = told.is_some_and(|told| told.stage > Stage::Warned);
+        active.state.marked || active.state.stage <= Stage::Warned || inevitable
+    }
+
     /// Puts actions off until the life is seen as it is now.
     pub(crate) fn postpone(&mut self, uid: &str, actions: Vec<Action>) {
         if let Some(active) = self.by_uid.get_mut(uid) {

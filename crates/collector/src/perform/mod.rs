@@ -41,7 +41,7 @@ pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -
     let mut writes: Vec<Write> = ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
     for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
         let signature = sign.signature(&step.finding);
-        writes.push((step.life, items::delete(snapshot, judgement, &step.finding, &signature)));
+        writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));
     }
     writes
 }
@@ -124,7 +124,7 @@ impl<'a> Turns<'a> {
         };
         for step in group.members.iter().filter(unmarked) {
             let signature = sign.signature(&step.finding);
-            let item = items::delete(snapshot, &decision.judgement, &step.finding, &signature);
+            let item = decision.deletion(snapshot, &step.finding, &signature);
             self.writes.push((step.life, item));
         }
         // What has taken all its steps only waits for others.
@@ -185,7 +185,7 @@ pub(crate) fn turns<'a>(
                 )
             } else {
                 let signature = sign.signature(&step.finding);
-                items::delete(snapshot, &decision.judgement, &step.finding, &signature)
+                decision.deletion(snapshot, &step.finding, &signature)
             };
             if !foreign {
                 item.tombstone = sign.tombstone(snapshot, &step.finding);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sexton_testkit::sim;
 
 /// So many are run if nothing else is said, and not longer than this.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 60;
 const SECONDS: u64 = 60;
 
 fn number(name: &str) -> Option<u64> {
