@@ -93,9 +93,7 @@ fn strip(spread: &Spread<'_>, life: LifeId) -> Option<Strip> {
 
 /// Who has to wait for a life that would die but must not.
 fn holds(spread: &Spread<'_>, life: LifeId, tally: Tally, holds: &mut Vec<Hold>) {
-    // Somebody who was not approved and is protected besides has the stronger reason.
-    let stronger = || spread.protection.of(spread.snapshot, life).filter(|_| tally.unapproved);
-    let protected = spread.held.get(&life).cloned().or_else(|| stronger().map(WhyHeld::Protected));
+    let protected = spread.held.get(&life);
     if protected.is_none() && !tally.unapproved {
         return;
     }
@@ -112,17 +110,20 @@ fn holds(spread: &Spread<'_>, life: LifeId, tally: Tally, holds: &mut Vec<Hold>)
     waiting.extend(spread.snapshot.marked_around(life).into_iter().flatten().filter(|one| !doomed(one)));
     waiting.sort_by(|a, b| spread.snapshot.compare(*a, *b));
     waiting.dedup();
-    let why = |keeps: LifeId| match &protected {
+    // Somebody who was not approved and is protected besides has the stronger reason.
+    let stronger = || spread.protection.of(spread.snapshot, life).map(WhyHeld::Protected);
+    let why = |keeps: LifeId| match protected {
         Some(why) => Some(why.clone()),
         None => {
-            spread.approvals.of(spread.snapshot, keeps).map(|digest| WhyHeld::NotApproved(digest.to_owned()))
+            let digest = spread.approvals.of(spread.snapshot, keeps)?;
+            Some(stronger().unwrap_or_else(|| WhyHeld::NotApproved(digest.to_owned())))
         }
     };
     let before = holds.len();
     for keeps in waiting {
         holds.extend(why(keeps).map(|why| Hold { life, keeps: Some(keeps), why }));
     }
-    if let (Some(why), true) = (&protected, holds.len() == before) {
+    if let (Some(why), true) = (protected, holds.len() == before) {
         holds.push(Hold { life, keeps: None, why: why.clone() });
     }
 }

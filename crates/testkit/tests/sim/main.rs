@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use sexton_testkit::sim;
 
 /// So many are run if nothing else is said, and not longer than this.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 25;
 const SECONDS: u64 = 60;
 
 /// So many worlds are enough for each of these to happen.
