@@ -73,7 +73,11 @@ pub fn items(world: &World, judgement: &Judgement, plan: &Plan, approval: &Appro
             let policy =
                 if finding.policy == Policy::Background { Policy::Foreground } else { finding.policy };
             let finding = Finding { policy, ..finding.clone() };
-            Item { absent: Vec::new(), ..items::delete(snapshot, judgement, &finding, &signature) }
+            Item {
+                absent: Vec::new(),
+                marked: Vec::new(),
+                ..items::delete(snapshot, judgement, &finding, &signature)
+            }
         } else {
             continue;
         };

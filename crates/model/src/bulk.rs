@@ -68,6 +68,12 @@ pub struct Item {
     /// The life must name exactly these uids as its owners: on them rests the judgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owners: Option<Vec<String>>,
+    /// Lives that must be marked, or be gone: of their marks this one is a consequence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marked: Vec<String>,
+    /// The life must not be protected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unprotected: bool,
     /// What to do.
     pub action: Action,
     /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.
@@ -158,6 +164,10 @@ pub mod reason {
     pub const STILL_PRESENT: &str = "StillPresent";
     /// The owners of the life are others now.
     pub const OWNERS_CHANGED: &str = "OwnersChanged";
+    /// A life that must be marked is not.
+    pub const NOT_MARKED: &str = "NotMarked";
+    /// The life is protected.
+    pub const PROTECTED: &str = "Protected";
     /// Something refers to the life.
     pub const STILL_REFERENCED: &str = "StillReferenced";
 }

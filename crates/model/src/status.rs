@@ -209,6 +209,18 @@ impl Status {
         Status::new(409, reason::OWNERS_CHANGED, message).about(kind, name)
     }
 
+    /// 409: what would follow from a mark does not, because nobody is marked.
+    pub fn not_marked(kind: &GroupResource, name: &str, uids: &str) -> Status {
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": not marked: {uids}");
+        Status::new(409, reason::NOT_MARKED, message).about(kind, name)
+    }
+
+    /// 409: it is protected.
+    pub fn protected(kind: &GroupResource, name: &str) -> Status {
+        let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": it is protected");
+        Status::new(409, reason::PROTECTED, message).about(kind, name)
+    }
+
     /// 409: the caller's turn is over.
     pub fn stale_epoch(message: impl Into<String>) -> Status {
         Status::new(409, reason::STALE_EPOCH, message)

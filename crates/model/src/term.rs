@@ -23,6 +23,7 @@ enum Tag {
     Owner = 2,
     SubscriptionUid = 3,
     SubscriptionSlot = 4,
+    Marked = 5,
 }
 
 impl Term {
@@ -39,6 +40,11 @@ impl Term {
     /// This life exists.
     pub fn uid(uid: &str) -> Term {
         Term::of(Tag::Uid, &[uid])
+    }
+
+    /// This life exists and is marked as deleted.
+    pub fn marked(uid: &str) -> Term {
+        Term::of(Tag::Marked, &[uid])
     }
 
     /// Something names this life as its owner.

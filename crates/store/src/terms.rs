@@ -137,6 +137,8 @@ pub(crate) struct Draft {
     steps: Vec<Step>,
     /// How many more, or fewer, keys carry a term.
     counts: HashMap<Term, isize>,
+    /// Who got a term last in this batch; who has lost it since is told by its value.
+    last: HashMap<Term, RawKey>,
 }
 
 impl Draft {
@@ -148,15 +150,13 @@ impl Draft {
         if count == 0 || count > others.len() {
             return count == 0;
         }
-        // Who got one of the others only in this batch is not found and not excused: that is the safe side.
         let both = |key: &RawKey, other: Term| {
             let terms =
                 state.map.get(&key[..]).map(|entry| (index.indexer)(&entry.value)).unwrap_or_default();
             terms.contains(&term) && terms.contains(&other)
         };
-        let excused = others
-            .iter()
-            .flat_map(|&other| index.keys(other, 1).into_iter().filter(move |key| both(key, other)));
+        let holders = |other: Term| index.keys(other, 1).into_iter().chain(self.last.get(&other).cloned());
+        let excused = others.iter().flat_map(|&other| holders(other).filter(move |key| both(key, other)));
         excused.collect::<BTreeSet<RawKey>>().len() == count
     }
 
@@ -175,6 +175,9 @@ impl Draft {
 
     fn step(&mut self, term: Term, key: &RawKey, added: bool) {
         *self.counts.entry(term).or_default() += if added { 1 } else { -1 };
+        if added {
+            self.last.insert(term, key.clone());
+        }
         self.steps.push(Step { term, key: key.clone(), added });
     }
 }

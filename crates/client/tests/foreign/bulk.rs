@@ -31,6 +31,8 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         unreferenced: false,
         except: Vec::new(),
         owners: None,
+        marked: Vec::new(),
+        unprotected: false,
         action,
         tombstone: None,
     }

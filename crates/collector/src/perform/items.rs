@@ -46,6 +46,8 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         unreferenced: false,
         except: Vec::new(),
         owners: None,
+        marked: Vec::new(),
+        unprotected: false,
         action,
         tombstone: None,
     }
@@ -85,17 +87,27 @@ pub(crate) fn delete(
         Policy::Orphan => "Orphan",
     };
     let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
-    let item = about(snapshot, finding.life, action);
+    let item = Item { unprotected: true, ..about(snapshot, finding.life, action) };
     match finding.cause {
+        // What somebody asked for by name was protected at the door, or not at all.
+        Cause::Asked => Item { unprotected: false, ..item },
         // What lies in something that is marked goes, whoever owns it.
-        Cause::Asked | Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
+        Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
-            let owners = owner_uids(snapshot, finding.life, false);
-            let follows = judgement.follows_owners(snapshot, finding.life);
-            let absent = if follows { owner_uids(snapshot, finding.life, true) } else { Vec::new() };
-            Item { absent, owners: Some(owners), ..item }
+            let owners = Some(owner_uids(snapshot, finding.life, false));
+            match judgement.follows_owners(snapshot, finding.life) {
+                true => Item { absent: owner_uids(snapshot, finding.life, true), owners, ..item },
+                false => Item { marked: not_marked_yet(snapshot, finding), owners, ..item },
+            }
         }
     }
+}
+
+/// The owner whose mark takes a life along, if that is not seen on it: should it be saved at the last moment, so is
+/// whoever would have followed it.
+fn not_marked_yet(snapshot: &Snapshot, finding: &Finding) -> Vec<String> {
+    let owner = finding.cause.life().filter(|owner| !snapshot.is_marked(*owner));
+    owner.map(|owner| snapshot.uid(owner).0).into_iter().collect()
 }
 
 /// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it

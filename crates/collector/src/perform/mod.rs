@@ -11,7 +11,7 @@ pub(crate) use send::{Hand, SendError, Sent};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
-use sexton_lifecycle::{Detector, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 
@@ -39,12 +39,33 @@ pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -
     let judgement = &decision.judgement;
     let ready = judgement.strips.iter().filter(|strip| strip.ready);
     let mut writes: Vec<Write> = ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
-    let steps: Vec<&Step> = decision.plan.steps().collect();
-    for step in steps.iter().rev().filter(|step| needs_mark(&step.finding)) {
+    for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
         let signature = sign.signature(&step.finding);
         writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));
     }
     writes
+}
+
+/// Everybody after the one whose mark takes it along: those first who follow nobody.
+fn causes_first(decision: &Decision) -> Vec<&Step> {
+    let mut followers: BTreeMap<LifeId, Vec<&Step>> = BTreeMap::new();
+    let mut ordered: Vec<&Step> = Vec::new();
+    for step in decision.plan.steps() {
+        match step.finding.cause {
+            Cause::OwnerDoomed { owner } if !step.finding.marked && decision.judgement.dooms(owner) => {
+                followers.entry(owner).or_default().push(step);
+            }
+            _ => ordered.push(step),
+        }
+    }
+    let mut at = 0;
+    while let Some(step) = ordered.get(at).copied() {
+        ordered.extend(followers.remove(&step.life).unwrap_or_default());
+        at += 1;
+    }
+    // Nobody is its own cause; if somebody were, it would still not be forgotten.
+    ordered.extend(followers.into_values().flatten());
+    ordered
 }
 
 /// Whether a life is marked before anything below it is touched.

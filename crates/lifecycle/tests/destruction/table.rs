@@ -134,3 +134,18 @@ fn the_table() {
     }
     insta::assert_snapshot!(text);
 }
+
+/// What was to be done for a life that was saved meanwhile is not done any more.
+#[test]
+fn what_came_too_late_is_not_wanted() {
+    let begun = step(&State::new(LIFE), &begin(Origin::Accused)).unwrap();
+    let (warning, actions) = begun;
+    assert!(actions.iter().all(|action| warning.wants(action)));
+    let (saved, forget) = step(&warning, &Event::Rescued).unwrap();
+    let calls = actions.iter().filter(|action| matches!(action, Action::Call { .. }));
+    assert_eq!(calls.clone().count(), 1);
+    assert!(
+        calls.clone().all(|action| !saved.wants(action)) && forget.iter().all(|action| saved.wants(action))
+    );
+    assert!(!saved.wants(&Action::Mark) && !saved.wants(&Action::Release));
+}

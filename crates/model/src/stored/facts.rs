@@ -61,6 +61,7 @@ impl Facts<'_> {
     pub fn terms(&self) -> Terms {
         let mut terms = Terms::new();
         terms.push(Term::uid(self.uid));
+        terms.extend(self.deleted.map(|_| Term::marked(self.uid)));
         terms.extend(self.owners.iter().map(|uid| Term::owner(uid)));
         for subscription in &self.subscriptions {
             match *subscription {

@@ -68,6 +68,22 @@ pub async fn some_users_of_a_term_are_excused(engine: Any) {
         ])
         .await;
     assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false]);
+    // An excuse that came in the same batch is one, until it is gone again.
+    let marked = || only_with("#life", &["#marked"]);
+    commit(&engine, [put("life", "#life")]).await;
+    let outcomes = engine
+        .commit_all(vec![
+            transaction(vec![marked()], vec![]),
+            transaction(vec![], vec![put("life", "#life #marked")]),
+            transaction(vec![marked()], vec![]),
+            transaction(vec![], vec![put("life", "#life")]),
+            transaction(vec![marked()], vec![]),
+            transaction(vec![], vec![put("other", "#marked")]),
+            transaction(vec![marked()], vec![]),
+        ])
+        .await;
+    let held: Vec<bool> = outcomes.iter().map(Result::is_ok).collect();
+    assert_eq!(held, [false, true, true, true, false, true, false]);
 }
 
 pub async fn guards_see_the_terms_of_earlier_transactions(engine: Any) {

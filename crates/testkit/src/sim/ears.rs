@@ -52,15 +52,14 @@ impl Hearing {
         loop {
             self.wire.gate().await;
             if self.gap == Some(0) {
-                self.over = true;
-                return Some(Err(too_old()));
+                return self.end(too_old());
             }
-            let line = match self.lines.next().await? {
-                Ok(line) => line,
-                Err(error) => {
-                    self.over = true;
-                    return Some(Err(error));
-                }
+            let line = match self.lines.next().await {
+                Some(Ok(line)) => line,
+                // However it ends, nobody may go on behind what was lost.
+                _ if self.gap.is_some() => return self.end(too_old()),
+                Some(Err(error)) => return self.end(error),
+                None => return None,
             };
             self.wire.gate().await;
             let air = self.wire.air.clone();
@@ -78,8 +77,7 @@ impl Hearing {
             }
             if air.roll(|weather| weather.cut) {
                 air.count("cut feeds");
-                self.over = true;
-                return Some(Err(cut()));
+                return self.end(if self.gap.is_some() { too_old() } else { cut() });
             }
             if self.gap.is_none() && air.roll(|weather| weather.gap) {
                 air.count("feeds with a gap");
@@ -94,6 +92,11 @@ impl Hearing {
             }
             return Some(Ok(self.perhaps_again(line)));
         }
+    }
+
+    fn end(&mut self, error: FeedError) -> Option<Result<Line, FeedError>> {
+        self.over = true;
+        Some(Err(error))
     }
 
     fn perhaps_again(&mut self, line: Line) -> Line {

@@ -36,6 +36,9 @@ use judge::{Figures, Judge};
 use people::People;
 use wire::{Air, Weather};
 
+/// After this a collector has looked at everything, whatever it heard.
+const FULL_LOOK: Duration = Duration::from_secs(700);
+
 /// What went wrong, and what led to it.
 #[derive(Debug)]
 pub struct Failure {
@@ -245,6 +248,9 @@ impl Run {
                 break;
             }
         }
+        // Records may be late: they are read again with every full look.
+        tokio::time::sleep(FULL_LOOK).await;
+        self.calm().await?;
         let left = self.air.judge.lock().unwrap().left_over();
         if left.is_empty() { Ok(()) } else { Err(self.with_summaries(left)) }
     }

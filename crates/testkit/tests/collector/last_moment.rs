@@ -29,7 +29,6 @@ async fn protected_at_the_last_moment() {
 
 /// Who gets another owner at the last moment is not taken along, and neither is anybody below it.
 #[tokio::test]
-#[ignore = "a mark in a bulk does not depend on the mark of its owner in the same bulk"]
 async fn adopted_with_everybody_below() {
     let world = World::new().await;
     let root = make(&world, "root", &[]).await;

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod planted;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,23 @@ use sexton_testkit::sim;
 /// So many are run if nothing else is said, and not longer than this.
 const SEEDS: u64 = 25;
 const SECONDS: u64 = 60;
+
+/// So many worlds are enough for each of these to happen.
+const ENOUGH: u64 = 60;
+const MATTERS: [&str; 12] = [
+    "calls",
+    "calls without an answer",
+    "compactions",
+    "cut feeds",
+    "feeds with a gap",
+    "kills",
+    "lost answers",
+    "lost requests",
+    "marks",
+    "pauses",
+    "references stripped",
+    "removals",
+];
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
@@ -67,5 +86,9 @@ fn whatever_goes_wrong() {
         }
     }
     eprintln!("{ran} worlds in {:.0?}: {figures:#?}", started.elapsed());
+    // A run in which nothing happens proves nothing.
+    let missing = MATTERS.iter().filter(|what| !figures.contains_key(*what));
+    let missing: Vec<&&str> = missing.filter(|_| ran >= ENOUGH).collect();
+    assert!(missing.is_empty(), "{ran} worlds without {missing:?}");
     assert!(failed.is_empty(), "these fail: {failed:?}");
 }

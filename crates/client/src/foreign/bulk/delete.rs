@@ -12,6 +12,7 @@ use crate::call::Call;
 use crate::kinds::ServedKind;
 
 const EVIDENCE: &str = "absent: owners were asked for by name, before the write";
+const MARKED: &str = "marked: not checked, the lists of the caller are all there is";
 const UNREFERENCED: &str = "unreferenced: not checked, the lists of the caller are all there is";
 const EARLY_NOTES: &str = "annotations: set before the deletion, not with it";
 const NO_CASCADE: &str = "policy: it was being deleted already, and Cascade cannot be put on any more";
@@ -21,6 +22,9 @@ pub(super) fn weaker_conditions(item: &Item) -> Vec<&'static str> {
     let mut weaker = Vec::new();
     if !item.absent.is_empty() {
         weaker.push(EVIDENCE);
+    }
+    if !item.marked.is_empty() {
+        weaker.push(MARKED);
     }
     if item.unreferenced {
         weaker.push(UNREFERENCED);
@@ -37,6 +41,9 @@ impl Performer<'_> {
         annotations: &Annotations,
     ) -> Result<Done, Refusal> {
         let live = self.live(item, kind, false).await?;
+        if item.unprotected && live.is_protected() {
+            return Err(Status::protected(&resource_of(item), &item.name).into());
+        }
         self.check_absent(item, kind, &live).await?;
         let mut weaker = weaker_conditions(item);
         let policy = match asked {

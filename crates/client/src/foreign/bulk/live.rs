@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value};
 use sexton_model::bulk::{Annotations, Item};
-use sexton_model::{GroupResource, Status};
+use sexton_model::{GroupResource, Status, marks};
 
 use super::super::read::{find, says_absent};
 use super::{Performer, Refusal};
@@ -25,6 +25,12 @@ impl Live {
 
     pub(super) fn is_marked(&self) -> bool {
         !text(&self.0, "/metadata/deletionTimestamp").is_empty()
+    }
+
+    pub(super) fn is_protected(&self) -> bool {
+        let annotations = self.0.pointer("/metadata/annotations");
+        let value = annotations.and_then(|all| all.get(marks::PROTECT)).and_then(Value::as_str);
+        value.is_some_and(|value| !value.is_empty() && value != "false")
     }
 
     pub(super) fn finalizers(&self) -> Vec<String> {

@@ -233,6 +233,8 @@ mod tests {
             unreferenced,
             except: Vec::new(),
             owners: None,
+            marked: Vec::new(),
+            unprotected: false,
             action: Action::Delete { policy: None, annotations: Annotations::new() },
             tombstone: None,
         }

@@ -149,3 +149,15 @@ fn a_plan_answers_questions() {
     assert!(less.contains_only(&plan) && !plan.contains_only(&less));
     assert!(make(&snapshot, &judgement(&snapshot, &[])).is_empty());
 }
+
+/// Somebody deleted it by name, and only then its owner, or protected it: it goes all the same, and stops nobody.
+#[test]
+fn a_mark_is_its_own_evidence() {
+    for word in ["", " ; protected"] {
+        let line = format!("Net/n <- App/shop, App/keeper ; marked{word}");
+        let snapshot = snapshot(["App/shop", "App/keeper", &line]);
+        let judgement = judgement(&snapshot, &[("App/shop", Foreground)]);
+        let plan = proved(&snapshot, &judgement);
+        assert_eq!(plan.steps().count(), 2);
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! App/shop
-//! Vm/web <- App/shop, Net/n ; watches Disk/x ; order 3 of m ; protected
+//! Vm/web <- App/shop, Net/n ; watches Disk/x ; order 3 of m ; protected ; marked
 //! ```
 
 use std::fmt::Write;
@@ -73,6 +73,7 @@ fn observation(line: &str) -> Observation {
             ["order", order, "of", manager] => {
                 (seen.order, seen.manager) = (order.parse().ok(), Some(manager.to_owned()));
             }
+            ["marked"] => seen.deleted = Some(1),
             ["protected"] => seen.protect = Some("true".into()),
             _ => panic!("{part:?}"),
         }

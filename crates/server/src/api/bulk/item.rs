@@ -1,7 +1,7 @@
 //! One item: what it comes to on what is stored now, and what that rests on.
 
 use sexton_model::bulk::{Action, Item, Outcome};
-use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term};
+use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term, marks};
 use sexton_store::{Guard, Object, Op, Scope};
 
 use super::epoch::Turn;
@@ -30,6 +30,8 @@ pub(super) struct Decided {
 pub(super) enum Condition {
     /// A life does not exist.
     Absent,
+    /// A life is marked, or does not exist.
+    Marked,
     /// Nothing names the life as its owner.
     Unowned,
     /// Nothing is inside of it, or of its kind.
@@ -123,6 +125,11 @@ impl Api {
         for uid in &item.absent {
             decided.add(Condition::Absent, Guard::Unused { term: Term::uid(uid) });
         }
+        for uid in &item.marked {
+            // Nothing is this life, unless it is marked.
+            let others = vec![Term::marked(uid)];
+            decided.add(Condition::Marked, Guard::OnlyWith { term: Term::uid(uid), others });
+        }
         if item.unreferenced {
             decided.add(Condition::Unowned, terminating::unowned(&item.uid, &item.except));
             if decided.target.kind.holds_others() {
@@ -181,7 +188,22 @@ fn check_life(target: &Target, item: &Item, current: &Object) -> Result<()> {
             return Err(Status::owners_changed(&target.kind.resource, &item.name, &owners).into());
         }
     }
+    if item.unprotected && is_protected(current)? {
+        return Err(Status::protected(&target.kind.resource, &item.name).into());
+    }
     Ok(())
+}
+
+fn is_protected(current: &Object) -> Result<bool> {
+    // Few are: most documents need not be read for it.
+    let text = current.stored.text()?;
+    if !text.windows(marks::PROTECT.len()).any(|word| word == marks::PROTECT.as_bytes()) {
+        return Ok(false);
+    }
+    let document = current.document()?;
+    let annotations = document.metadata().get("annotations");
+    let value = annotations.and_then(|all| all.get(marks::PROTECT)).and_then(serde_json::Value::as_str);
+    Ok(value.is_some_and(|value| !value.is_empty() && value != "false"))
 }
 
 fn policy_named(target: &Target, item: &Item, name: &str) -> Result<Policy> {

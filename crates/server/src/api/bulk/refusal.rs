@@ -21,6 +21,7 @@ impl Api {
         let kind = &decided.target.kind.resource;
         let status = match condition {
             Condition::Absent => self.still_present(item, decided).await?,
+            Condition::Marked => Status::not_marked(kind, &item.name, &item.marked.join(", ")),
             Condition::Unowned => self.still_referenced(&decided.target, &item.name, &item.uid).await?,
             Condition::NoContents => Status::still_referenced(
                 kind,

@@ -1,0 +1,81 @@
+//! The judge is judged: mistakes that are planted are found, and what is right is not called a mistake.
+
+use serde_json::{Value, json};
+use sexton_model::{Document, GroupResource, Key, Stored};
+use sexton_store::engine::{Op, RawKey};
+use sexton_testkit::sim::judge::{Actor, Judge};
+use sexton_testkit::things::owner;
+
+fn key(name: &str) -> RawKey {
+    let kind = GroupResource::new("", "configmaps");
+    Key { kind, namespace: "default".into(), name: name.into() }.encode().into()
+}
+
+fn put(name: &str, more: &Value) -> Op {
+    let mut metadata = json!({"name": name, "namespace": "default", "uid": format!("uid-{name}")});
+    for (field, value) in more.as_object().unwrap() {
+        metadata[field] = value.clone();
+    }
+    let document = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}});
+    let stored = Stored::encode(&Document::from_value(document).unwrap());
+    Op::Put { key: key(name), value: stored.bytes().clone() }
+}
+
+fn gone(name: &str) -> Op {
+    Op::Delete { key: key(name) }
+}
+
+/// A world in which people did this, and then the collector that; gives back what the judge has to say.
+fn judged(people: &[Op], collector: &[Op]) -> String {
+    let mut judge = Judge::default();
+    let all = people.iter().map(|op| (Actor::People, op));
+    let all = all.chain(collector.iter().map(|op| (Actor::Collector(1), op)));
+    for (revision, (actor, op)) in (1..).zip(all) {
+        judge.committed(actor, std::slice::from_ref(op), revision);
+    }
+    judge.violations.join("; ")
+}
+
+fn below(name: &str) -> Value {
+    json!({"ownerReferences": [owner("ConfigMap", name, &format!("uid-{name}"))]})
+}
+
+fn marked(finalizers: &[&str]) -> Value {
+    json!({"deletionTimestamp": "2026-11-15T20:00:00Z", "finalizers": finalizers})
+}
+
+fn with(mut one: Value, other: &Value) -> Value {
+    for (field, value) in other.as_object().unwrap() {
+        one[field] = value.clone();
+    }
+    one
+}
+
+#[test]
+fn who_may_go_may_go() {
+    let family = [put("a", &json!({})), put("b", &below("a")), put("a", &marked(&["cascade_deletion"]))];
+    let dying = put("b", &with(below("a"), &marked(&["cascade_deletion"])));
+    assert_eq!(judged(&family, &[dying, gone("b"), gone("a")]), "");
+    assert_eq!(judged(&[put("a", &json!({})), put("b", &below("a")), gone("a")], &[gone("b")]), "");
+}
+
+#[test]
+fn who_may_not_go_is_missed() {
+    let found = |people: &[Op], collector: &[Op], what: &str| {
+        let said = judged(people, collector);
+        assert!(said.contains(what), "{what:?} is not in {said:?}");
+    };
+    let nothing = json!({});
+    found(&[put("a", &nothing)], &[gone("a")], "nothing asked for it");
+    found(&[put("a", &nothing), put("b", &below("a"))], &[gone("b")], "nothing asked for it");
+    let protected = json!({"annotations": {"sexton.dev/protect": "true"}});
+    let orphan = with(below("nobody"), &protected);
+    found(&[put("b", &orphan)], &[gone("b")], "is protected and was removed");
+    found(&[put("a", &marked(&["example.com/mine"]))], &[gone("a")], "went with the finalizer");
+    let early = [put("a", &nothing), put("b", &below("a")), put("a", &marked(&["cascade_deletion"]))];
+    found(&early, &[gone("a")], "went before");
+    found(&[put("a", &marked(&["orphan"]))], &[put("a", &nothing)], "the mark of");
+    found(&[put("a", &nothing)], &[put("a", &json!({"labels": {"x": "y"}}))], "not its own");
+    found(&[put("a", &nothing), put("b", &below("a"))], &[put("b", &nothing)], "without need");
+    found(&[], &[put("a", &nothing)], "the collector made");
+}
