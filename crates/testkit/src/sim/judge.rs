@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::Value;
 use sexton_store::engine::Op;
 
-use super::life::Life;
+use super::life::{Life, Owner};
 use super::model::{Leads, Model};
 use super::steps::Steps;
 use super::told::told;
@@ -80,6 +80,14 @@ pub struct Judge {
     pub strict: bool,
     /// The epoch of the lease.
     pub epoch: i64,
+    /// The collector that began this epoch: nobody else may write in it.
+    turn_of: Option<usize>,
+    /// When lives were changed or removed last.
+    pub(super) changed_at: BTreeMap<String, u64>,
+    /// Up to here everything has happened.
+    pub now: u64,
+    /// When those who were warned of a life answered last: what was done before that is known to whoever asked.
+    warned_at: BTreeMap<String, u64>,
 }
 
 impl Judge {
@@ -127,12 +135,23 @@ impl Judge {
                 }
             }
             let before = self.slots.get(key.as_ref()).and_then(|uid| self.model.lives.get(uid)).cloned();
+            self.now = at;
             self.change(actor, before.as_ref(), after.as_ref(), at);
-            self.take_in(key, before, after, at);
+            for life in before.iter().chain(&after) {
+                self.changed_at.insert(life.uid.clone(), at);
+            }
+            self.take_in(actor, key, before, after, at);
         }
     }
 
-    fn take_in(&mut self, key: &[u8], before: Option<Life>, after: Option<Life>, at: u64) {
+    fn take_in(
+        &mut self,
+        actor: Actor,
+        key: &[u8],
+        before: Option<Life>,
+        after: Option<Life>,
+        at: u64,
+    ) {
         if let Some(before) = before {
             let renewed = after.as_ref().is_some_and(|after| after.uid == before.uid);
             if !renewed {
@@ -143,7 +162,11 @@ impl Judge {
         }
         let Some(after) = after else { return };
         if after.resource() == "leases" {
-            self.epoch = after.document["spec"]["leaseTransitions"].as_i64().unwrap_or(self.epoch);
+            let epoch = after.document["spec"]["leaseTransitions"].as_i64().unwrap_or(self.epoch);
+            if let (Actor::Collector(number), true) = (actor, epoch != self.epoch) {
+                self.turn_of = Some(number);
+            }
+            self.epoch = epoch;
         }
         let (uid, marked) = (after.uid.clone(), after.marked.is_some());
         self.slots.insert(key.to_vec(), uid.clone());
@@ -170,6 +193,9 @@ impl Judge {
             self.accuse(format!("{at}: the mark of {} was changed", before.named()));
         }
         let Actor::Collector(number) = actor else { return };
+        if self.turn_of.is_some_and(|turn_of| turn_of != number) {
+            self.accuse(format!("{at}: {number} wrote {} after its turn", life.named()));
+        }
         match (before, after) {
             (Some(before), Some(after)) if before.uid == after.uid => self.updated(number, before, after, at),
             (Some(before), None) => self.removed(number, before, at),
@@ -190,11 +216,7 @@ impl Judge {
         let lost = before.owners.iter().filter(|owner| !after.owners.contains(owner));
         for owner in lost.cloned().collect::<Vec<_>>() {
             self.figures.count("references stripped");
-            let may = match self.model.leads(before, &owner) {
-                Leads::To(owner) => owner.marked.is_some(),
-                Leads::ToGhost | Leads::Nowhere => true,
-                Leads::Astray | Leads::Unknown => false,
-            };
+            let may = self.may_lose(number, before, &owner);
             if !may {
                 self.accuse(format!("{at}: {name} lost its reference to {} without need", owner.uid));
             }
@@ -205,6 +227,15 @@ impl Judge {
             if !self.steps.was_forced(before, &format!("finalizer:{lost}")) {
                 self.accuse(format!("{at}: the collector took {lost} off {name}"));
             }
+        }
+        for against in self.steps.rewritten(before, after) {
+            self.accuse(format!("{at}: {name}: {against}"));
+        }
+        if before.marked.is_none() && before.journal().is_none() && after.journal().is_some() {
+            let known = self.known.get(&number).copied().unwrap_or_default();
+            let changed_at = &self.changed_at;
+            let seen = |uid: &str| !known.blind && changed_at.get(uid).is_some_and(|at| *at <= known.revision);
+            self.steps.accused(&self.model, before, seen);
         }
         if before.marked.is_none() && after.marked.is_some() {
             self.figures.count("marks");
@@ -225,6 +256,29 @@ impl Judge {
         }
     }
 
+    /// Somebody who was warned of a life has answered.
+    pub fn warned(&mut self, uid: &str) {
+        self.warned_at.insert(uid.to_owned(), self.now);
+    }
+
+    /// Whether a life that lives on may lose a reference to an owner, by what the collector could know.
+    fn may_lose(&self, number: usize, life: &Life, owner: &Owner) -> bool {
+        let known = self.known.get(&number).copied().unwrap_or_default();
+        let changed = |uid: &String| self.changed_at.get(uid).is_some_and(|at| *at > known.revision);
+        let unseen = || known.blind || life.owners.iter().any(|owner| changed(&owner.uid));
+        match self.model.leads(life, owner) {
+            Leads::To(owner) if owner.marked.is_none() => false,
+            Leads::To(owner) if owner.has("orphan") => true,
+            Leads::To(owner) if owner.has("cascade_deletion") => false,
+            Leads::To(_) | Leads::Nowhere => self.model.is_kept(life) || unseen(),
+            Leads::ToGhost => {
+                let orphaned = self.model.ghosts.get(&owner.uid).is_some_and(|ghost| ghost.has("orphan"));
+                orphaned || self.model.is_kept(life) || unseen()
+            }
+            Leads::Astray | Leads::Unknown => false,
+        }
+    }
+
     /// Whether a life that is not marked may be destroyed.
     fn justify(&mut self, number: usize, life: &Life, what: &str, at: u64) {
         let name = life.named();
@@ -233,8 +287,9 @@ impl Judge {
         }
         if !self.condemned.contains(&life.uid) && !self.model.doomed().contains_key(&life.uid) {
             let known = self.known.get(&number).copied().unwrap_or_default();
-            let was =
-                |(at, doomed): &(u64, BTreeSet<String>)| *at > known.revision && doomed.contains(&life.uid);
+            let warned = self.warned_at.get(&life.uid).copied().unwrap_or(0);
+            let seen = known.revision.max(warned);
+            let was = |(at, doomed): &(u64, BTreeSet<String>)| *at > seen && doomed.contains(&life.uid);
             if !self.strict && (known.blind || self.recently.iter().any(was)) {
                 self.figures.count("rescues that came too late to be known");
                 return;
@@ -305,62 +360,6 @@ impl Judge {
             let name = life.named();
             self.accuse(format!("{at}: {name} went before {}, to which it subscribes", early.join(", ")));
         }
-    }
-
-    /// What should be gone by now.
-    pub fn left_over(&self) -> Vec<String> {
-        let marked = self.model.lives.values().filter(|life| life.marked.is_some() && !self.in_use(life));
-        let mut left: Vec<String> = marked
-            .map(|life| {
-                let journal = life.journal().unwrap_or(Value::Null);
-                format!("{} is still there, held by {:?}; {journal}", life.named(), life.finalizers)
-            })
-            .collect();
-        let doomed = self.model.doomed();
-        for uid in doomed.keys() {
-            let life = &self.model.lives[uid];
-            let certain = life.owners.iter().all(|owner| {
-                matches!(self.model.leads(life, owner), Leads::Nowhere | Leads::ToGhost)
-                    && !self.slot_unknown(owner)
-            });
-            if certain {
-                left.push(format!("{} is an orphan and still there", life.named()));
-            }
-        }
-        for life in self.model.lives.values().filter(|life| life.marked.is_none()) {
-            if let Some(journal) = life.journal() {
-                left.push(format!("{} lives on with the journal {journal}", life.named()));
-            }
-        }
-        let classes = self.model.lives.values().any(|life| life.marked.is_some() && self.in_use(life));
-        let phase = |life: &Life| life.document["status"]["phase"].as_str().unwrap_or("").to_owned();
-        let collections = self.model.lives.values().filter(|life| life.resource() == "collections");
-        for life in
-            collections.filter(|life| !["Done", "done", "Cancelled", "cancelled"].contains(&&*phase(life)))
-        {
-            if classes && phase(life) == "blocked" {
-                continue;
-            }
-            left.push(format!("the record {} says {:?}", life.named(), life.document["status"]));
-        }
-        left
-    }
-
-    /// Whether a class is kept by objects of its kind, which nobody deletes for it.
-    fn in_use(&self, life: &Life) -> bool {
-        let kept = |other: &Life| {
-            let class = self.model.class(other.group(), &other.kind);
-            class.is_some_and(|class| class.uid == life.uid)
-        };
-        life.resource() == "classes" && self.model.lives.values().any(kept)
-    }
-
-    /// Whether the kind of an owner that is gone is not served any more: nothing can be said then.
-    fn slot_unknown(&self, owner: &super::life::Owner) -> bool {
-        let mut bare = owner.clone();
-        bare.uid = "nobody".into();
-        let anybody = self.model.lives.values().next();
-        anybody.is_some_and(|life| self.model.leads(life, &bare) == Leads::Unknown)
     }
 }
 

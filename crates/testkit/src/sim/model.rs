@@ -180,6 +180,19 @@ impl Model {
         (contained || ((pulled || orphan) && keepers == 0)).then_some(false)
     }
 
+    /// Whether an owner keeps a life: one who stays, or who leaves it behind.
+    pub fn is_kept(&self, life: &Life) -> bool {
+        let doomed = self.doomed();
+        life.owners.iter().any(|reference| match self.leads(life, reference) {
+            Leads::To(owner) => {
+                let goes = owner.has("cascade_deletion") || owner.has("foregroundDeletion");
+                !doomed.contains_key(&owner.uid) && !(owner.marked.is_some() && goes)
+            }
+            Leads::ToGhost => self.ghosts.get(&reference.uid).is_some_and(|ghost| ghost.has("orphan")),
+            Leads::Astray | Leads::Nowhere | Leads::Unknown => false,
+        })
+    }
+
     /// For whom a life waits: owners for those they own, subscribers for their targets. Also among those who are gone.
     fn waits_for(&self, life: &Life, hard_only: bool) -> BTreeSet<String> {
         let all = || self.lives.values().chain(self.ghosts.values());
