@@ -60,6 +60,8 @@ pub struct Judge {
     pub model: Model,
     slots: BTreeMap<Vec<u8>, String>,
     shown: VecDeque<String>,
+    /// Show so many steps, instead of the usual number.
+    pub most: Option<usize>,
     /// What must not be.
     pub violations: Vec<String>,
     /// By the number of the collector, when it began its last request.
@@ -93,7 +95,7 @@ pub struct Judge {
 impl Judge {
     /// Notes a step.
     pub fn note(&mut self, what: impl Into<String>) {
-        if self.shown.len() == SHOWN {
+        if self.shown.len() >= self.most.unwrap_or(SHOWN) {
             self.shown.pop_front();
         }
         let what = what.into();
@@ -265,7 +267,7 @@ impl Judge {
     fn may_lose(&self, number: usize, life: &Life, owner: &Owner) -> bool {
         let known = self.known.get(&number).copied().unwrap_or_default();
         let changed = |uid: &String| self.changed_at.get(uid).is_some_and(|at| *at > known.revision);
-        let unseen = || known.blind || life.owners.iter().any(|owner| changed(&owner.uid));
+        let unseen = || known.blind || self.model.above(life).iter().any(changed);
         match self.model.leads(life, owner) {
             Leads::To(owner) if owner.marked.is_none() => false,
             Leads::To(owner) if owner.has("orphan") => true,
