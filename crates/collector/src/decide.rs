@@ -1,4 +1,4 @@
-//! From what is seen to what is to be done: detect, protect, order, prove. Nothing is written here.
+//! From what is seen to what is to be done: detect, protect, order. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -53,6 +53,11 @@ impl Decision {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
     }
 
+    /// Proves the plan with other code than that which made it. Nothing is written before.
+    pub(crate) fn prove(&self, snapshot: &Snapshot) -> Result<(), Unproved> {
+        plan::check(snapshot, &self.judgement, &self.plan).map_err(Unproved)
+    }
+
     /// The deletion of a life, on the evidence that there is when its turn comes.
     pub(crate) fn deletion(&self, snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
         let mut item = items::delete(snapshot, &self.judgement, finding, signature);
@@ -69,13 +74,8 @@ impl Decision {
 #[error("the plan did not pass its check: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub(crate) struct Unproved(pub(crate) Vec<Flaw>);
 
-/// Looks at the world and decides.
-pub(crate) fn decide(
-    view: &View,
-    settings: &Settings,
-    waiting: &mut Waiting,
-    now: i64,
-) -> Result<Decision, Unproved> {
+/// Looks at the world and decides. The plan is still to be proved.
+pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, now: i64) -> Decision {
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
     let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
@@ -96,7 +96,6 @@ pub(crate) fn decide(
         }
     }
     let plan = plan::make(snapshot, &judgement);
-    plan::check(snapshot, &judgement, &plan).map_err(Unproved)?;
     let mut survivors: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner) {
         survivors.entry(edge.second).or_default().push(edge.first);
@@ -105,7 +104,7 @@ pub(crate) fn decide(
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Background) {
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
-    Ok(Decision { judgement, plan, survivors, late_owners, fuse })
+    Decision { judgement, plan, survivors, late_owners, fuse }
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

@@ -3,12 +3,14 @@
 //! It has no choice: whose turn it is is the plan's, and each write carries the evidence on which it rests.
 
 pub(crate) mod items;
+mod prepare;
 mod send;
 mod stays;
 
+pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
@@ -73,6 +75,16 @@ fn needs_mark(finding: &Finding) -> bool {
     !finding.marked && finding.policy != Policy::Background && finding.detector != Detector::Orphaned
 }
 
+/// Adds what is left behind of those whom a write removes.
+pub(crate) fn bury(snapshot: &Snapshot, decision: &Decision, writes: &mut [Write], sign: &mut dyn Sign) {
+    for (life, item) in writes {
+        let steps = has_steps(snapshot, *life) || items::is_held_by_others(snapshot, *life);
+        if let Some(finding) = decision.judgement.doomed.get(life).filter(|_| !steps) {
+            item.tombstone = sign.tombstone(snapshot, finding);
+        }
+    }
+}
+
 /// Finalizers of others that somebody gave up.
 pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
     let wanted = |life: &LifeId| {
@@ -86,10 +98,10 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
 }
 
 /// What became of the marks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct First {
     /// Who is marked now.
-    pub(crate) marked: BTreeSet<LifeId>,
+    pub(crate) marked: HashSet<LifeId>,
     /// Who must not be, says the server, and why: no race, so it is no use to look again at once.
     pub(crate) refused: BTreeMap<LifeId, String>,
 }
@@ -113,7 +125,7 @@ impl<'a> Turns<'a> {
         &mut self,
         snapshot: &Snapshot,
         decision: &Decision,
-        marked_now: &BTreeSet<LifeId>,
+        marked_now: &HashSet<LifeId>,
         group: &'a Group,
         sign: &dyn Sign,
     ) {
@@ -139,7 +151,7 @@ pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,
     first: &First,
-    sign: &mut dyn Sign,
+    sign: &dyn Sign,
 ) -> Turns<'a> {
     let (mut turns, marked_now) = (Turns::default(), &first.marked);
     let staying = Staying::new(snapshot, decision);
@@ -168,7 +180,7 @@ pub(crate) fn turns<'a>(
         let mut all_go = true;
         for step in &group.members {
             let marked = step.finding.marked || marked_now.contains(&step.life);
-            let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
+            let foreign = items::is_held_by_others(snapshot, step.life);
             all_go &= !foreign;
             if foreign && marked {
                 turns.stuck.push(step.life);
@@ -177,7 +189,7 @@ pub(crate) fn turns<'a>(
                 all_go = false;
                 continue;
             }
-            let mut item = if marked {
+            let item = if marked {
                 items::release(
                     snapshot,
                     &step.finding,
@@ -187,9 +199,6 @@ pub(crate) fn turns<'a>(
                 let signature = sign.signature(&step.finding);
                 decision.deletion(snapshot, &step.finding, &signature)
             };
-            if !foreign {
-                item.tombstone = sign.tombstone(snapshot, &step.finding);
-            }
             turns.writes.push((step.life, item));
         }
         if all_go {

@@ -8,6 +8,7 @@ use sexton_client::Gateway;
 use sexton_client::resources::BulkError;
 use sexton_model::Revision;
 use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
+use tokio::task::JoinSet;
 
 /// Why writes were not made.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,9 @@ pub(crate) enum SendError {
     /// The server cannot be asked, or it is not known what became of the request.
     #[error("the writes were not made")]
     Bulk(#[source] BulkError),
+    /// The task that made them was ended.
+    #[error("the writes were broken off")]
+    BrokenOff,
     /// The answer does not fit the request.
     #[error("the server answered {got} items of {sent}")]
     Strange {
@@ -67,6 +71,24 @@ impl Sent {
     }
 }
 
+/// Writes under way.
+#[derive(Debug)]
+pub(crate) struct Sending(JoinSet<Result<Sent, SendError>>);
+
+impl Sending {
+    /// What became of them.
+    pub(crate) async fn done(mut self) -> Result<Sent, SendError> {
+        match self.0.join_next().await {
+            None => Ok(Sent::default()),
+            Some(Ok(sent)) => sent,
+            Some(Err(error)) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(SendError::BrokenOff),
+            },
+        }
+    }
+}
+
 impl Hand {
     /// A hand that writes under an epoch.
     pub(crate) fn new(gateway: Arc<dyn Gateway>, epoch: Option<Epoch>) -> Hand {
@@ -76,6 +98,17 @@ impl Hand {
     /// The epoch as a number, for hooks.
     pub(crate) fn epoch(&self) -> i64 {
         self.epoch.as_ref().map_or(0, |epoch| epoch.transitions)
+    }
+
+    /// Begins to make the writes, beside whatever else there is to do. Dropped, it ends: what is under way then is as
+    /// good as an answer that was lost.
+    pub(crate) fn begin(&self, items: Vec<Item>) -> Sending {
+        let hand = self.clone();
+        let mut task = JoinSet::new();
+        if !items.is_empty() {
+            task.spawn(async move { hand.send(items).await });
+        }
+        Sending(task)
     }
 
     /// Makes the writes, one after the other. What was made before an error stays made: the next look at the world

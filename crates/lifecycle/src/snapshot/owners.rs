@@ -61,6 +61,11 @@ impl Snapshot {
         seen.owners.iter().map(move |owner| (owner, self.ownership(seen, owner)))
     }
 
+    /// The uids of the owners that a life names, and where each reference leads.
+    pub fn owner_uids(&self, life: LifeId) -> impl Iterator<Item = (Uid, Ownership)> + '_ {
+        self.ownerships(life).map(|(reference, leads)| (self.words.uid(reference.uid), leads))
+    }
+
     /// Where each reference of a life to an owner leads.
     pub fn leads(&self, life: LifeId) -> impl Iterator<Item = Ownership> + '_ {
         self.ownerships(life).map(|(_, leads)| leads)

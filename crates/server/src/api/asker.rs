@@ -27,8 +27,10 @@ pub(super) struct Asker {
 /// Who removed which life, the latest ones. Forgets the oldest first.
 #[derive(Debug, Default)]
 struct Removals {
-    by: HashMap<String, Arc<str>>,
-    order: VecDeque<String>,
+    by: HashMap<Arc<str>, Arc<str>>,
+    order: VecDeque<Arc<str>>,
+    /// The same person removes many.
+    last: Arc<str>,
 }
 
 impl Removals {
@@ -38,14 +40,22 @@ impl Removals {
             self.by.remove(uid);
             return;
         }
-        if self.by.insert(uid.to_owned(), user.clone()).is_none() {
-            self.order.push_back(uid.to_owned());
+        let uid: Arc<str> = uid.into();
+        if self.by.insert(uid.clone(), user.clone()).is_none() {
+            self.order.push_back(uid);
         }
         while self.order.len() > REMEMBERED {
             if let Some(oldest) = self.order.pop_front() {
                 self.by.remove(&oldest);
             }
         }
+    }
+
+    fn user(&mut self, name: &str) -> Arc<str> {
+        if *self.last != *name {
+            self.last = name.into();
+        }
+        self.last.clone()
     }
 }
 
@@ -82,7 +92,11 @@ impl Api {
     pub(super) fn sign_item(&self, item: &Item, marked: bool) {
         let Action::Delete { annotations, .. } = &item.action else { return };
         match annotations.get(DELETED_BY) {
-            Some(Some(user)) => self.removals().remember(&item.uid, &user.as_str().into()),
+            Some(Some(user)) => {
+                let mut removals = self.removals();
+                let user = removals.user(user);
+                removals.remember(&item.uid, &user);
+            }
             _ if !marked => self.sign_removal(&item.uid),
             _ => {}
         }

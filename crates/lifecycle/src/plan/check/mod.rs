@@ -133,7 +133,7 @@ fn everybody_once(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan, flaws
     }
     let missing = judgement.doomed.keys().filter(|life| !places.contains_key(*life));
     flaws.extend(missing.map(|life| Flaw::Missing(name(snapshot, *life))));
-    let indexed = plan.by_uid.len() == places.len()
+    let indexed = plan.len() == places.len()
         && plan.steps().all(|step| plan.step_of(&step.uid).map(|found| found.life) == Some(step.life));
     if flaws.is_empty() && !indexed {
         flaws.push(Flaw::Digest);

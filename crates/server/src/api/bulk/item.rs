@@ -1,5 +1,6 @@
 //! One item: what it comes to on what is stored now, and what that rests on.
 
+use memchr::memmem;
 use sexton_model::bulk::{Action, Item, Outcome};
 use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term, marks};
 use sexton_store::{Guard, Object, Op, Scope};
@@ -196,8 +197,7 @@ fn check_life(target: &Target, item: &Item, current: &Object) -> Result<()> {
 
 fn is_protected(current: &Object) -> Result<bool> {
     // Few are: most documents need not be read for it.
-    let text = current.stored.text()?;
-    if !text.windows(marks::PROTECT.len()).any(|word| word == marks::PROTECT.as_bytes()) {
+    if memmem::find(current.stored.text()?, marks::PROTECT.as_bytes()).is_none() {
         return Ok(false);
     }
     let document = current.document()?;
