@@ -33,6 +33,7 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         owners: None,
         marked: Vec::new(),
         unprotected: false,
+        unmarked: false,
         action,
         tombstone: None,
     }

@@ -53,6 +53,7 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         owners: None,
         marked: Vec::new(),
         unprotected: false,
+        unmarked: false,
         action,
         tombstone: None,
     }
@@ -92,10 +93,10 @@ pub(crate) fn delete(
         Policy::Orphan => "Orphan",
     };
     let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
-    let item = Item { unprotected: true, ..about(snapshot, finding.life, action) };
+    let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
     match finding.cause {
         // What somebody asked for by name was protected at the door, or not at all.
-        Cause::Asked => Item { unprotected: false, ..item },
+        Cause::Asked => Item { unprotected: false, unmarked: false, ..item },
         // What lies in something that is marked goes, whoever owns it.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {

@@ -146,14 +146,7 @@ impl Judge {
         }
     }
 
-    fn take_in(
-        &mut self,
-        actor: Actor,
-        key: &[u8],
-        before: Option<Life>,
-        after: Option<Life>,
-        at: u64,
-    ) {
+    fn take_in(&mut self, actor: Actor, key: &[u8], before: Option<Life>, after: Option<Life>, at: u64) {
         if let Some(before) = before {
             let renewed = after.as_ref().is_some_and(|after| after.uid == before.uid);
             if !renewed {
@@ -236,7 +229,8 @@ impl Judge {
         if before.marked.is_none() && before.journal().is_none() && after.journal().is_some() {
             let known = self.known.get(&number).copied().unwrap_or_default();
             let changed_at = &self.changed_at;
-            let seen = |uid: &str| !known.blind && changed_at.get(uid).is_some_and(|at| *at <= known.revision);
+            let seen =
+                |uid: &str| !known.blind && changed_at.get(uid).is_some_and(|at| *at <= known.revision);
             self.steps.accused(&self.model, before, seen);
         }
         if before.marked.is_none() && after.marked.is_some() {

@@ -9,7 +9,6 @@ use crate::races::{gated, later};
 
 /// Who is protected at the last moment lives on, and so does what it depends on.
 #[tokio::test]
-#[ignore = "a protection that comes between the judgement and the write is not a condition of the write yet"]
 async fn protected_at_the_last_moment() {
     for policy in ["", "Foreground", "Background"] {
         let world = World::new().await;
@@ -43,4 +42,23 @@ async fn adopted_with_everybody_below() {
     delete(&world, "configmaps/root", "").await;
     collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["keeper", "leaf", "middle"]);
+}
+
+/// An orphan that somebody deletes at the last moment goes as they want it: who was to be left behind is.
+#[tokio::test]
+async fn deleted_at_the_last_moment() {
+    for (policy, expected) in [("Orphan", vec!["leaf"]), ("Background", vec![]), ("", vec![])] {
+        let world = World::new().await;
+        let (gate, mut collecting) = gated(&world);
+        let options = if policy.is_empty() { json!({}) } else { json!({"propagationPolicy": policy}) };
+        let orphan = make(&world, "orphan", &[]).await;
+        make(&world, "leaf", &[("orphan", &orphan)]).await;
+        collecting.settled(&world).await;
+        let away = later(&world, "DELETE", "configmaps/orphan", &options);
+        gate.before_a_write(async move { _ = away.send().await.expect(200) });
+        let nobody = json!({"metadata": {"ownerReferences": [owner("ConfigMap", "nobody", "never-was")]}});
+        world.merge("configmaps/orphan", &nobody).await.expect(200);
+        collecting.settled(&world).await;
+        assert_eq!(left(&world).await, expected, "{policy}");
+    }
 }

@@ -206,3 +206,26 @@ async fn destroyed_for_good() {
     collecting.settled(&world).await;
     assert_eq!((left(&world).await, hooks.heard()), (Vec::new(), vec!["destroying destroy b".to_owned()]));
 }
+
+/// EXT-25: a call that waits for its turn is not made any more when it was given up meanwhile.
+#[tokio::test]
+async fn what_is_given_up_is_not_called_for_later() {
+    let (world, hooks) = stage().await;
+    make(&world, "first", &[]).await;
+    // Somebody else holds it, so that it is still there when the turn of the call comes.
+    make_with(&world, "second", &[], json!({"finalizers": ["example.com/hold"]})).await;
+    let (finish, finished) = tokio::sync::oneshot::channel::<()>();
+    hooks.during("destroying destroy first", async move { _ = finished.await });
+    let mut settings = sexton_testkit::collecting::quick("tests");
+    settings.hooks_at_once = 1;
+    let mut collecting = Collecting::with(&world, settings, hooks.clone());
+    delete(&world, "configmaps/first", "").await;
+    hooks.called(1).await;
+    delete(&world, "configmaps/second", "").await;
+    collecting.until(|summary| summary.calls == 2).await;
+    ask(&world, "second", json!({"want": "force", "blocker": "destroy", "reason": "enough"})).await;
+    collecting.until(|summary| summary.blockers.iter().any(|one| one.object.name == "second")).await;
+    finish.send(()).unwrap();
+    collecting.settled(&world).await;
+    assert_eq!(hooks.heard(), ["destroying destroy first"]);
+}

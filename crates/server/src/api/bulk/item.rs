@@ -88,6 +88,9 @@ impl Api {
         let current = self.find(&target, &item.name).await?;
         check_life(&target, item, &current)?;
         let (guards, write, outcome) = match &item.action {
+            Action::Delete { .. } if item.unmarked && current.facts()?.deleted.is_some() => {
+                (vec![current.unchanged()], Write::Nothing, Outcome::Unchanged)
+            }
             Action::Delete { policy, annotations } => {
                 let policy = policy.as_deref().map(|name| policy_named(&target, item, name)).transpose()?;
                 let deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
