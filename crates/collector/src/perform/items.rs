@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
-use sexton_model::{Policy, Revision, marks};
+use sexton_model::{Policy, Revision, Uid, marks};
 
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
@@ -67,16 +67,25 @@ fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
     named.map(|(uid, _)| uid.0).collect()
 }
 
-/// A life lives on and loses references.
-pub(crate) fn strip(snapshot: &Snapshot, strip: &Strip) -> Item {
-    let remove_owners = strip.owners.iter().map(|uid| uid.0.clone()).collect();
+/// The owners to whom a life that lives on refers no longer after this round: all of them when for none there is a way
+/// back, and before that those who leave it behind. They may have to go before the others can.
+pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
+    let leaves_behind = |uid: &&Uid| {
+        let owner = snapshot.get(uid).filter(|owner| snapshot.is_marked(*owner));
+        owner.is_some_and(|owner| snapshot.policy(owner) == Some(Policy::Orphan))
+    };
+    strip.owners.iter().filter(|uid| strip.ready || leaves_behind(uid)).map(|uid| uid.0.clone()).collect()
+}
+
+/// A life lives on and loses references, as long as its owners are those by which that was decided.
+pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String>) -> Item {
     let action = Action::Patch {
         remove_finalizers: Vec::new(),
         add_finalizers: Vec::new(),
         remove_owners,
         annotations: BTreeMap::new(),
     };
-    about(snapshot, strip.life, action)
+    Item { owners: Some(owner_uids(snapshot, life, false)), ..about(snapshot, life, action) }
 }
 
 /// The DELETE of a life: marks it, or removes what nothing holds.

@@ -39,8 +39,10 @@ pub(crate) trait Sign {
 /// can rely on a mark that cannot be taken back.
 pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
     let judgement = &decision.judgement;
-    let ready = judgement.strips.iter().filter(|strip| strip.ready);
-    let mut writes: Vec<Write> = ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
+    let lost = judgement.strips.iter().map(|strip| (strip.life, items::lost_now(snapshot, strip)));
+    let lost = lost.filter(|(_, owners)| !owners.is_empty());
+    let mut writes: Vec<Write> =
+        lost.map(|(life, owners)| (life, items::strip(snapshot, life, owners))).collect();
     for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
         let signature = sign.signature(&step.finding);
         writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));

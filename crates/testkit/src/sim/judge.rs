@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde_json::Value;
 use sexton_store::engine::Op;
 
 use super::life::{Life, Owner};
@@ -68,7 +67,9 @@ pub struct Judge {
     pub known: BTreeMap<usize, Known>,
     /// When lives were marked.
     marked_at: BTreeMap<String, u64>,
-    /// When their turn came: since then nobody can come before them any more.
+    /// When what they subscribe to was changed last.
+    subscribed_at: BTreeMap<String, u64>,
+    /// What was known when their turn came: since then nobody can come before them any more.
     turn_at: BTreeMap<String, u64>,
     /// Accused lives that were notified of while they were garbage: nothing saves them any more.
     condemned: BTreeSet<String>,
@@ -164,6 +165,10 @@ impl Judge {
             self.epoch = epoch;
         }
         let (uid, marked) = (after.uid.clone(), after.marked.is_some());
+        let known = self.model.lives.get(&uid).map(|known| &known.subscriptions);
+        if known.is_none_or(|known| *known != after.subscriptions) {
+            self.subscribed_at.insert(uid.clone(), at);
+        }
         self.slots.insert(key.to_vec(), uid.clone());
         self.steps.changed(&self.model, &after);
         self.model.lives.insert(uid.clone(), after);
@@ -244,7 +249,9 @@ impl Judge {
             })
         };
         if notified(after) && !notified(before) {
-            self.turn_at.entry(before.uid.clone()).or_insert(at);
+            let known = self.known.get(&number).copied().unwrap_or_default();
+            let seen = if known.blind { 0 } else { known.revision.min(at) };
+            self.turn_at.entry(before.uid.clone()).or_insert(seen);
         }
         if after.marked.is_none() && notified(after) && !notified(before) {
             self.justify(number, before, "condemned", at);
@@ -343,9 +350,13 @@ impl Judge {
         if known.blind {
             return;
         }
+        let turn = self.turn_at.get(&life.uid).copied().unwrap_or(u64::MAX).min(known.revision);
+        if self.subscribed_at.get(&life.uid).is_some_and(|subscribed| *subscribed > turn) {
+            // Who subscribes when its turn has come already is too late.
+            return;
+        }
         let mut early = Vec::new();
         for target in self.model.lives.values().filter(|target| target.uid != life.uid) {
-            let turn = self.turn_at.get(&life.uid).copied().unwrap_or(u64::MAX).min(known.revision);
             let surely = self.marked_at.get(&target.uid).is_some_and(|marked| *marked <= turn);
             let subscribes = self.model.subscribers(target).any(|(other, _)| other.uid == life.uid);
             if surely && subscribes && !self.model.waits(target, life, true) {
@@ -374,16 +385,5 @@ impl Judge {
             self.accuse(format!("{many} requests and no end"));
         }
         many >= ENDLESS
-    }
-
-    /// Whether somebody is on its way out and only needs time.
-    pub fn busy(&self) -> bool {
-        self.model.lives.values().any(|life| {
-            let journal = life.journal().unwrap_or(Value::Null);
-            let mut open = journal["open"].as_object().into_iter().flatten();
-            open.any(|(_, pending)| {
-                pending["asked"] == true || (pending["next"].is_i64() && pending["block"].is_null())
-            })
-        })
     }
 }

@@ -63,4 +63,15 @@ impl Judge {
         let anybody = self.model.lives.values().next();
         anybody.is_some_and(|life| self.model.leads(life, &bare) == Leads::Unknown)
     }
+
+    /// Whether somebody is on its way out and only needs time.
+    pub fn busy(&self) -> bool {
+        self.model.lives.values().any(|life| {
+            let journal = life.journal().unwrap_or(Value::Null);
+            let mut open = journal["open"].as_object().into_iter().flatten();
+            open.any(|(_, pending)| {
+                pending["asked"] == true || (pending["next"].is_i64() && pending["block"].is_null())
+            })
+        })
+    }
 }

@@ -70,6 +70,8 @@ impl Model {
         }
         match self.ghosts.get(&reference.uid) {
             Some(ghost) if Self::fits(dependent, reference, ghost) => Leads::ToGhost,
+            // It was never what the reference says; that it is gone is known, even if its kind is gone, too.
+            Some(_) => Leads::Nowhere,
             _ if !self.knows(&reference.group, &reference.kind) => Leads::Unknown,
             _ => Leads::Nowhere,
         }
