@@ -10,7 +10,7 @@ mod stays;
 pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
@@ -39,10 +39,18 @@ pub(crate) trait Sign {
 /// can rely on a mark that cannot be taken back.
 pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
     let judgement = &decision.judgement;
-    let lost = judgement.strips.iter().map(|strip| (strip.life, items::lost_now(snapshot, strip)));
-    let lost = lost.filter(|(_, owners)| !owners.is_empty());
-    let mut writes: Vec<Write> =
-        lost.map(|(life, owners)| (life, items::strip(snapshot, life, owners))).collect();
+    // Two detectors may say it of the same life.
+    let mut lost: BTreeMap<LifeId, BTreeSet<String>> = BTreeMap::new();
+    for strip in &judgement.strips {
+        let owners = items::lost_now(snapshot, strip);
+        if !owners.is_empty() {
+            lost.entry(strip.life).or_default().extend(owners);
+        }
+    }
+    let strips = lost.into_iter();
+    let mut writes: Vec<Write> = strips
+        .map(|(life, owners)| (life, items::strip(snapshot, life, owners.into_iter().collect())))
+        .collect();
     for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
         let signature = sign.signature(&step.finding);
         writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));

@@ -62,3 +62,17 @@ async fn deleted_at_the_last_moment() {
         assert_eq!(left(&world).await, expected, "{policy}");
     }
 }
+
+/// Two reasons to lose references, of which one is that another owner is an orphan: still it is one write.
+#[tokio::test]
+async fn left_behind_by_one_and_kept_by_an_orphan() {
+    let world = World::new().await;
+    let leaver = make(&world, "leaver", &[]).await;
+    let keeper = make(&world, "orphan", &[("nobody", "never-was")]).await;
+    make(&world, "child", &[("leaver", &leaver), ("orphan", &keeper)]).await;
+    delete(&world, "configmaps/leaver", "Orphan").await;
+    let (_, mut collecting) = gated(&world);
+    let summary = collecting.settled(&world).await;
+    assert_eq!((summary.doomed, summary.blockers.len()), (0, 0), "{summary:#?}");
+    assert!(!left(&world).await.contains(&"leaver".to_owned()));
+}
