@@ -14,7 +14,7 @@ use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{self, Call, ObjectRef, Verdict};
-use sexton_model::time;
+use sexton_model::{marks, time};
 use tokio::sync::Semaphore;
 
 use crate::hooks::{HookError, Hooks};
@@ -138,6 +138,8 @@ impl Caller {
         let subscriber = match &self.subscriber {
             None => None,
             Some((kind, namespace, name, uid)) => match self.read(kind, namespace, name, uid).await? {
+                // What is destroyed runs no method any more, even if that has just happened.
+                Some(document) if is_destroyed(&document) => return Ok(Reply::Left),
                 Some(document) => Some(document),
                 None => return Ok(Reply::Left),
             },
@@ -188,6 +190,11 @@ impl Caller {
         let found = self.resources.find(&Place::new(kind, namespace), name).await?;
         Ok(found.filter(|document| text(document, "/metadata/uid") == uid))
     }
+}
+
+fn is_destroyed(document: &Value) -> bool {
+    let annotations = document.pointer("/metadata/annotations");
+    annotations.and_then(|all| all.get(marks::DESTROYED)).is_some_and(|value| value == "true")
 }
 
 fn wire_phase(phase: Phase) -> hook::Phase {

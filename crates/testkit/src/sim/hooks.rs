@@ -135,8 +135,6 @@ impl Runner for Moody {
         };
         if call.phase == Phase::Warning {
             self.perhaps_rescue(call).await;
-            let uid = call.object["metadata"]["uid"].as_str().unwrap_or_default();
-            air.judge.lock().unwrap().warned(uid);
         }
         if matches!(verdict, Verdict::Done { .. } | Verdict::Gone) {
             self.moods.done.lock().unwrap().insert(call.idempotency_key.clone(), verdict.clone());

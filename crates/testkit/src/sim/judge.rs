@@ -77,20 +77,12 @@ pub struct Judge {
     pub steps: Steps,
     /// What happened.
     pub figures: Figures,
-    /// Who was doomed before each of the last writes of people, newest last.
-    recently: VecDeque<(u64, BTreeSet<String>)>,
-    /// Whether a collector must know what people did a moment ago.
-    pub strict: bool,
     /// The epoch of the lease.
     pub epoch: i64,
     /// The collector that began this epoch: nobody else may write in it.
     turn_of: Option<usize>,
     /// When lives were changed or removed last.
     pub(super) changed_at: BTreeMap<String, u64>,
-    /// Up to here everything has happened.
-    pub now: u64,
-    /// When those who were warned of a life answered last: what was done before that is known to whoever asked.
-    warned_at: BTreeMap<String, u64>,
 }
 
 impl Judge {
@@ -131,14 +123,7 @@ impl Judge {
                 Op::Put { key, value } => (key, Life::read(key, value)),
                 Op::Delete { key } => (key, None),
             };
-            if actor == Actor::People {
-                self.recently.push_back((at, self.model.doomed().into_keys().collect()));
-                if self.recently.len() > 60 {
-                    self.recently.pop_front();
-                }
-            }
             let before = self.slots.get(key.as_ref()).and_then(|uid| self.model.lives.get(uid)).cloned();
-            self.now = at;
             self.change(actor, before.as_ref(), after.as_ref(), at);
             for life in before.iter().chain(&after) {
                 self.changed_at.insert(life.uid.clone(), at);
@@ -240,7 +225,7 @@ impl Judge {
         }
         if before.marked.is_none() && after.marked.is_some() {
             self.figures.count("marks");
-            self.justify(number, before, "marked", at);
+            self.justify(before, "marked", at);
         }
         let notified = |life: &Life| {
             let stage = life.journal().map(|state| state["stage"].clone());
@@ -254,14 +239,9 @@ impl Judge {
             self.turn_at.entry(before.uid.clone()).or_insert(seen);
         }
         if after.marked.is_none() && notified(after) && !notified(before) {
-            self.justify(number, before, "condemned", at);
+            self.justify(before, "condemned", at);
             self.condemned.insert(before.uid.clone());
         }
-    }
-
-    /// Somebody who was warned of a life has answered.
-    pub fn warned(&mut self, uid: &str) {
-        self.warned_at.insert(uid.to_owned(), self.now);
     }
 
     /// Whether a life that lives on may lose a reference to an owner, by what the collector could know.
@@ -282,21 +262,14 @@ impl Judge {
         }
     }
 
-    /// Whether a life that is not marked may be destroyed.
-    fn justify(&mut self, number: usize, life: &Life, what: &str, at: u64) {
+    /// Whether a life that is not marked may be destroyed, by what is true at this very moment: whatever somebody did
+    /// right before is a condition of the write.
+    fn justify(&mut self, life: &Life, what: &str, at: u64) {
         let name = life.named();
         if life.protected() && !self.condemned.contains(&life.uid) {
             self.accuse(format!("{at}: {name} is protected and was {what}"));
         }
         if !self.condemned.contains(&life.uid) && !self.model.doomed().contains_key(&life.uid) {
-            let known = self.known.get(&number).copied().unwrap_or_default();
-            let warned = self.warned_at.get(&life.uid).copied().unwrap_or(0);
-            let seen = known.revision.max(warned);
-            let was = |(at, doomed): &(u64, BTreeSet<String>)| *at > seen && doomed.contains(&life.uid);
-            if !self.strict && (known.blind || self.recently.iter().any(was)) {
-                self.figures.count("rescues that came too late to be known");
-                return;
-            }
             self.accuse(format!("{at}: {name} was {what} and nothing asked for it: {:?}", life.owners));
         }
     }
@@ -311,7 +284,7 @@ impl Judge {
             }
         }
         if life.marked.is_none() {
-            self.justify(number, life, "removed", at);
+            self.justify(life, "removed", at);
         } else {
             self.nobody_waits(life, at);
         }

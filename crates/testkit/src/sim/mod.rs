@@ -100,7 +100,6 @@ impl Run {
     async fn new(seed: u64) -> Run {
         let mut chance = Chance::new(seed);
         let judge: Arc<Mutex<Judge>> = Arc::default();
-        judge.lock().unwrap().strict = std::env::var("SEXTON_SIM_STRICT").is_ok();
         judge.lock().unwrap().most =
             std::env::var("SEXTON_SIM_SHOWN").ok().and_then(|most| most.parse().ok());
         let nature: Arc<FixedNature> = Arc::default();

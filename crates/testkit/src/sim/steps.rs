@@ -62,6 +62,7 @@ impl Steps {
             self.destroys.insert(uid.to_owned());
         }
         let with_handler = model.subscribers(life).filter(|(_, handler)| handler.is_some());
+        let with_handler = with_handler.filter(|(subscriber, _)| !subscriber.destroyed());
         let told = with_handler.map(|(subscriber, _)| subscriber.uid.clone()).collect();
         self.told.insert(uid.to_owned(), told);
     }

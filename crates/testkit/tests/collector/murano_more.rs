@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use sexton_model::feed::Line;
 use sexton_model::hook::Verdict;
+use sexton_testkit::collecting::quick;
 use sexton_testkit::things::owner;
-use sexton_testkit::{Call, Collecting, Scripted, World};
+use sexton_testkit::{Call, Collecting, Gate, Scripted, World};
 
 use crate::common::{CLASSES, ask, class, delete, hears, left, make, make_with, metadata, pass};
 use crate::murano::stage;
@@ -172,7 +174,7 @@ async fn a_veto_for_a_follower_saves_the_orphan() {
     let secrets = "/api/v1/namespaces/default/secrets";
     let orphan =
         json!({"metadata": {"name": "o", "ownerReferences": [owner("ConfigMap", "gone", "never-was")]}});
-    let mut settings = sexton_testkit::collecting::quick("tests");
+    let mut settings = quick("tests");
     settings.orphan_grace = std::time::Duration::from_secs(5);
     let mut collecting = Collecting::with(&world, settings, hooks.clone());
     let o =
@@ -216,7 +218,7 @@ async fn what_is_given_up_is_not_called_for_later() {
     make_with(&world, "second", &[], json!({"finalizers": ["example.com/hold"]})).await;
     let (finish, finished) = tokio::sync::oneshot::channel::<()>();
     hooks.during("destroying destroy first", async move { _ = finished.await });
-    let mut settings = sexton_testkit::collecting::quick("tests");
+    let mut settings = quick("tests");
     settings.hooks_at_once = 1;
     let mut collecting = Collecting::with(&world, settings, hooks.clone());
     delete(&world, "configmaps/first", "").await;
@@ -228,4 +230,22 @@ async fn what_is_given_up_is_not_called_for_later() {
     finish.send(()).unwrap();
     collecting.settled(&world).await;
     assert_eq!(hooks.heard(), ["destroying destroy first"]);
+}
+
+/// What is destroyed runs no method any more, also if the collector has not heard of it yet.
+#[tokio::test]
+async fn who_was_destroyed_a_moment_ago_hears_nothing() {
+    let (world, hooks) = stage().await;
+    make(&world, "a", &[]).await;
+    make_with(&world, "b", &[], hears(&["a"])).await;
+    let gate = Gate::to(&world);
+    gate.only(|line| !matches!(line, Line::Modified(seen) if seen.object.metadata.name == "b"));
+    let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate);
+    collecting.settled(&world).await;
+    let destroyed = json!({"metadata": {"annotations": {"sexton.dev/destroyed": "true"}}});
+    world.merge("configmaps/b", &destroyed).await.expect(200);
+    delete(&world, "configmaps/a", "").await;
+    collecting.settled(&world).await;
+    assert_eq!(hooks.heard(), ["destroying destroy a"]);
+    assert_eq!(left(&world).await, ["b"]);
 }
