@@ -9,6 +9,8 @@ use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, S
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, Revision, Uid, marks};
 
+use super::early::rests_on;
+
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
     snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
@@ -112,17 +114,14 @@ pub(crate) fn delete(
             let owners = Some(owner_uids(snapshot, finding.life, false));
             match judgement.follows_owners(snapshot, finding.life) {
                 true => Item { absent: owner_uids(snapshot, finding.life, true), owners, ..item },
-                false => Item { marked: not_marked_yet(snapshot, finding), owners, ..item },
+                false => {
+                    // Should one be saved at the last moment, so is whoever would have followed it.
+                    let marked = rests_on(snapshot, judgement, finding).into_iter();
+                    Item { marked: marked.map(|owner| snapshot.uid(owner).0).collect(), owners, ..item }
+                }
             }
         }
     }
-}
-
-/// The owner whose mark takes a life along, if that is not seen on it: should it be saved at the last moment, so is
-/// whoever would have followed it.
-fn not_marked_yet(snapshot: &Snapshot, finding: &Finding) -> Vec<String> {
-    let owner = finding.cause.life().filter(|owner| !snapshot.is_marked(*owner));
-    owner.map(|owner| snapshot.uid(owner).0).into_iter().collect()
 }
 
 /// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it

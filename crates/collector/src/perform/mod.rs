@@ -2,6 +2,7 @@
 //!
 //! It has no choice: whose turn it is is the plan's, and each write carries the evidence on which it rests.
 
+mod early;
 pub(crate) mod items;
 mod prepare;
 mod send;
@@ -51,9 +52,14 @@ pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -
     let mut writes: Vec<Write> = strips
         .map(|(life, owners)| (life, items::strip(snapshot, life, owners.into_iter().collect())))
         .collect();
-    for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
-        let signature = sign.signature(&step.finding);
-        writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));
+    let early = early::early(snapshot, decision);
+    for step in causes_first(decision) {
+        let signature = || sign.signature(&step.finding);
+        if early.contains(&step.life) {
+            writes.push((step.life, early::mark(snapshot, judgement, &step.finding, &signature())));
+        } else if needs_mark(&step.finding) {
+            writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature())));
+        }
     }
     writes
 }
@@ -169,6 +175,12 @@ pub(crate) fn turns<'a>(
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
         if group.members.iter().any(|step| first.refused.contains_key(&step.life)) {
+            continue;
+        }
+        // Who was marked early is seen with its mark first.
+        let early =
+            |step: &Step| step.finding.policy == Policy::Background && marked_now.contains(&step.life);
+        if group.members.iter().any(early) {
             continue;
         }
         // Somebody who would have to go before does not: the turn of this group does not come.

@@ -192,19 +192,21 @@ impl Model {
         let doomed = self.doomed_by(false);
         life.owners.iter().any(|reference| match self.leads(life, reference) {
             Leads::To(owner) => {
-                let goes = owner.has("cascade_deletion") || owner.has("foregroundDeletion");
-                !doomed.contains_key(&owner.uid) && !(owner.marked.is_some() && goes)
+                let takes = owner.has("cascade_deletion") || owner.has("foregroundDeletion");
+                let goes = doomed.contains_key(&owner.uid) || (owner.marked.is_some() && takes);
+                !goes
             }
             Leads::ToGhost => self.ghosts.get(&reference.uid).is_some_and(|ghost| ghost.has("orphan")),
             Leads::Astray | Leads::Nowhere | Leads::Unknown => false,
         })
     }
 
-    /// All owners of a life, theirs, and so on; also those who are gone.
+    /// All owners of a life, theirs, and so on, and whatever they lie in; also those who are gone.
     pub fn above(&self, life: &Life) -> BTreeSet<String> {
         let mut above = BTreeSet::new();
         let mut todo = vec![life];
         while let Some(life) = todo.pop() {
+            above.extend(self.around(life).map(|around| around.uid.clone()));
             let fresh = life.owners.iter().filter(|owner| above.insert(owner.uid.clone()));
             todo.extend(fresh.filter_map(|owner| self.lives.get(&owner.uid).or(self.ghosts.get(&owner.uid))));
         }
