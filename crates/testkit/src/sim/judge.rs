@@ -66,11 +66,13 @@ pub struct Judge {
     /// By the number of the collector, when it began its last request.
     pub known: BTreeMap<usize, Known>,
     /// When lives were marked.
-    marked_at: BTreeMap<String, u64>,
+    pub(super) marked_at: BTreeMap<String, u64>,
     /// When what they subscribe to was changed last.
-    subscribed_at: BTreeMap<String, u64>,
+    pub(super) subscribed_at: BTreeMap<String, u64>,
     /// What was known when their turn came: since then nobody can come before them any more.
-    turn_at: BTreeMap<String, u64>,
+    pub(super) turn_at: BTreeMap<String, u64>,
+    /// Those in a circle with whom their turn came: they go together, whatever becomes of the circle.
+    pub(super) together: BTreeMap<String, BTreeSet<String>>,
     /// Accused lives that were notified of while they were garbage: nothing saves them any more.
     condemned: BTreeSet<String>,
     /// Who goes through which steps.
@@ -225,7 +227,7 @@ impl Judge {
         }
         if before.marked.is_none() && after.marked.is_some() {
             self.figures.count("marks");
-            self.justify(before, "marked", at);
+            self.justify(number, before, "marked", at);
         }
         let notified = |life: &Life| {
             let stage = life.journal().map(|state| state["stage"].clone());
@@ -234,12 +236,10 @@ impl Judge {
             })
         };
         if notified(after) && !notified(before) {
-            let known = self.known.get(&number).copied().unwrap_or_default();
-            let seen = if known.blind { 0 } else { known.revision.min(at) };
-            self.turn_at.entry(before.uid.clone()).or_insert(seen);
+            self.turn_came(number, before, at);
         }
         if after.marked.is_none() && notified(after) && !notified(before) {
-            self.justify(before, "condemned", at);
+            self.justify(number, before, "condemned", at);
             self.condemned.insert(before.uid.clone());
         }
     }
@@ -262,14 +262,27 @@ impl Judge {
         }
     }
 
+    /// Whether an owner is marked in another way than the collector could know: that is no condition of its writes.
+    fn changed_policy(&self, number: usize, life: &Life) -> bool {
+        let known = self.known.get(&number).copied().unwrap_or_default();
+        let above = self.model.above(life);
+        let marked =
+            above.iter().filter(|uid| self.model.lives.get(*uid).is_some_and(|one| one.marked.is_some()));
+        let mut marked = marked.filter_map(|uid| self.changed_at.get(uid));
+        marked.any(|at| known.blind || *at > known.revision)
+    }
+
     /// Whether a life that is not marked may be destroyed, by what is true at this very moment: whatever somebody did
     /// right before is a condition of the write.
-    fn justify(&mut self, life: &Life, what: &str, at: u64) {
+    fn justify(&mut self, number: usize, life: &Life, what: &str, at: u64) {
         let name = life.named();
         if life.protected() && !self.condemned.contains(&life.uid) {
             self.accuse(format!("{at}: {name} is protected and was {what}"));
         }
         if !self.condemned.contains(&life.uid) && !self.model.doomed().contains_key(&life.uid) {
+            if self.changed_policy(number, life) {
+                return self.figures.count("policies that were changed at the last moment");
+            }
             self.accuse(format!("{at}: {name} was {what} and nothing asked for it: {:?}", life.owners));
         }
     }
@@ -284,7 +297,7 @@ impl Judge {
             }
         }
         if life.marked.is_none() {
-            self.justify(life, "removed", at);
+            self.justify(number, life, "removed", at);
         } else {
             self.nobody_waits(life, at);
         }
@@ -314,31 +327,6 @@ impl Judge {
         if !left.is_empty() {
             let name = life.named();
             self.accuse(format!("{at}: {name} ({:?}) went before {}", life.finalizers, left.join(", ")));
-        }
-    }
-
-    /// A subscriber goes after everything that it wants to outlive, as far as the collector could know.
-    fn order(&mut self, number: usize, life: &Life, at: u64) {
-        let known = self.known.get(&number).copied().unwrap_or_default();
-        if known.blind {
-            return;
-        }
-        let turn = self.turn_at.get(&life.uid).copied().unwrap_or(u64::MAX).min(known.revision);
-        if self.subscribed_at.get(&life.uid).is_some_and(|subscribed| *subscribed > turn) {
-            // Who subscribes when its turn has come already is too late.
-            return;
-        }
-        let mut early = Vec::new();
-        for target in self.model.lives.values().filter(|target| target.uid != life.uid) {
-            let surely = self.marked_at.get(&target.uid).is_some_and(|marked| *marked <= turn);
-            let subscribes = self.model.subscribers(target).any(|(other, _)| other.uid == life.uid);
-            if surely && subscribes && !self.model.waits(target, life, true) {
-                early.push(target.named());
-            }
-        }
-        if !early.is_empty() {
-            let name = life.named();
-            self.accuse(format!("{at}: {name} went before {}, to which it subscribes", early.join(", ")));
         }
     }
 }

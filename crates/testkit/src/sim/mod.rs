@@ -13,6 +13,7 @@ pub mod judge;
 mod left;
 pub mod life;
 pub mod model;
+mod order;
 pub mod people;
 pub mod sorts;
 pub mod steps;
