@@ -6,11 +6,13 @@ pub(crate) mod items;
 mod prepare;
 mod send;
 mod stays;
+mod writes;
 
 pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
+pub(crate) use writes::Writes;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
@@ -22,30 +24,51 @@ use crate::hooked::has_steps;
 use crate::request::Request;
 use items::Signature;
 use stays::Staying;
+use writes::Basis;
 
-/// A write and whom it is about.
-pub(crate) type Write = (LifeId, Item);
+/// How many tombstones of each collection are on their way.
+pub(crate) type Burials = HashMap<String, usize>;
 
 /// What goes with the writes about one life.
 pub(crate) trait Sign {
     /// In which collection it dies, and on whose wish.
     fn signature(&self, finding: &Finding) -> Signature;
 
-    /// What is left behind of it.
-    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value>;
+    /// What is left behind of it, and counted.
+    fn tombstone(
+        &self,
+        snapshot: &Snapshot,
+        finding: &Finding,
+        burials: &mut Burials,
+    ) -> Option<serde_json::Value>;
 }
 
 /// Strips, and the marks of everybody whose policy leaves one: owners before those they own, so that whoever follows
 /// can rely on a mark that cannot be taken back.
-pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
-    let judgement = &decision.judgement;
-    let ready = judgement.strips.iter().filter(|strip| strip.ready);
-    let mut writes: Vec<Write> = ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
+pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn Sign) -> Writes<'a> {
+    let mut writes = Writes::default();
+    for strip in decision.judgement.strips.iter().filter(|strip| strip.ready) {
+        writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), || items::strip(snapshot, strip));
+    }
     for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
-        let signature = sign.signature(&step.finding);
-        writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));
+        delete(&mut writes, snapshot, decision, &step.finding, sign);
     }
     writes
+}
+
+/// The deletion of a life, together with others who die on the same evidence.
+fn delete<'a>(
+    writes: &mut Writes<'a>,
+    snapshot: &Snapshot,
+    decision: &'a Decision,
+    finding: &'a Finding,
+    sign: &dyn Sign,
+) {
+    let make = || decision.deletion(snapshot, finding, &sign.signature(finding));
+    match decision.has_late_owners(finding.life) {
+        true => writes.alone(finding.life, make()),
+        false => writes.share(snapshot, finding.life, Basis::Deletion(finding), make),
+    }
 }
 
 /// Everybody after the one whose mark takes it along: those first who follow nobody.
@@ -75,18 +98,8 @@ fn needs_mark(finding: &Finding) -> bool {
     !finding.marked && finding.policy != Policy::Background && finding.detector != Detector::Orphaned
 }
 
-/// Adds what is left behind of those whom a write removes.
-pub(crate) fn bury(snapshot: &Snapshot, decision: &Decision, writes: &mut [Write], sign: &mut dyn Sign) {
-    for (life, item) in writes {
-        let steps = has_steps(snapshot, *life) || items::is_held_by_others(snapshot, *life);
-        if let Some(finding) = decision.judgement.doomed.get(life).filter(|_| !steps) {
-            item.tombstone = sign.tombstone(snapshot, finding);
-        }
-    }
-}
-
 /// Finalizers of others that somebody gave up.
-pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
+pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item)> {
     let wanted = |life: &LifeId| {
         let request = Request::read(snapshot.request(*life)?)?;
         let finalizer = request.finalizer()?.to_owned();
@@ -110,7 +123,9 @@ pub(crate) struct First {
 #[derive(Debug, Default)]
 pub(crate) struct Turns<'a> {
     /// Simple lives: removed by these writes, in this order.
-    pub(crate) writes: Vec<Write>,
+    pub(crate) writes: Writes<'a>,
+    /// The tombstones among them.
+    pub(crate) burials: Burials,
     /// Groups with lives that go through steps, and it is their turn.
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
@@ -124,7 +139,7 @@ impl<'a> Turns<'a> {
     fn step(
         &mut self,
         snapshot: &Snapshot,
-        decision: &Decision,
+        decision: &'a Decision,
         marked_now: &HashSet<LifeId>,
         group: &'a Group,
         sign: &dyn Sign,
@@ -135,14 +150,46 @@ impl<'a> Turns<'a> {
                 && step.finding.detector != Detector::Orphaned
         };
         for step in group.members.iter().filter(unmarked) {
-            let signature = sign.signature(&step.finding);
-            let item = decision.deletion(snapshot, &step.finding, &signature);
-            self.writes.push((step.life, item));
+            delete(&mut self.writes, snapshot, decision, &step.finding, sign);
         }
         // What has taken all its steps only waits for others.
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
         self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
         self.stepping.push(group);
+    }
+
+    /// The write that removes somebody, or marks it, or takes off what is ours.
+    fn remove(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &'a Decision,
+        step: &'a Step,
+        (marked, goes): (bool, bool),
+        together: &[LifeId],
+        sign: &dyn Sign,
+    ) {
+        let (life, finding) = (step.life, &step.finding);
+        let survivors = decision.survivors_of(life);
+        let release = || items::release(snapshot, finding, together.iter().chain(survivors));
+        let tombstone = if goes { sign.tombstone(snapshot, finding, &mut self.burials) } else { None };
+        if tombstone.is_some() {
+            let item = match marked {
+                true => release(),
+                false => decision.deletion(snapshot, finding, &sign.signature(finding)),
+            };
+            self.writes.alone(life, Item { tombstone, ..item });
+        } else if !marked {
+            delete(&mut self.writes, snapshot, decision, finding, sign);
+        } else if together.len() > 1
+            || !survivors.is_empty()
+            || snapshot.is_referenced(life)
+            || snapshot.is_namespace(life)
+            || snapshot.is_definition(life)
+        {
+            self.writes.alone(life, release());
+        } else {
+            self.writes.share(snapshot, life, Basis::Release(finding.policy), release);
+        }
     }
 }
 
@@ -189,17 +236,7 @@ pub(crate) fn turns<'a>(
                 all_go = false;
                 continue;
             }
-            let item = if marked {
-                items::release(
-                    snapshot,
-                    &step.finding,
-                    together.iter().chain(decision.survivors_of(step.life)),
-                )
-            } else {
-                let signature = sign.signature(&step.finding);
-                decision.deletion(snapshot, &step.finding, &signature)
-            };
-            turns.writes.push((step.life, item));
+            turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
         }
         if all_go {
             queue.extend(together.into_iter().flat_map(|life| progress.gone(life)));

@@ -117,13 +117,23 @@ impl Hand {
         let mut sent = Sent::default();
         let mut rest = items;
         while !rest.is_empty() {
-            let later = rest.split_off(rest.len().min(bulk::MAX_ITEMS));
+            let later = rest.split_off(fitting(&rest));
             let bulk = Bulk { epoch: self.epoch.clone(), items: std::mem::replace(&mut rest, later) };
             let answer = self.gateway.bulk(&bulk).await.map_err(stale)?;
             sent.absorb(check(&bulk, answer)?);
         }
         Ok(sent)
     }
+}
+
+/// How many of the first items go into one request.
+fn fitting(items: &[Item]) -> usize {
+    let mut lives = 0;
+    let fits = |item: &&Item| {
+        lives += item.count();
+        lives <= bulk::MAX_ITEMS
+    };
+    items.iter().take_while(fits).count().max(1)
 }
 
 fn stale(error: BulkError) -> SendError {
@@ -134,7 +144,7 @@ fn stale(error: BulkError) -> SendError {
 }
 
 fn check(bulk: &Bulk, answer: BulkResult) -> Result<Sent, SendError> {
-    let (sent, got) = (bulk.items.len(), answer.items.len());
+    let (sent, got) = (bulk.count(), answer.items.len());
     if sent != got {
         return Err(SendError::Strange { sent, got });
     }

@@ -84,6 +84,17 @@ impl Snapshot {
         self.words.text(self.life(life).finalizers).split('\n').filter(|finalizer| !finalizer.is_empty())
     }
 
+    /// Whether two lives are held by the same.
+    pub fn have_same_finalizers(&self, one: LifeId, another: LifeId) -> bool {
+        self.life(one).finalizers == self.life(another).finalizers
+    }
+
+    /// Whether two lives are of the same kind and in the same namespace.
+    pub fn are_in_same_place(&self, one: LifeId, another: LifeId) -> bool {
+        let (one, another) = (self.life(one), self.life(another));
+        (one.kind, one.namespace) == (another.kind, another.namespace)
+    }
+
     /// The policy that its finalizers record. Of contradicting ones the least destructive counts.
     pub fn policy(&self, life: LifeId) -> Option<Policy> {
         self.life(life).recorded

@@ -1,11 +1,11 @@
 //! What is left of a life: a record that comes into being in the very transaction that removes it.
 
 use serde_json::{Value, json};
-use sexton_model::bulk::Item;
 use sexton_model::{Document, FieldError, GroupResource, Key, Status, Stored, names, time};
 use sexton_store::Object;
 use sexton_store::engine::RawKey;
 
+use super::item::Asked;
 use crate::admission;
 use crate::api::{Api, Result};
 
@@ -17,13 +17,18 @@ const KIND: &str = "Tombstone";
 
 impl Api {
     /// The tombstone of a life, and where it stands.
-    pub(super) fn tombstone(&self, item: &Item, spec: &Value, last: &Object) -> Result<(RawKey, Stored)> {
-        let refuse = |error: FieldError| Status::invalid("sexton.dev", KIND, &item.name, &[error]);
+    pub(super) fn tombstone(
+        &self,
+        asked: Asked<'_>,
+        spec: &Value,
+        last: &Object,
+    ) -> Result<(RawKey, Stored)> {
+        let refuse = |error: FieldError| Status::invalid("sexton.dev", KIND, asked.name, &[error]);
         let Value::Object(spec) = spec else {
             return Err(refuse(FieldError::required("tombstone", "must be an object")).into());
         };
         let name = match spec.get("name") {
-            None => item.uid.as_str(),
+            None => asked.uid,
             Some(name) => name.as_str().unwrap_or_default(),
         };
         if let Err(why) = names::dns_subdomain(name) {
