@@ -24,8 +24,19 @@ impl Snapshot {
         }
     }
 
+    /// Whether a life is in this slot.
+    pub fn is_at(&self, life: LifeId, key: &Key) -> bool {
+        let seen = self.life(life);
+        let kind = (self.kinds.named(seen.kind).group.as_str(), self.kinds.get(seen.kind).resource.as_str());
+        kind == (key.kind.group.as_str(), key.kind.resource.as_str())
+            && (self.namespace(life), self.name(life)) == (key.namespace.as_str(), key.name.as_str())
+    }
+
     /// Orders lives by their slots, as their keys would be.
     pub fn compare(&self, a: LifeId, b: LifeId) -> Ordering {
+        if self.are_in_same_place(a, b) {
+            return self.name(a).cmp(self.name(b));
+        }
         let words = |life: LifeId| {
             let seen = self.life(life);
             let (row, name) = (self.kinds.get(seen.kind), self.kinds.named(seen.kind));

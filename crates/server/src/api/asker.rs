@@ -82,6 +82,11 @@ impl Api {
         }
     }
 
+    /// The same as an annotation, if it is known who asks.
+    pub(super) fn signature(&self) -> Option<(&'static str, &str)> {
+        (!self.asker.user.is_empty()).then(|| (DELETED_BY, &*self.asker.user))
+    }
+
     /// Remembers who is about to remove a life. Before the removal: those who watch hear of it at once.
     pub(super) fn sign_removal(&self, uid: &str) {
         self.removals().remember(uid, &self.asker.user);

@@ -424,7 +424,8 @@ async fn the_order_holds_over_many_commits() {
     world.delete("configmaps/root").await;
     let first = also.remove(0);
     let name = |life: &Value, at: usize| life[at].as_str().unwrap().to_owned();
-    let children = with(item(&name(&first, 0), &name(&first, 1), delete("Background")), json!({"also": also}));
+    let children =
+        with(item(&name(&first, 0), &name(&first, 1), delete("Background")), json!({"also": also}));
     let owner = with(
         item("root", &root, release(&["example.com/mine", "cascade_deletion"])),
         json!({"unreferenced": true}),
