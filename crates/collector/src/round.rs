@@ -72,8 +72,8 @@ impl Collector {
         self.ledger.buries(&turns.burials);
         let stepping = turns.stepping;
         let mut refused = first.refused;
-        let Writes { items, lives, .. } = turns.writes;
-        let removed = hand.send(items).await?;
+        let Writes { items, lives, stages, .. } = turns.writes;
+        let removed = hand.send_in_stages(items, &stages).await?;
         let denials = lives.iter().zip(&removed.results);
         refused.extend(denials.filter_map(|(life, result)| Some((*life, Sent::denial(result)?))));
         if !refused.is_empty() {
@@ -114,8 +114,8 @@ impl Collector {
         }
         let snapshot = &self.view.snapshot;
         let hoped = prepared.hoped();
-        let Writes { items, lives, .. } = prepared.first;
-        let sending = hand.begin(items);
+        let Writes { items, lives, stages, .. } = prepared.first;
+        let sending = hand.begin(items, stages);
         // So that it gets going, also where there is one processor only.
         tokio::task::yield_now().await;
         let turns = perform::turns(snapshot, decision, &hoped, &self.ledger);

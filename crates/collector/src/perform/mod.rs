@@ -50,8 +50,11 @@ pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn 
     for strip in decision.judgement.strips.iter().filter(|strip| strip.ready) {
         writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), || items::strip(snapshot, strip));
     }
-    for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
-        delete(&mut writes, snapshot, decision, &step.finding, sign);
+    for layer in causes_first(decision) {
+        writes.next_stage();
+        for step in layer.into_iter().filter(|step| needs_mark(&step.finding)) {
+            delete(&mut writes, snapshot, decision, &step.finding, sign);
+        }
     }
     writes
 }
@@ -71,26 +74,28 @@ fn delete<'a>(
     }
 }
 
-/// Everybody after the one whose mark takes it along: those first who follow nobody.
-fn causes_first(decision: &Decision) -> Vec<&Step> {
-    let mut followers: BTreeMap<LifeId, Vec<&Step>> = BTreeMap::new();
-    let mut ordered: Vec<&Step> = Vec::new();
+/// Everybody after the one whose mark takes it along, in layers: those first who follow nobody.
+fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
+    let mut followers: HashMap<LifeId, Vec<&Step>> = HashMap::new();
+    let mut layer: Vec<&Step> = Vec::new();
     for step in decision.plan.steps() {
         match step.finding.cause {
             Cause::OwnerDoomed { owner } if !step.finding.marked && decision.judgement.dooms(owner) => {
                 followers.entry(owner).or_default().push(step);
             }
-            _ => ordered.push(step),
+            _ => layer.push(step),
         }
     }
-    let mut at = 0;
-    while let Some(step) = ordered.get(at).copied() {
-        ordered.extend(followers.remove(&step.life).unwrap_or_default());
-        at += 1;
+    let mut layers = Vec::new();
+    while !layer.is_empty() {
+        let below = layer.iter().flat_map(|step| followers.remove(&step.life).unwrap_or_default()).collect();
+        layers.push(std::mem::replace(&mut layer, below));
     }
     // Nobody is its own cause; if somebody were, it would still not be forgotten.
-    ordered.extend(followers.into_values().flatten());
-    ordered
+    let mut rest: Vec<&Step> = followers.into_values().flatten().collect();
+    rest.sort_by_key(|step| step.life);
+    layers.push(rest);
+    layers
 }
 
 /// Whether a life is marked before anything below it is touched.
@@ -203,8 +208,13 @@ pub(crate) fn turns<'a>(
     let (mut turns, marked_now) = (Turns::default(), &first.marked);
     let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
-    let mut queue: VecDeque<&Group> = progress.ready().collect();
-    while let Some(group) = queue.pop_front() {
+    let mut queue: VecDeque<(&Group, usize)> = progress.ready().map(|group| (group, 0)).collect();
+    let mut stage = 0;
+    while let Some((group, of)) = queue.pop_front() {
+        if of > stage {
+            turns.writes.next_stage();
+            stage = of;
+        }
         if group.members.iter().any(|step| first.refused.contains_key(&step.life)) {
             continue;
         }
@@ -239,7 +249,8 @@ pub(crate) fn turns<'a>(
             turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
         }
         if all_go {
-            queue.extend(together.into_iter().flat_map(|life| progress.gone(life)));
+            let free = together.into_iter().flat_map(|life| progress.gone(life));
+            queue.extend(free.map(|group| (group, stage + 1)));
         }
     }
     turns

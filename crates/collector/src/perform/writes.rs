@@ -15,6 +15,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) items: Vec<Item>,
     /// In the order of the results.
     pub(crate) lives: Vec<LifeId>,
+    /// Where a stage begins: what is in one stage does not depend on anything else in it.
+    pub(crate) stages: Vec<usize>,
     /// The last life and on what its item rests, if others may share it.
     last: Option<(LifeId, Basis<'a>)>,
 }
@@ -51,6 +53,14 @@ impl Basis<'_> {
 impl<'a> Writes<'a> {
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// What comes now may depend on what was there before.
+    pub(crate) fn next_stage(&mut self) {
+        if self.stages.last().copied().unwrap_or(0) < self.items.len() {
+            self.stages.push(self.items.len());
+            self.last = None;
+        }
     }
 
     /// A write that nobody shares.
