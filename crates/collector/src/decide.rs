@@ -53,6 +53,11 @@ impl Decision {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether some of its owners go after it.
+    pub(crate) fn has_late_owners(&self, life: LifeId) -> bool {
+        self.late_owners.contains_key(&life)
+    }
+
     /// Proves the plan with other code than that which made it. Nothing is written before.
     pub(crate) fn prove(&self, snapshot: &Snapshot) -> Result<(), Unproved> {
         plan::check(snapshot, &self.judgement, &self.plan).map_err(Unproved)

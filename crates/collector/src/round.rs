@@ -10,7 +10,7 @@ use sexton_model::bulk::Outcome;
 use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
-use crate::perform::{self, First, Prepared, SendError, Sent, Turns};
+use crate::perform::{self, First, Prepared, SendError, Sent, Turns, Writes};
 
 impl Collector {
     /// Looks and acts. Gives back up to which revision it wrote.
@@ -63,17 +63,17 @@ impl Collector {
         let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
             return Ok((Sent::default(), Stuck::default()));
         };
-        let (mut sent, first, mut turns) = self.send_first(&hand, decision, prepared).await?;
+        let (mut sent, first, turns) = self.send_first(&hand, decision, prepared).await?;
         if sent.refusals().any(|(_, refusal)| Sent::denial(refusal).is_none()) {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
             return Ok((sent, Stuck::default()));
         }
-        perform::bury(&self.view.snapshot, decision, &mut turns.writes, &mut self.ledger);
+        self.ledger.buries(&turns.burials);
         let stepping = turns.stepping;
         let mut refused = first.refused;
-        let (lives, writes): (Vec<LifeId>, Vec<_>) = turns.writes.into_iter().unzip();
-        let removed = hand.send(writes).await?;
+        let Writes { items, lives, stages, .. } = turns.writes;
+        let removed = hand.send_in_stages(items, &stages).await?;
         let denials = lives.iter().zip(&removed.results);
         refused.extend(denials.filter_map(|(life, result)| Some((*life, Sent::denial(result)?))));
         if !refused.is_empty() {
@@ -114,8 +114,8 @@ impl Collector {
         }
         let snapshot = &self.view.snapshot;
         let hoped = prepared.hoped();
-        let (lives, items): (Vec<LifeId>, Vec<_>) = prepared.first.into_iter().unzip();
-        let sending = hand.begin(items);
+        let Writes { items, lives, stages, .. } = prepared.first;
+        let sending = hand.begin(items, stages);
         // So that it gets going, also where there is one processor only.
         tokio::task::yield_now().await;
         let turns = perform::turns(snapshot, decision, &hoped, &self.ledger);

@@ -99,7 +99,8 @@ async fn what_cannot_be_checked_is_said_to_be_weaker() {
     let (_, client) = Faults::over(&world);
     world.create("configmaps", &config_map("a")).await.expect(201);
     let mut last = item(&world, "configmaps", "a", delete("Background")).await;
-    (last.unreferenced, last.tombstone) = (true, Some(json!({"reason": "why not"})));
+    let tombstone = sexton_model::raw::Raw::of(&json!({"reason": "why not"})).unwrap();
+    (last.unreferenced, last.tombstone) = (true, Some(tombstone));
     let weaker = one(&gateway(&client), last).await.weaker.unwrap();
     assert!(weaker.starts_with("unreferenced: ") && weaker.contains("tombstone: "), "{weaker}");
 }

@@ -14,12 +14,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sexton_lifecycle::{Detector, Finding, Snapshot};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
+use sexton_model::raw::Raw;
 use sexton_model::{Uid, time};
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
-use crate::perform::Sign;
 use crate::perform::items::Signature;
+use crate::perform::{Burials, Sign};
 
 /// More deletions than this that begin at the same moment are one collection: a record for each would say less.
 const RECORDS_AT_ONCE: usize = 20;
@@ -174,17 +175,22 @@ impl Ledger {
         snapshot: &Snapshot,
         finding: &Finding,
         state: &sexton_lifecycle::destruction::State,
-    ) -> Option<serde_json::Value> {
+    ) -> Option<Raw> {
         tombstones::of(snapshot, finding, self.collection_of(finding), Some(state))
     }
 
     /// What is left behind of a life whose finalizer somebody gave up: what it stood for may still exist.
-    pub(crate) fn tombstone_of_force(
-        &self,
-        snapshot: &Snapshot,
-        finding: &Finding,
-    ) -> Option<serde_json::Value> {
+    pub(crate) fn tombstone_of_force(&self, snapshot: &Snapshot, finding: &Finding) -> Option<Raw> {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
+    }
+
+    /// Counts tombstones that are on their way.
+    pub(crate) fn buries(&mut self, burials: &Burials) {
+        for (name, count) in burials {
+            if let Some(open) = self.open.get_mut(name) {
+                open.buried += count;
+            }
+        }
     }
 
     /// The collection of a life that dies.
@@ -225,14 +231,15 @@ impl Sign for Ledger {
         }
     }
 
-    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value> {
+    fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw> {
         let name = self.by_root.get(&finding.root)?;
-        let open = self.open.get_mut(name)?;
+        let open = self.open.get(name)?;
+        let buried = open.buried + burials.get(name).copied().unwrap_or(0);
         // What somebody deleted by name and nothing followed is no news to anybody.
-        if !open.worth || open.buried >= self.tombstones {
+        if !open.worth || buried >= self.tombstones {
             return None;
         }
-        open.buried += 1;
+        *burials.entry(name.clone()).or_default() += 1;
         tombstones::of(snapshot, finding, Some(name), None)
     }
 }

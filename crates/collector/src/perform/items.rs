@@ -48,6 +48,7 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         namespace: key.namespace,
         name: key.name,
         uid: snapshot.uid(life).0,
+        also: Vec::new(),
         resource_version: None,
         absent: Vec::new(),
         unreferenced: false,

@@ -7,83 +7,116 @@ pub(crate) mod items;
 mod prepare;
 mod send;
 mod stays;
+mod writes;
 
 pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
+pub(crate) use writes::Writes;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
-use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot, Strip};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
+use sexton_model::raw::Raw;
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::request::Request;
 use items::Signature;
 use stays::Staying;
+use writes::Basis;
 
-/// A write and whom it is about.
-pub(crate) type Write = (LifeId, Item);
+/// How many tombstones of each collection are on their way.
+pub(crate) type Burials = HashMap<String, usize>;
 
 /// What goes with the writes about one life.
 pub(crate) trait Sign {
     /// In which collection it dies, and on whose wish.
     fn signature(&self, finding: &Finding) -> Signature;
 
-    /// What is left behind of it.
-    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value>;
+    /// What is left behind of it, and counted.
+    fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw>;
 }
 
 /// Strips, and the marks of everybody whose policy leaves one: owners before those they own, so that whoever follows
 /// can rely on a mark that cannot be taken back.
-pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
-    let judgement = &decision.judgement;
-    // Two detectors may say it of the same life.
-    let mut lost: BTreeMap<LifeId, BTreeSet<String>> = BTreeMap::new();
-    for strip in &judgement.strips {
-        let owners = items::lost_now(snapshot, strip);
-        if !owners.is_empty() {
-            lost.entry(strip.life).or_default().extend(owners);
-        }
-    }
-    let strips = lost.into_iter();
-    let mut writes: Vec<Write> = strips
-        .map(|(life, owners)| (life, items::strip(snapshot, life, owners.into_iter().collect())))
-        .collect();
+pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn Sign) -> Writes<'a> {
+    let mut writes = Writes::default();
+    strips(&mut writes, snapshot, decision);
     let early = early::early(snapshot, decision);
-    for step in causes_first(decision) {
-        let signature = || sign.signature(&step.finding);
-        if early.contains(&step.life) {
-            writes.push((step.life, early::mark(snapshot, judgement, &step.finding, &signature())));
-        } else if needs_mark(&step.finding) {
-            writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature())));
+    for layer in causes_first(decision) {
+        writes.next_stage();
+        for step in layer {
+            let finding = &step.finding;
+            if early.contains(&step.life) {
+                let judgement = &decision.judgement;
+                let item = early::mark(snapshot, judgement, finding, &sign.signature(finding));
+                writes.alone(step.life, item);
+            } else if needs_mark(finding) {
+                delete(&mut writes, snapshot, decision, finding, sign);
+            }
         }
     }
     writes
 }
 
-/// Everybody after the one whose mark takes it along: those first who follow nobody.
-fn causes_first(decision: &Decision) -> Vec<&Step> {
-    let mut followers: BTreeMap<LifeId, Vec<&Step>> = BTreeMap::new();
-    let mut ordered: Vec<&Step> = Vec::new();
+/// References that are lost. Two detectors may say it of the same life: what the second says is left for the next look.
+fn strips<'a>(writes: &mut Writes<'a>, snapshot: &Snapshot, decision: &'a Decision) {
+    let mut stripped: HashSet<LifeId> = HashSet::new();
+    let (ready, later): (Vec<&Strip>, Vec<&Strip>) =
+        decision.judgement.strips.iter().partition(|strip| strip.ready);
+    for strip in ready.into_iter().chain(later) {
+        let owners = items::lost_now(snapshot, strip);
+        if owners.is_empty() || !stripped.insert(strip.life) {
+            continue;
+        }
+        let make = || items::strip(snapshot, strip.life, owners);
+        match strip.ready {
+            true => writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), make),
+            false => writes.alone(strip.life, make()),
+        }
+    }
+}
+
+/// The deletion of a life, together with others who die on the same evidence.
+fn delete<'a>(
+    writes: &mut Writes<'a>,
+    snapshot: &Snapshot,
+    decision: &'a Decision,
+    finding: &'a Finding,
+    sign: &dyn Sign,
+) {
+    let make = || decision.deletion(snapshot, finding, &sign.signature(finding));
+    match decision.has_late_owners(finding.life) {
+        true => writes.alone(finding.life, make()),
+        false => writes.share(snapshot, finding.life, Basis::Deletion(finding), make),
+    }
+}
+
+/// Everybody after the one whose mark takes it along, in layers: those first who follow nobody.
+fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
+    let mut followers: HashMap<LifeId, Vec<&Step>> = HashMap::new();
+    let mut layer: Vec<&Step> = Vec::new();
     for step in decision.plan.steps() {
         match step.finding.cause {
             Cause::OwnerDoomed { owner } if !step.finding.marked && decision.judgement.dooms(owner) => {
                 followers.entry(owner).or_default().push(step);
             }
-            _ => ordered.push(step),
+            _ => layer.push(step),
         }
     }
-    let mut at = 0;
-    while let Some(step) = ordered.get(at).copied() {
-        ordered.extend(followers.remove(&step.life).unwrap_or_default());
-        at += 1;
+    let mut layers = Vec::new();
+    while !layer.is_empty() {
+        let below = layer.iter().flat_map(|step| followers.remove(&step.life).unwrap_or_default()).collect();
+        layers.push(std::mem::replace(&mut layer, below));
     }
     // Nobody is its own cause; if somebody were, it would still not be forgotten.
-    ordered.extend(followers.into_values().flatten());
-    ordered
+    let mut rest: Vec<&Step> = followers.into_values().flatten().collect();
+    rest.sort_by_key(|step| step.life);
+    layers.push(rest);
+    layers
 }
 
 /// Whether a life is marked before anything below it is touched.
@@ -91,18 +124,8 @@ fn needs_mark(finding: &Finding) -> bool {
     !finding.marked && finding.policy != Policy::Background && finding.detector != Detector::Orphaned
 }
 
-/// Adds what is left behind of those whom a write removes.
-pub(crate) fn bury(snapshot: &Snapshot, decision: &Decision, writes: &mut [Write], sign: &mut dyn Sign) {
-    for (life, item) in writes {
-        let steps = has_steps(snapshot, *life) || items::is_held_by_others(snapshot, *life);
-        if let Some(finding) = decision.judgement.doomed.get(life).filter(|_| !steps) {
-            item.tombstone = sign.tombstone(snapshot, finding);
-        }
-    }
-}
-
 /// Finalizers of others that somebody gave up.
-pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
+pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item)> {
     let wanted = |life: &LifeId| {
         let request = Request::read(snapshot.request(*life)?)?;
         let finalizer = request.finalizer()?.to_owned();
@@ -126,7 +149,9 @@ pub(crate) struct First {
 #[derive(Debug, Default)]
 pub(crate) struct Turns<'a> {
     /// Simple lives: removed by these writes, in this order.
-    pub(crate) writes: Vec<Write>,
+    pub(crate) writes: Writes<'a>,
+    /// The tombstones among them.
+    pub(crate) burials: Burials,
     /// Groups with lives that go through steps, and it is their turn.
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
@@ -140,7 +165,7 @@ impl<'a> Turns<'a> {
     fn step(
         &mut self,
         snapshot: &Snapshot,
-        decision: &Decision,
+        decision: &'a Decision,
         marked_now: &HashSet<LifeId>,
         group: &'a Group,
         sign: &dyn Sign,
@@ -151,14 +176,46 @@ impl<'a> Turns<'a> {
                 && step.finding.detector != Detector::Orphaned
         };
         for step in group.members.iter().filter(unmarked) {
-            let signature = sign.signature(&step.finding);
-            let item = decision.deletion(snapshot, &step.finding, &signature);
-            self.writes.push((step.life, item));
+            delete(&mut self.writes, snapshot, decision, &step.finding, sign);
         }
         // What has taken all its steps only waits for others.
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
         self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
         self.stepping.push(group);
+    }
+
+    /// The write that removes somebody, or marks it, or takes off what is ours.
+    fn remove(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &'a Decision,
+        step: &'a Step,
+        (marked, goes): (bool, bool),
+        together: &[LifeId],
+        sign: &dyn Sign,
+    ) {
+        let (life, finding) = (step.life, &step.finding);
+        let survivors = decision.survivors_of(life);
+        let release = || items::release(snapshot, finding, together.iter().chain(survivors));
+        let tombstone = if goes { sign.tombstone(snapshot, finding, &mut self.burials) } else { None };
+        if tombstone.is_some() {
+            let item = match marked {
+                true => release(),
+                false => decision.deletion(snapshot, finding, &sign.signature(finding)),
+            };
+            self.writes.alone(life, Item { tombstone, ..item });
+        } else if !marked {
+            delete(&mut self.writes, snapshot, decision, finding, sign);
+        } else if together.len() > 1
+            || !survivors.is_empty()
+            || snapshot.is_referenced(life)
+            || snapshot.is_namespace(life)
+            || snapshot.is_definition(life)
+        {
+            self.writes.alone(life, release());
+        } else {
+            self.writes.share(snapshot, life, Basis::Release(finding.policy), release);
+        }
     }
 }
 
@@ -172,8 +229,13 @@ pub(crate) fn turns<'a>(
     let (mut turns, marked_now) = (Turns::default(), &first.marked);
     let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
-    let mut queue: VecDeque<&Group> = progress.ready().collect();
-    while let Some(group) = queue.pop_front() {
+    let mut queue: VecDeque<(&Group, usize)> = progress.ready().map(|group| (group, 0)).collect();
+    let mut stage = 0;
+    while let Some((group, of)) = queue.pop_front() {
+        if of > stage {
+            turns.writes.next_stage();
+            stage = of;
+        }
         if group.members.iter().any(|step| first.refused.contains_key(&step.life)) {
             continue;
         }
@@ -211,20 +273,11 @@ pub(crate) fn turns<'a>(
                 all_go = false;
                 continue;
             }
-            let item = if marked {
-                items::release(
-                    snapshot,
-                    &step.finding,
-                    together.iter().chain(decision.survivors_of(step.life)),
-                )
-            } else {
-                let signature = sign.signature(&step.finding);
-                decision.deletion(snapshot, &step.finding, &signature)
-            };
-            turns.writes.push((step.life, item));
+            turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
         }
         if all_go {
-            queue.extend(together.into_iter().flat_map(|life| progress.gone(life)));
+            let free = together.into_iter().flat_map(|life| progress.gone(life));
+            queue.extend(free.map(|group| (group, stage + 1)));
         }
     }
     turns

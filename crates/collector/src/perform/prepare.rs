@@ -5,7 +5,7 @@
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::bulk::{Action, Item};
 
-use super::{First, Sign, Turns, Write, first, turns};
+use super::{First, Sign, Turns, Writes, first, turns};
 use crate::decide::{Decision, Unproved};
 
 /// A smaller plan is proved sooner than somebody else could begin with it.
@@ -15,7 +15,7 @@ const WORTH_A_THREAD: usize = 500;
 #[derive(Debug)]
 pub(crate) struct Prepared<'a> {
     /// Strips and marks.
-    pub(crate) first: Vec<Write>,
+    pub(crate) first: Writes<'a>,
     /// If there are none, whose turn it is.
     pub(crate) turns: Option<Turns<'a>>,
 }
@@ -23,8 +23,8 @@ pub(crate) struct Prepared<'a> {
 impl Prepared<'_> {
     /// What becomes of the marks if nothing is in the way.
     pub(crate) fn hoped(&self) -> First {
-        let marks = |(_, item): &&(LifeId, Item)| matches!(item.action, Action::Delete { .. });
-        let marked = self.first.iter().filter(marks).map(|(life, _)| *life).collect();
+        let marks = |(_, item): &(LifeId, &Item)| matches!(item.action, Action::Delete { .. });
+        let marked = self.first.each().filter(marks).map(|(life, _)| life).collect();
         First { marked, ..First::default() }
     }
 }

@@ -101,6 +101,11 @@ impl Snapshot {
         references.any(|reference| self.fits(dependent, reference, owner))
     }
 
+    /// Whether two lives name the same owners, in the same way.
+    pub fn have_same_owners(&self, one: LifeId, another: LifeId) -> bool {
+        self.life(one).owners == self.life(another).owners
+    }
+
     /// Everybody who names a uid as an owner, rightly or not, whether that lives or not.
     pub fn dependents_of(&self, uid: &Uid) -> impl Iterator<Item = LifeId> + '_ {
         self.words.find_uid(&uid.0).into_iter().flat_map(|id| self.all_dependents(id))

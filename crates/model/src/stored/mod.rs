@@ -12,6 +12,7 @@
 //! the text goes out. JSON text never holds a raw line feed, so a person can find the end of it in the database file.
 
 mod facts;
+mod pieces;
 mod sketch;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use crate::ids::Revision;
 use crate::term::Terms;
 
 pub use facts::{Facts, Subscribed};
+pub use pieces::Pieces;
 pub use sketch::Sketch;
 
 const VERSION: u8 = 2;
@@ -51,6 +53,14 @@ impl Stored {
     pub fn encode(document: &Document) -> Stored {
         let mut bytes = Vec::with_capacity(2048);
         let metadata = write_text(document, &mut bytes);
+        finish(document, metadata, bytes)
+    }
+
+    /// The stored form of a document that gets one more field, given as text: what is large is copied instead of read.
+    /// The field must not be there, nor be one that comes first.
+    pub fn encode_with(document: &Document, field: &str, text: &str) -> Stored {
+        let mut bytes = Vec::with_capacity(1024 + text.len());
+        let metadata = write_text_with(document, Some((field, text)), &mut bytes);
         finish(document, metadata, bytes)
     }
 
@@ -137,10 +147,14 @@ impl Stored {
 }
 
 /// Puts the facts behind a text.
-fn finish(document: &Document, metadata: Range<usize>, mut bytes: Vec<u8>) -> Stored {
+fn finish(document: &Document, metadata: Range<usize>, bytes: Vec<u8>) -> Stored {
+    close(bytes, |bytes| facts::write(document, metadata, bytes))
+}
+
+fn close(mut bytes: Vec<u8>, facts: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Stored {
     bytes.push(b'\n');
     let text = bytes.len();
-    let mut bytes = facts::write(document, metadata, bytes);
+    let mut bytes = facts(bytes);
     let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
     bytes.push(VERSION);
     bytes.extend_from_slice(&length.to_le_bytes());
@@ -189,6 +203,10 @@ pub(crate) fn splice(revision: Revision, out: &mut Vec<u8>) {
 }
 
 fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {
+    write_text_with(document, None, out)
+}
+
+fn write_text_with(document: &Document, mut more: Option<(&str, &str)>, out: &mut Vec<u8>) -> Range<usize> {
     let object = document.object();
     out.push(b'{');
     for field in ["apiVersion", "kind"] {
@@ -203,12 +221,25 @@ fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {
     let end = out.len();
     for (field, value) in object {
         if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
+            if let Some((more, text)) = more.take_if(|(more, _)| *more < field.as_str()) {
+                write_given(more, text, out);
+            }
             out.push(b',');
             write_field(field, value, out);
         }
     }
+    if let Some((more, text)) = more {
+        write_given(more, text, out);
+    }
     out.push(b'}');
     start..end
+}
+
+fn write_given(field: &str, text: &str, out: &mut Vec<u8>) {
+    out.push(b',');
+    write_json(field, out);
+    out.push(b':');
+    out.extend_from_slice(text.as_bytes());
 }
 
 fn write_metadata_object(metadata: &Map<String, Value>, out: &mut Vec<u8>) {
@@ -273,6 +304,15 @@ mod tests {
         assert!(
             text.starts_with(br#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"42","#)
         );
+    }
+
+    #[test]
+    fn a_field_may_be_given_as_text() {
+        for (field, text) in [("a", "[1]"), ("dates", "{}"), ("z", "\"\\n\"")] {
+            let mut whole = document();
+            whole.object_mut().insert(field.into(), serde_json::from_str(text).unwrap());
+            assert_eq!(Stored::encode_with(&document(), field, text), Stored::encode(&whole));
+        }
     }
 
     #[test]

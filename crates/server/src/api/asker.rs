@@ -82,6 +82,11 @@ impl Api {
         }
     }
 
+    /// The same as an annotation, if it is known who asks.
+    pub(super) fn signature(&self) -> Option<(&'static str, &str)> {
+        (!self.asker.user.is_empty()).then(|| (DELETED_BY, &*self.asker.user))
+    }
+
     /// Remembers who is about to remove a life. Before the removal: those who watch hear of it at once.
     pub(super) fn sign_removal(&self, uid: &str) {
         self.removals().remember(uid, &self.asker.user);
@@ -89,15 +94,15 @@ impl Api {
 
     /// The same for one of many removals in a request. It may say itself from whom the deletion comes; of a life that was
     /// marked, the mark says so.
-    pub(super) fn sign_item(&self, item: &Item, marked: bool) {
+    pub(super) fn sign_item(&self, item: &Item, uid: &str, marked: bool) {
         let Action::Delete { annotations, .. } = &item.action else { return };
         match annotations.get(DELETED_BY) {
             Some(Some(user)) => {
                 let mut removals = self.removals();
                 let user = removals.user(user);
-                removals.remember(&item.uid, &user);
+                removals.remember(uid, &user);
             }
-            _ if !marked => self.sign_removal(&item.uid),
+            _ if !marked => self.sign_removal(uid),
             _ => {}
         }
     }

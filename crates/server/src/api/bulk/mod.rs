@@ -10,17 +10,16 @@ mod patch;
 mod refusal;
 mod tombstone;
 
-use std::collections::HashSet;
 use std::task::Poll;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use sexton_model::Status;
-use sexton_model::bulk::{Bulk, BulkResult, Item, ItemResult, MAX_ITEMS};
+use sexton_model::bulk::{Bulk, BulkResult, ItemResult};
 use sexton_store::{CommitError, Committed, Transaction};
 
 use self::epoch::Turn;
-use self::item::{Decided, Rests};
+use self::item::{Asked, Decided, Rests};
 use super::{Api, Failure, RACES, Result, Target};
 
 /// So many items are committed together, unless they write more than this.
@@ -31,7 +30,7 @@ const ROUND_BYTES: usize = 16 << 20;
 
 /// What became of the items so far.
 struct Progress<'a> {
-    items: &'a [Item],
+    asked: Vec<Asked<'a>>,
     results: Vec<Option<ItemResult>>,
     /// Not decided for good yet, in order.
     pending: Vec<usize>,
@@ -48,11 +47,12 @@ struct Part<'a> {
 impl Api {
     /// Does what the items say, as far as their conditions hold.
     pub async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult> {
-        check_form(&bulk.items)?;
+        bulk.check().map_err(Status::bad_request)?;
+        let asked: Vec<Asked<'_>> = bulk.items.iter().flat_map(Asked::each).collect();
         let mut progress = Progress {
-            items: &bulk.items,
-            results: vec![None; bulk.items.len()],
-            pending: (0..bulk.items.len()).collect(),
+            results: vec![None; asked.len()],
+            pending: (0..asked.len()).collect(),
+            asked,
             written: Vec::new(),
         };
         let mut races = 0;
@@ -116,7 +116,7 @@ impl Api {
             && *bytes < most
             && let Some(index) = pending.next()
         {
-            match self.decide_item(&progress.items[index], turn).await {
+            match self.decide_item(progress.asked[index], turn).await {
                 Ok(mut decided) => {
                     *bytes += decided.bytes();
                     let guards = std::mem::take(&mut decided.guards);
@@ -154,7 +154,7 @@ impl Api {
                 // What was in the way may be gone once those before it had their turn.
                 Rests::OnCondition(_) if !lost.is_empty() => None,
                 Rests::OnCondition(condition) => {
-                    match self.condition_failed(&progress.items[index], decided, condition).await {
+                    match self.condition_failed(progress.asked[index], decided, condition).await {
                         Ok(status) | Err(Failure(status)) => Some(refused(&Failure(status))),
                     }
                 }
@@ -208,23 +208,4 @@ fn refused(failure: &Failure) -> ItemResult {
         status: Some(status),
         weaker: None,
     }
-}
-
-/// What makes no sense whatever is stored.
-fn check_form(items: &[Item]) -> Result<()> {
-    if items.len() > MAX_ITEMS {
-        let message = format!("{} items are too many for one request: at most {MAX_ITEMS}", items.len());
-        return Err(Status::bad_request(message).into());
-    }
-    let mut slots = HashSet::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
-        if item.resource.is_empty() || item.name.is_empty() || item.uid.is_empty() {
-            return Err(Status::bad_request(format!("items[{at}] needs resource, name and uid")).into());
-        }
-        if !slots.insert((&item.group, &item.resource, &item.namespace, &item.name)) {
-            let message = format!("items[{at}]: {} {:?} occurs twice", item.resource, item.name);
-            return Err(Status::bad_request(message).into());
-        }
-    }
-    Ok(())
 }
