@@ -1,8 +1,10 @@
-//! Owners that are marked although they could go at once: somebody who goes before them dies of their end, too, and
-//! rests on a mark that cannot be taken back.
+//! Owners that are marked although they could go at once: somebody who goes before them, or with them, dies of their
+//! end, too, and rests on what cannot be taken back.
 
 use std::collections::BTreeSet;
 
+use sexton_lifecycle::destruction::{Stage, State};
+use sexton_lifecycle::plan::Group;
 use sexton_lifecycle::{Cause, Detector, Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
@@ -59,5 +61,19 @@ pub(super) fn mark(
     // Those of its owners that are still there are not gone before it any more, but marked.
     item.absent.retain(|uid| snapshot.get(&sexton_model::Uid(uid.clone())).is_none());
     item.marked = marked.collect();
+    item
+}
+
+/// The deletion of somebody who goes together with others: those of them whose end is inevitable need not be gone first.
+pub(super) fn in_circle(snapshot: &Snapshot, group: &Group, mut item: Item) -> Item {
+    let inevitable = |life: LifeId| {
+        let told = snapshot.journal(life).and_then(|text| State::decode(text).ok());
+        let told = told.is_some_and(|told| (Stage::Notifying..=Stage::Released).contains(&told.stage));
+        told || snapshot.is_marked(life)
+    };
+    for member in group.members.iter().map(|step| step.life).filter(|life| inevitable(*life)) {
+        let uid = snapshot.uid(member).0;
+        item.absent.retain(|absent| *absent != uid);
+    }
     item
 }

@@ -176,7 +176,12 @@ impl<'a> Turns<'a> {
                 && step.finding.detector != Detector::Orphaned
         };
         for step in group.members.iter().filter(unmarked) {
-            delete(&mut self.writes, snapshot, decision, &step.finding, sign);
+            if group.members.len() == 1 {
+                delete(&mut self.writes, snapshot, decision, &step.finding, sign);
+                continue;
+            }
+            let item = decision.deletion(snapshot, &step.finding, &sign.signature(&step.finding));
+            self.writes.alone(step.life, early::in_circle(snapshot, group, item));
         }
         // What has taken all its steps only waits for others.
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);

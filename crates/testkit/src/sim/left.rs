@@ -57,7 +57,7 @@ impl Judge {
     }
 
     /// Whether the kind of an owner that is gone is not served any more: nothing can be said then.
-    fn slot_unknown(&self, owner: &Owner) -> bool {
+    pub(super) fn slot_unknown(&self, owner: &Owner) -> bool {
         let mut bare = owner.clone();
         bare.uid = "nobody".into();
         let anybody = self.model.lives.values().next();

@@ -265,7 +265,11 @@ impl People {
     fn without_unknown(&self) -> Vec<(Life, Value)> {
         let judge = self.air.judge.lock().unwrap();
         let model = &judge.model;
-        let known = |life: &Life, owner: &Owner| model.leads(life, owner) != Leads::Unknown;
+        let known = |life: &Life, owner: &Owner| match model.leads(life, owner) {
+            Leads::To(_) | Leads::Astray => true,
+            Leads::ToGhost | Leads::Nowhere => !judge.slot_unknown(owner),
+            Leads::Unknown => false,
+        };
         let doubtful =
             model.lives.values().filter(|life| life.owners.iter().any(|owner| !known(life, owner)));
         let kept = |life: &Life| {

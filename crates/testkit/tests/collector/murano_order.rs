@@ -180,3 +180,15 @@ async fn the_network_outlives_the_machines() {
     // Its classes are still there, and nobody was called twice.
     assert_eq!(hooks.heard().len(), 5);
 }
+
+/// An orphan and somebody below it who want to hear of each other's end go together.
+#[tokio::test]
+async fn an_orphan_in_a_circle_with_its_own() {
+    let (world, hooks) = stage().await;
+    let nobody = [("nobody", "never-was")];
+    let above = make_with(&world, "above", &nobody, hears(&["below"])).await;
+    make_with(&world, "below", &[("above", &above)], hears(&["above"])).await;
+    let mut collecting = Collecting::scripted(&world, &hooks);
+    let summary = collecting.settled(&world).await;
+    assert_eq!(left(&world).await, Vec::<String>::new(), "{summary:#?}");
+}
