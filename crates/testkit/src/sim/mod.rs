@@ -257,6 +257,26 @@ impl Run {
         self.people.let_go(true).await;
         self.calm().await?;
         self.people.unprotect_all().await;
+        let mut left = Vec::new();
+        // Whom a veto spared is accused once more after a while, and may be stuck then.
+        for _ in 0..3 {
+            self.help_all().await?;
+            if !self.leaving.iter().all(Member::ended) {
+                return Err(self.with_summaries(vec!["a collector was told to end and does not".to_owned()]));
+            }
+            // Records may be late: they are read again with every full look.
+            tokio::time::sleep(FULL_LOOK).await;
+            self.calm().await?;
+            left = self.air.judge.lock().unwrap().left_over();
+            if left.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(self.with_summaries(left))
+    }
+
+    /// Helps until nobody needs it any more.
+    async fn help_all(&mut self) -> Result<(), Vec<String>> {
         for round in 0..15 {
             self.calm().await?;
             self.people.forget_unknown().await;
@@ -265,14 +285,7 @@ impl Run {
                 break;
             }
         }
-        if !self.leaving.iter().all(Member::ended) {
-            return Err(self.with_summaries(vec!["a collector was told to end and does not".to_owned()]));
-        }
-        // Records may be late: they are read again with every full look.
-        tokio::time::sleep(FULL_LOOK).await;
-        self.calm().await?;
-        let left = self.air.judge.lock().unwrap().left_over();
-        if left.is_empty() { Ok(()) } else { Err(self.with_summaries(left)) }
+        Ok(())
     }
 
     fn with_summaries(&self, mut left: Vec<String>) -> Vec<String> {
