@@ -3,7 +3,7 @@
 //! Written into an annotation of the life by the command line, read here.
 
 use serde::{Deserialize, Serialize};
-use sexton_lifecycle::destruction::{Callee, Event};
+use sexton_lifecycle::destruction::{Callee, Event, UNREADABLE};
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct Request {
     pub id: String,
     /// What is wanted.
     pub want: Want,
-    /// What it is about: `destroy`, the uid of a subscriber, or `finalizer:NAME`. Without it, all of it.
+    /// What it is about: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal`. Without it, all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
     /// Why.
@@ -47,7 +47,8 @@ impl Request {
 
     /// What it means for the steps of a life.
     pub(crate) fn event(&self) -> Option<Event> {
-        let callee = self.blocker.as_deref().filter(|blocker| !blocker.starts_with("finalizer:"));
+        let is_call = |blocker: &&str| !blocker.starts_with("finalizer:") && *blocker != UNREADABLE;
+        let callee = self.blocker.as_deref().filter(is_call);
         let callee = callee.map(|blocker| Callee::from(blocker.to_owned()));
         match self.want {
             Want::Retry => Some(Event::RetryNow { callee }),
@@ -57,8 +58,17 @@ impl Request {
 
     /// The finalizer of somebody else that is to be given up.
     pub(crate) fn finalizer(&self) -> Option<&str> {
+        self.given_up()?.strip_prefix("finalizer:")
+    }
+
+    /// Whether a journal that cannot be read is to be given up.
+    pub(crate) fn begins_anew(&self) -> bool {
+        self.given_up() == Some(UNREADABLE)
+    }
+
+    fn given_up(&self) -> Option<&str> {
         let reason = self.reason.as_deref().unwrap_or_default();
         let forced = self.want == Want::Force && !reason.is_empty();
-        self.blocker.as_deref().filter(|_| forced)?.strip_prefix("finalizer:")
+        self.blocker.as_deref().filter(|_| forced)
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// KIND/NAME or KIND/NAMESPACE/NAME
     #[arg(value_name = "KIND/NAME")]
     object: String,
-    /// What is given up: destroy, a subscriber's uid, or finalizer:NAME; needed if there is more than one
+    /// What is given up: destroy, a subscriber's uid, finalizer:NAME, or journal; needed if there is more than one
     #[arg(long, value_name = "WHAT")]
     blocker: Option<String>,
     /// Why; it stands in the tombstone

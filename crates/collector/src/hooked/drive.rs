@@ -89,7 +89,9 @@ impl Collector {
             active.take(&Event::Begin {
                 origin: if marked { Origin::Asked } else { Origin::Accused },
                 subscribers: subscribers(snapshot, life),
-                has_destroy: class.is_some_and(|class| class.destroy.is_some()),
+                // Whoever begins anew is not destroyed once more.
+                has_destroy: class.is_some_and(|class| class.destroy.is_some())
+                    && !snapshot.is_destroyed(life),
             });
         } else if marked && active.state.origin == Origin::Accused {
             active.take(&Event::Asked);

@@ -136,7 +136,8 @@ fn calls(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<Blocker> {
 }
 
 fn unreadable(snapshot: &Snapshot, life: LifeId, error: &destruction::BadJournal) -> Blocker {
-    let again = Remedy::Unannotate { key: snapshot.key(life), annotation: marks::JOURNAL.to_owned() };
+    let again =
+        Remedy::Force { object: name::of(snapshot, life), blocker: destruction::UNREADABLE.to_owned() };
     Blocker {
         what: Obstacle::Journal { error: error.to_string() },
         since: None,
@@ -167,7 +168,7 @@ pub(super) fn clears(snapshot: &Snapshot, life: LifeId, why: &WhyHeld) -> Vec<Re
         // A kind can be protected by settings: there is nothing to type about that here.
         WhyHeld::Protected(_) if snapshot.protect(life).is_none() => Vec::new(),
         WhyHeld::Protected(_) => {
-            vec![Remedy::Unannotate { key: snapshot.key(life), annotation: marks::PROTECT.to_owned() }]
+            vec![Remedy::Unprotect { key: snapshot.key(life) }]
         }
         WhyHeld::NotApproved(_) => vec![Remedy::Delete { object: name::of(snapshot, life) }],
     }

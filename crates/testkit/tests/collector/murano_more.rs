@@ -115,8 +115,11 @@ async fn a_journal_that_cannot_be_read() {
     delete(&world, "configmaps/b", "").await;
     collecting.settled(&world).await;
     collecting.drain().await;
-    let nonsense = json!({"metadata": {"annotations": {"sexton.dev/destruction": "nonsense"}}});
-    world.merge("configmaps/b", &nonsense).await.expect(200);
+    let uid = metadata(&world, "b").await["uid"].clone();
+    let patch = json!({"patch": {"annotations": {"sexton.dev/destruction": "nonsense"}}});
+    let item =
+        json!({"resource": "configmaps", "namespace": "default", "name": "b", "uid": uid, "action": patch});
+    world.create("/apis/sexton.dev/v1/bulk", &json!({"items": [item]})).await.expect(200);
     let mut collecting = Collecting::scripted(&world, &hooks);
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["b"]);
@@ -124,6 +127,14 @@ async fn a_journal_that_cannot_be_read() {
     let reasons: Vec<&str> = summary.blockers.iter().map(|one| one.reason.as_str()).collect();
     assert!(reasons.iter().any(|reason| reason.contains("journal")), "{reasons:?}");
     assert!(metadata(&world, "b").await["deletionTimestamp"].is_string());
+    // Whoever knows what it is about has it begin anew.
+    ask(&world, "b", json!({"want": "retry"})).await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["b"]);
+    ask(&world, "b", json!({"want": "force", "blocker": "journal", "reason": "I wrote it"})).await;
+    hooks.answer("destroying destroy b", Verdict::Gone);
+    collecting.settled(&world).await;
+    assert_eq!((left(&world).await, hooks.heard().len()), (Vec::new(), 2));
 }
 
 /// More subscribers than can be called: nobody is left out silently.
