@@ -33,7 +33,7 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
 /// speak of it.
 pub(crate) fn taken_off(old: &Document, new: &Document) -> Option<FieldError> {
     let gone = |name: &&str| old.annotation(name).is_some() && new.annotation(name).is_none();
-    OF_THE_COLLECTOR.iter().find(gone).map(|name| of_the_collector(name))
+    OF_THE_COLLECTOR.into_iter().find(gone).map(of_the_collector)
 }
 
 fn of_the_collector(name: &str) -> FieldError {
