@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sexton_lifecycle::detect::{self, Grace, Roots};
 use sexton_lifecycle::plan::{self, Flaw, Plan, Relation};
 use sexton_lifecycle::protect::{self, Held};
-use sexton_lifecycle::{Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Detector, Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Uid;
 use sexton_model::bulk::Item;
 
@@ -25,6 +25,11 @@ impl Waiting {
     /// Leaves a life alone for a time: somebody vetoed.
     pub(crate) fn spare(&mut self, uid: Uid, until: i64) {
         self.spared.insert(uid, until);
+    }
+
+    fn spares(&self, snapshot: &Snapshot, life: LifeId, finding: &Finding) -> bool {
+        let spared = |uid: &Uid| self.spared.contains_key(uid);
+        !self.spared.is_empty() && (spared(&finding.root) || spared(&snapshot.uid(life)))
     }
 
     /// When the next one's time comes, later than this.
@@ -51,6 +56,16 @@ impl Decision {
     /// Those who depend on a life and go after it.
     pub(crate) fn survivors_of(&self, life: LifeId) -> &[LifeId] {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether nobody asked for the death of a life: it, or whom it follows, was found by the collector, and a veto or
+    /// an owner that turns up saves it. What is written on it outlives the one that it followed.
+    pub(crate) fn accuses(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
+        let root = || snapshot.get(&finding.root).and_then(|root| self.judgement.doomed.get(&root));
+        !finding.marked
+            && (finding.detector == Detector::Orphaned
+                || snapshot.journal(finding.life).is_some()
+                || root().is_some_and(|root| root.detector == Detector::Orphaned && !root.marked))
     }
 
     /// The deletion of a life, on the evidence that there is when its turn comes.
@@ -90,6 +105,9 @@ pub(crate) fn decide(
         for uid in seen {
             waiting.since.entry(uid).or_insert(now);
         }
+        // Whom they followed may be gone by now.
+        let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
+        judgement.doomed.retain(|life, finding| asked(finding) || !waiting.spares(snapshot, *life, finding));
         match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
             Ok(()) => add(&mut judgement, accused),
             Err(held) => fuse = Some(held),
@@ -109,22 +127,13 @@ pub(crate) fn decide(
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.
-fn spared_out(
-    snapshot: &sexton_lifecycle::Snapshot,
-    waiting: &mut Waiting,
-    mut accused: Judgement,
-    now: i64,
-) -> Judgement {
+fn spared_out(snapshot: &Snapshot, waiting: &mut Waiting, mut accused: Judgement, now: i64) -> Judgement {
     waiting.spared.retain(|_, until| *until > now);
-    if waiting.spared.is_empty() {
-        return accused;
-    }
-    let spared = |uid: &Uid| waiting.spared.contains_key(uid);
-    accused.doomed.retain(|life, finding| !spared(&snapshot.uid(*life)) && !spared(&finding.root));
+    accused.doomed.retain(|life, finding| !waiting.spares(snapshot, *life, finding));
     accused
 }
 
-fn still_accused(snapshot: &sexton_lifecycle::Snapshot, accused: &Judgement, uid: &Uid) -> bool {
+fn still_accused(snapshot: &Snapshot, accused: &Judgement, uid: &Uid) -> bool {
     snapshot.get(uid).is_some_and(|life| accused.doomed.contains_key(&life))
 }
 

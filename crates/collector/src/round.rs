@@ -2,14 +2,18 @@
 //!
 //! A round makes one attempt. What it could not do the next one finds, because it looks at the world again.
 
+use std::collections::BTreeSet;
+
 use sexton_lifecycle::LifeId;
-use sexton_lifecycle::plan::Group;
-use sexton_model::Revision;
+use sexton_lifecycle::destruction::Stage;
+use sexton_lifecycle::plan::{Group, Step};
 use sexton_model::bulk::Outcome;
+use sexton_model::{Revision, Uid};
 
 use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
+use crate::hooked::has_steps;
 use crate::perform::{self, First, SendError, Sent, Write};
 
 impl Collector {
@@ -58,7 +62,8 @@ impl Collector {
             return Ok((Sent::default(), Stuck::default()));
         };
         let first = perform::first(snapshot, decision, &self.ledger);
-        let (mut sent, first) = self.send_first(&hand, first).await?;
+        let (mut sent, mut first) = self.send_first(&hand, first).await?;
+        first.unwarned = self.unwarned(decision);
         if sent.refusals().any(|(_, refusal)| Sent::denial(refusal).is_none()) {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
@@ -95,6 +100,18 @@ impl Collector {
         }
         self.turn = stepping.iter().flat_map(|group| members(group)).collect();
         Ok((sent, stuck))
+    }
+
+    /// From whom accused lives follow whose subscribers are not all warned yet.
+    fn unwarned(&self, decision: &Decision) -> BTreeSet<Uid> {
+        let snapshot = &self.view.snapshot;
+        let warned = |step: &Step| {
+            let active = self.actives.get(&snapshot.uid(step.life).0);
+            active.is_some_and(|active| (Stage::Warned..=Stage::Released).contains(&active.state.stage))
+        };
+        let accused = decision.plan.steps().filter(|step| decision.accuses(snapshot, &step.finding));
+        let unwarned = accused.filter(|step| has_steps(snapshot, step.life) && !warned(step));
+        unwarned.map(|step| step.finding.root.clone()).collect()
     }
 
     async fn send_first(&self, hand: &perform::Hand, writes: Vec<Write>) -> Result<(Sent, First), SendError> {

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
-use sexton_model::Policy;
 use sexton_model::bulk::Item;
+use sexton_model::{Policy, Uid};
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
@@ -92,6 +92,8 @@ pub(crate) struct First {
     pub(crate) marked: BTreeSet<LifeId>,
     /// Who must not be, says the server, and why: no race, so it is no use to look again at once.
     pub(crate) refused: BTreeMap<LifeId, String>,
+    /// From these follow accused lives of which not everybody has been warned: nothing of it goes before.
+    pub(crate) unwarned: BTreeSet<Uid>,
 }
 
 /// Whose turn it is.
@@ -117,11 +119,15 @@ impl<'a> Turns<'a> {
         group: &'a Group,
         sign: &dyn Sign,
     ) {
-        let unmarked = |step: &&Step| {
-            !step.finding.marked
-                && !marked_now.contains(&step.life)
-                && step.finding.detector != Detector::Orphaned
-        };
+        let accused = |step: &&Step| decision.accuses(snapshot, &step.finding);
+        let outside = |life: &LifeId| !group.members.iter().any(|step| step.life == *life);
+        let waits = |step: &Step| step.after.iter().any(|life| snapshot.contains(*life) && outside(life));
+        if group.members.iter().filter(accused).any(waits) {
+            // That its end is inevitable is told when those before it are seen to be gone, not when they should be.
+            return;
+        }
+        let unmarked =
+            |step: &&Step| !step.finding.marked && !marked_now.contains(&step.life) && !accused(step);
         for step in group.members.iter().filter(unmarked) {
             let signature = sign.signature(&step.finding);
             let item = decision.deletion(snapshot, &step.finding, &signature);
@@ -146,7 +152,8 @@ pub(crate) fn turns<'a>(
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<&Group> = progress.ready().collect();
     while let Some(group) = queue.pop_front() {
-        if group.members.iter().any(|step| first.refused.contains_key(&step.life)) {
+        let unwarned = |step: &Step| !step.finding.marked && first.unwarned.contains(&step.finding.root);
+        if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
             continue;
         }
         // Somebody who would have to go before does not: the turn of this group does not come.
