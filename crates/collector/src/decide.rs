@@ -19,6 +19,8 @@ pub(crate) struct Waiting {
     since: BTreeMap<Uid, i64>,
     /// Lives that were accused and let go again, and until when they are left alone.
     spared: BTreeMap<Uid, i64>,
+    /// So many lives the fuse lets through: somebody saw what it holds and said so.
+    pub(crate) let_through: usize,
 }
 
 impl Waiting {
@@ -48,8 +50,10 @@ pub(crate) struct Decision {
     pub(crate) survivors: HashMap<LifeId, Vec<LifeId>>,
     /// Owners that go after one who follows them, because they want to hear of its end: they are not gone before it.
     late_owners: HashMap<LifeId, Vec<LifeId>>,
-    /// What the collector itself accused and does not touch, because it is too much.
+    /// What the collector itself accused and is too much.
     pub(crate) fuse: Option<Held>,
+    /// Whether that goes on nevertheless, because somebody said so. Otherwise nothing of it is touched.
+    pub(crate) let_through: bool,
 }
 
 impl Decision {
@@ -94,7 +98,7 @@ pub(crate) fn decide(
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
     let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
-    let mut fuse = None;
+    let (mut fuse, mut let_through) = (None, false);
     if settings.takes_orphans {
         let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         let grace = Grace { now, period, since: &waiting.since };
@@ -110,7 +114,13 @@ pub(crate) fn decide(
         judgement.doomed.retain(|life, finding| asked(finding) || !waiting.spares(snapshot, *life, finding));
         match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
             Ok(()) => add(&mut judgement, accused),
-            Err(held) => fuse = Some(held),
+            Err(held) => {
+                let_through = held.doomed <= waiting.let_through;
+                if let_through {
+                    add(&mut judgement, accused);
+                }
+                fuse = Some(held);
+            }
         }
     }
     let plan = plan::make(snapshot, &judgement);
@@ -123,7 +133,7 @@ pub(crate) fn decide(
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Background) {
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
-    Ok(Decision { judgement, plan, survivors, late_owners, fuse })
+    Ok(Decision { judgement, plan, survivors, late_owners, fuse, let_through })
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

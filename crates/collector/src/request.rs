@@ -5,6 +5,9 @@
 use serde::{Deserialize, Serialize};
 use sexton_lifecycle::destruction::{Callee, Event, UNREADABLE};
 
+/// What the fuse is called as something in the way; behind it stands how many lives it holds.
+pub const FUSE: &str = "fuse:";
+
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -13,7 +16,8 @@ pub struct Request {
     pub id: String,
     /// What is wanted.
     pub want: Want,
-    /// What it is about: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal`. Without it, all of it.
+    /// What it is about: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal`; `fuse:COUNT` on the record
+    /// of what is held. Without it, all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
     /// Why.
@@ -47,7 +51,9 @@ impl Request {
 
     /// What it means for the steps of a life.
     pub(crate) fn event(&self) -> Option<Event> {
-        let is_call = |blocker: &&str| !blocker.starts_with("finalizer:") && *blocker != UNREADABLE;
+        let is_call = |blocker: &&str| {
+            !blocker.starts_with("finalizer:") && !blocker.starts_with(FUSE) && *blocker != UNREADABLE
+        };
         let callee = self.blocker.as_deref().filter(is_call);
         let callee = callee.map(|blocker| Callee::from(blocker.to_owned()));
         match self.want {
@@ -64,6 +70,11 @@ impl Request {
     /// Whether a journal that cannot be read is to be given up.
     pub(crate) fn begins_anew(&self) -> bool {
         self.given_up() == Some(UNREADABLE)
+    }
+
+    /// How many lives the fuse is to let through.
+    pub(crate) fn lets_through(&self) -> Option<usize> {
+        self.given_up()?.strip_prefix(FUSE)?.parse().ok()
     }
 
     fn given_up(&self) -> Option<&str> {

@@ -20,6 +20,7 @@ impl Collector {
     /// Looks and acts. Gives back up to which revision it wrote.
     pub(crate) async fn round(&mut self) -> Result<Revision, SendError> {
         let now = self.means.clock.now();
+        self.waiting.let_through = self.ledger.let_through(&self.view.snapshot);
         let decided = decide(&self.view, &self.settings, &mut self.waiting, now);
         let decision = match decided {
             Ok(decision) => decision,
@@ -32,7 +33,8 @@ impl Collector {
             }
         };
         self.summary.doomed = decision.judgement.doomed.len();
-        self.summary.held = decision.fuse.as_ref().map(ToString::to_string);
+        let held = decision.fuse.as_ref().filter(|_| !decision.let_through);
+        self.summary.held = held.map(ToString::to_string);
         self.ledger.note(&self.view.snapshot, &decision, now);
         let (mut sent, stuck) = self.simple(&decision).await?;
         let stepped = self.steps(&decision, now).await?;
@@ -136,7 +138,8 @@ impl Collector {
         });
         let in_the_way = blockers(snapshot, &decision.judgement, steps, &stuck);
         self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
-        for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
+        let held = self.ledger.note_held(decision, now);
+        for record in self.ledger.balance(snapshot, decision, &in_the_way, now).into_iter().chain(held) {
             self.scribe.write(record);
         }
     }

@@ -4,6 +4,7 @@
 //! the world.
 
 mod adopt;
+mod held;
 mod scribe;
 mod tombstones;
 
@@ -44,13 +45,15 @@ struct Open {
 pub(crate) struct Ledger {
     open: BTreeMap<String, Open>,
     by_root: HashMap<Uid, String>,
+    /// What the fuse holds, and what of that is written.
+    held: Option<(Collection, Option<Progress>)>,
     tombstones: usize,
 }
 
 impl Ledger {
     /// Empty books. Of each collection so many lives leave a tombstone.
     pub(crate) fn new(tombstones: usize) -> Ledger {
-        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), tombstones }
+        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), held: None, tombstones }
     }
 
     /// Notes who is to die, and opens collections for whom there is none.
