@@ -16,6 +16,7 @@ mod story;
 mod waits;
 mod words;
 
+use sexton_model::Policy;
 use sexton_model::hook::ObjectRef;
 
 use crate::detect::{Grace, Judgement};
@@ -77,6 +78,27 @@ impl Explanation {
     pub fn with_progress(mut self, progress: Progress) -> Explanation {
         if let Fate::Dies(dying) = &mut self.fate {
             dying.progress = Some(progress);
+        }
+        self
+    }
+
+    /// The root of the deletion, if it does not say any more with which policy that was asked for.
+    pub fn lacks_policy(&self) -> Option<&str> {
+        match &self.fate {
+            Fate::Dies(dying) => {
+                dying.asked.filter(|(_, policy)| policy.is_none()).map(|_| dying.root.uid.as_str())
+            }
+            Fate::Lives(_) => None,
+        }
+    }
+
+    /// Adds with which policy that was, from the record of its collection.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Explanation {
+        if let Fate::Dies(dying) = &mut self.fate
+            && let Some((_, known)) = &mut dying.asked
+        {
+            *known = Some(policy);
         }
         self
     }
