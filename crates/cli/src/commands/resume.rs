@@ -81,7 +81,15 @@ pub(super) async fn finish(
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);
     }
-    Ok(end.exit())
+    let held = work.summary().and_then(|summary| summary.held).filter(|_| of.is_none());
+    match (end.exit(), held) {
+        (Exit::Done, Some(held)) => {
+            output.talk(&held);
+            output.talk(&format!("  see what can be done   sexton collections{}", settings.flags()));
+            Ok(Exit::Held)
+        }
+        (exit, _) => Ok(exit),
+    }
 }
 
 /// What a server has under way.
