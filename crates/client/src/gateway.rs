@@ -8,7 +8,7 @@ use std::fmt;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use sexton_model::bulk::{Bulk, BulkResult, Item, MAX_ITEMS};
+use sexton_model::bulk::{Bulk, BulkResult, Item};
 use sexton_model::feed::Line;
 use sexton_model::{Revision, Status};
 use tokio::sync::Mutex;
@@ -107,25 +107,9 @@ impl Gateway for ForeignGateway {
     }
 
     async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
-        check(bulk).map_err(|why| CallError::Refused(Box::new(Status::bad_request(why))))?;
+        // The same limits as those of our own server, so that nothing works with one and not with the other.
+        bulk.check().map_err(|why| CallError::Refused(Box::new(Status::bad_request(why))))?;
         let kinds = self.kinds_for(&bulk.items).await?;
         Ok(foreign::bulk(&self.client, &kinds, bulk, &self.bulk).await)
-    }
-}
-
-/// The same limits as those of our own server, so that nothing works with one and not with the other.
-fn check(bulk: &Bulk) -> Result<(), String> {
-    if bulk.items.len() > MAX_ITEMS {
-        return Err(format!("more than {MAX_ITEMS} items"));
-    }
-    let slot = |item: &Item| {
-        let Item { group, resource, namespace, name, .. } = item;
-        (group.clone(), resource.clone(), namespace.clone(), name.clone())
-    };
-    let mut slots: Vec<_> = bulk.items.iter().map(slot).collect();
-    slots.sort_unstable();
-    match slots.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("{} {:?} occurs more than once", pair[0].1, pair[0].3)),
-        None => Ok(()),
     }
 }

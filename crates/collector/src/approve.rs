@@ -143,8 +143,8 @@ pub async fn send(gateway: Arc<dyn Gateway>, writes: Vec<(LifeId, Item)>) -> Res
     let sent = Hand::new(gateway, None).send(items).await.map_err(|error| match error {
         SendError::Bulk(error) => ApproveError::Bulk(error),
         SendError::Strange { sent, got } => ApproveError::Strange { sent, got },
-        // Nothing was said about a lease.
-        SendError::Stale => ApproveError::Strange { sent: lives.len(), got: 0 },
+        // Nothing was said about a lease, and it was not made beside something else.
+        SendError::Stale | SendError::BrokenOff => ApproveError::Strange { sent: lives.len(), got: 0 },
     })?;
     let refusal = |(life, result): (LifeId, &ItemResult)| {
         let status = result.status.clone().filter(|_| result.code >= 400 && result.code != 404)?;

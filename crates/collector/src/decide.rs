@@ -1,4 +1,4 @@
-//! From what is seen to what is to be done: detect, protect, order, prove. Nothing is written here.
+//! From what is seen to what is to be done: detect, protect, order. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -54,6 +54,9 @@ pub(crate) struct Decision {
     pub(crate) fuse: Option<Held>,
     /// Whether that goes on nevertheless, because somebody said so. Otherwise nothing of it is touched.
     pub(crate) let_through: bool,
+    /// From these follow accused lives of which not everybody has been warned: nothing of it goes before. Who that is,
+    /// whoever makes the calls knows.
+    pub(crate) unwarned: BTreeSet<Uid>,
 }
 
 impl Decision {
@@ -72,6 +75,16 @@ impl Decision {
                 || root().is_some_and(|root| root.detector == Detector::Orphaned && !root.marked))
     }
 
+    /// Whether some of its owners go after it.
+    pub(crate) fn has_late_owners(&self, life: LifeId) -> bool {
+        self.late_owners.contains_key(&life)
+    }
+
+    /// Proves the plan with other code than that which made it. Nothing is written before.
+    pub(crate) fn prove(&self, snapshot: &Snapshot) -> Result<(), Unproved> {
+        plan::check(snapshot, &self.judgement, &self.plan).map_err(Unproved)
+    }
+
     /// The deletion of a life, on the evidence that there is when its turn comes.
     pub(crate) fn deletion(&self, snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
         let mut item = items::delete(snapshot, &self.judgement, finding, signature);
@@ -88,13 +101,8 @@ impl Decision {
 #[error("the plan did not pass its check: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub(crate) struct Unproved(pub(crate) Vec<Flaw>);
 
-/// Looks at the world and decides.
-pub(crate) fn decide(
-    view: &View,
-    settings: &Settings,
-    waiting: &mut Waiting,
-    now: i64,
-) -> Result<Decision, Unproved> {
+/// Looks at the world and decides. The plan is still to be proved.
+pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, now: i64) -> Decision {
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
     let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
@@ -124,7 +132,6 @@ pub(crate) fn decide(
         }
     }
     let plan = plan::make(snapshot, &judgement);
-    plan::check(snapshot, &judgement, &plan).map_err(Unproved)?;
     let mut survivors: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner) {
         survivors.entry(edge.second).or_default().push(edge.first);
@@ -133,7 +140,8 @@ pub(crate) fn decide(
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Background) {
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
-    Ok(Decision { judgement, plan, survivors, late_owners, fuse, let_through })
+    let unwarned = BTreeSet::new();
+    Decision { judgement, plan, survivors, late_owners, fuse, let_through, unwarned }
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

@@ -12,8 +12,9 @@ use sexton_model::Revision;
 use sexton_model::feed::Line;
 use tokio::sync::mpsc;
 
-/// Lines that wait to be understood: as many as fit into a few megabytes.
-const WAITING: usize = 16_384;
+/// Lines that wait to be understood. Few: while a round is carried out its echo is read no further, because what it
+/// does comes before what it hears.
+const WAITING: usize = 1_024;
 
 /// What was heard.
 #[derive(Debug)]

@@ -14,16 +14,21 @@ use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
 use crate::hooked::has_steps;
-use crate::perform::{self, First, SendError, Sent, Write};
+use crate::perform::{self, First, Prepared, SendError, Sent, Turns, Writes};
 
 impl Collector {
     /// Looks and acts. Gives back up to which revision it wrote.
     pub(crate) async fn round(&mut self) -> Result<Revision, SendError> {
         let now = self.means.clock.now();
         self.waiting.let_through = self.ledger.let_through(&self.view.snapshot);
-        let decided = decide(&self.view, &self.settings, &mut self.waiting, now);
-        let decision = match decided {
-            Ok(decision) => decision,
+        let mut decision = decide(&self.view, &self.settings, &mut self.waiting, now);
+        self.summary.doomed = decision.judgement.doomed.len();
+        decision.unwarned = self.unwarned(&decision);
+        let held = decision.fuse.as_ref().filter(|_| !decision.let_through);
+        self.summary.held = held.map(ToString::to_string);
+        self.ledger.note(&self.view.snapshot, &decision, now);
+        let prepared = match perform::prepare(&self.view.snapshot, &decision, &self.ledger) {
+            Ok(prepared) => prepared,
             Err(unproved) => {
                 // Never act on a plan that another pair of eyes rejects.
                 tracing::error!(%unproved, "nothing is done");
@@ -32,11 +37,7 @@ impl Collector {
                 return Ok(Revision::NONE);
             }
         };
-        self.summary.doomed = decision.judgement.doomed.len();
-        let held = decision.fuse.as_ref().filter(|_| !decision.let_through);
-        self.summary.held = held.map(ToString::to_string);
-        self.ledger.note(&self.view.snapshot, &decision, now);
-        let (mut sent, stuck) = self.simple(&decision).await?;
+        let (mut sent, stuck) = self.simple(&decision, prepared).await?;
         let stepped = self.steps(&decision, now).await?;
         sent.absorb(stepped);
         self.keep_books(&decision, stuck, now);
@@ -49,33 +50,37 @@ impl Collector {
             return;
         }
         let now = self.means.clock.now();
-        let Ok(decision) = decide(&self.view, &self.settings, &mut self.waiting, now) else { return };
+        let decision = decide(&self.view, &self.settings, &mut self.waiting, now);
+        if decision.prove(&self.view.snapshot).is_err() {
+            return;
+        }
         if let Err(error) = self.steps(&decision, now).await {
             tracing::warn!(%error, "the last answers were not written down");
         }
     }
 
     /// Marks, strips and removes everybody who takes no steps.
-    async fn simple(&mut self, decision: &Decision) -> Result<(Sent, Stuck), SendError> {
+    async fn simple(
+        &mut self,
+        decision: &Decision,
+        prepared: Prepared<'_>,
+    ) -> Result<(Sent, Stuck), SendError> {
         self.turn.clear();
-        let snapshot = &self.view.snapshot;
         // Whoever is about to stop begins nothing new.
         let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
             return Ok((Sent::default(), Stuck::default()));
         };
-        let first = perform::first(snapshot, decision, &self.ledger);
-        let (mut sent, mut first) = self.send_first(&hand, first).await?;
-        first.unwarned = self.unwarned(decision);
+        let (mut sent, first, turns) = self.send_first(&hand, decision, prepared).await?;
         if sent.refusals().any(|(_, refusal)| Sent::denial(refusal).is_none()) {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
             return Ok((sent, Stuck::default()));
         }
-        let turns = perform::turns(&self.view.snapshot, decision, &first, &mut self.ledger);
+        self.ledger.buries(&turns.burials);
         let stepping = turns.stepping;
         let mut refused = first.refused;
-        let (lives, writes): (Vec<LifeId>, Vec<_>) = turns.writes.into_iter().unzip();
-        let removed = hand.send(writes).await?;
+        let Writes { items, lives, stages, .. } = turns.writes;
+        let removed = hand.send_in_stages(items, &stages).await?;
         let denials = lives.iter().zip(&removed.results);
         refused.extend(denials.filter_map(|(life, result)| Some((*life, Sent::denial(result)?))));
         if !refused.is_empty() {
@@ -116,17 +121,37 @@ impl Collector {
         unwarned.map(|step| step.finding.root.clone()).collect()
     }
 
-    async fn send_first(&self, hand: &perform::Hand, writes: Vec<Write>) -> Result<(Sent, First), SendError> {
-        let (lives, items): (Vec<LifeId>, Vec<_>) = writes.into_iter().unzip();
-        let sent = hand.send(items).await?;
+    /// Sends strips and marks. Meanwhile it is worked out whose turn it is then, in the hope that nothing is in the way.
+    async fn send_first<'a>(
+        &self,
+        hand: &perform::Hand,
+        decision: &'a Decision,
+        mut prepared: Prepared<'a>,
+    ) -> Result<(Sent, First, Turns<'a>), SendError> {
+        if let Some(turns) = prepared.turns.take() {
+            return Ok((Sent::default(), First::default(), turns));
+        }
+        let snapshot = &self.view.snapshot;
+        let hoped = prepared.hoped();
+        let Writes { items, lives, stages, .. } = prepared.first;
+        let sending = hand.begin(items, stages);
+        // So that it gets going, also where there is one processor only.
+        tokio::task::yield_now().await;
+        let turns = perform::turns(snapshot, decision, &hoped, &self.ledger);
+        let sent = sending.done().await?;
         let mut first = First::default();
         for (life, result) in lives.into_iter().zip(&sent.results) {
-            if matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged)) {
+            let marked = matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged));
+            if marked && hoped.marked.contains(&life) {
                 first.marked.insert(life);
             }
             first.refused.extend(Sent::denial(result).map(|why| (life, why)));
         }
-        Ok((sent, first))
+        let turns = match first == hoped {
+            true => turns,
+            false => perform::turns(snapshot, decision, &first, &self.ledger),
+        };
+        Ok((sent, first, turns))
     }
 
     fn keep_books(&mut self, decision: &Decision, mut stuck: Stuck, now: i64) {

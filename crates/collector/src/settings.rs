@@ -43,7 +43,7 @@ impl Settings {
             rules: Rules::default(),
             fuse: FuseLimits::default(),
             hooks_at_once: 64,
-            tombstones: 1_000,
+            tombstones: 200,
             takes_orphans: true,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! It must not know why anything is deleted: conditions are about lives and references, nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,6 +53,10 @@ pub struct Item {
     pub name: String,
     /// The life that is meant.
     pub uid: String,
+    /// More lives of the same kind and namespace, each with its name and uid, for whom all of this is said as well. What
+    /// many have in common is said once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<(String, String)>,
     /// The version that is meant, if it matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
@@ -79,6 +83,63 @@ pub struct Item {
     /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tombstone: Option<Value>,
+}
+
+impl Bulk {
+    /// How many lives it is about: as many results there are.
+    pub fn count(&self) -> usize {
+        self.items.iter().map(Item::count).sum()
+    }
+
+    /// What makes no sense whatever is stored.
+    ///
+    /// # Errors
+    /// Says what, for whoever made it.
+    pub fn check(&self) -> Result<(), String> {
+        let count = self.count();
+        if count > MAX_ITEMS {
+            return Err(format!("{count} items are too many for one request: at most {MAX_ITEMS}"));
+        }
+        let mut slots = HashSet::with_capacity(count);
+        for (at, item) in self.items.iter().enumerate() {
+            if !item.also.is_empty() && (item.resource_version.is_some() || item.tombstone.is_some()) {
+                return Err(format!("items[{at}]: resourceVersion and tombstone are about one life only"));
+            }
+            for (name, uid) in item.lives() {
+                if item.resource.is_empty() || name.is_empty() || uid.is_empty() {
+                    return Err(format!("items[{at}] needs resource, name and uid"));
+                }
+                if !slots.insert((&item.group, &item.resource, &item.namespace, name)) {
+                    return Err(format!("items[{at}]: {} {name:?} occurs twice", item.resource));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Item {
+    /// How many lives it is about.
+    pub fn count(&self) -> usize {
+        1 + self.also.len()
+    }
+
+    /// Names and uids of the lives that it is about, in the order of their results.
+    pub fn lives(&self) -> impl Iterator<Item = (&str, &str)> {
+        let also = self.also.iter().map(|(name, uid)| (name.as_str(), uid.as_str()));
+        std::iter::once((self.name.as_str(), self.uid.as_str())).chain(also)
+    }
+
+    /// The same as one item for each life.
+    pub fn singles(&self) -> impl Iterator<Item = Item> + '_ {
+        let alone = Item { also: Vec::new(), ..self.clone() };
+        let single = move |(name, uid): (&str, &str)| Item {
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            ..alone.clone()
+        };
+        self.lives().map(single)
+    }
 }
 
 /// Annotations to set; `None` removes one.

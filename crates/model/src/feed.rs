@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::Status;
 
@@ -40,16 +39,13 @@ pub enum Line {
     },
 }
 
-/// The parts of a line, not looked into yet.
+/// A line about an object, as most are.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Parts<'a> {
+struct About<'a> {
     #[serde(rename = "type", borrow)]
     what: Cow<'a, str>,
-    #[serde(default, borrow)]
-    resource: Cow<'a, str>,
-    #[serde(borrow)]
-    object: Option<&'a RawValue>,
+    resource: String,
+    object: Partial,
     by: Option<String>,
 }
 
@@ -60,16 +56,16 @@ impl Line {
     /// # Errors
     /// If it is not such a line.
     pub fn read(line: &[u8]) -> Result<Line, serde_json::Error> {
-        let parts: Parts<'_> = serde_json::from_slice(line)?;
-        let make = match &*parts.what {
+        let Ok(About { what, resource, object, by }) = serde_json::from_slice(line) else {
+            return serde_json::from_slice(line);
+        };
+        let make = match &*what {
             "ADDED" => Line::Added,
             "MODIFIED" => Line::Modified,
             "DELETED" => Line::Deleted,
             _ => return serde_json::from_slice(line),
         };
-        let Some(object) = parts.object else { return serde_json::from_slice(line) };
-        let object = serde_json::from_str(object.get())?;
-        Ok(make(FeedObject { resource: parts.resource.into_owned(), object, by: parts.by }))
+        Ok(make(FeedObject { resource, object, by }))
     }
 }
 

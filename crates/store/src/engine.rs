@@ -212,7 +212,8 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
     async fn commit(&self, transaction: Transaction) -> Result<Committed, CommitError>;
 
     /// Commits one transaction after the other, with nothing in between and as one durable batch: after a crash all of
-    /// it is there or nothing. Each stands or falls by its own guards, which see what those before it wrote.
+    /// it is there or nothing. Each stands or falls by its own guards, which see what those before it wrote. Of several
+    /// such calls that are under way at once, those that were first polled earlier come first.
     async fn commit_all(&self, transactions: Vec<Transaction>) -> Vec<Result<Committed, CommitError>>;
 
     /// Reads one key.

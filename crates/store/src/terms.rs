@@ -5,8 +5,10 @@
 //! persistent map: terms are scattered, so every write would copy a node of its own with everything that it refers to.
 //! It must not know what terms mean.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use sexton_model::{Term, Terms};
 
 use crate::engine::RawKey;
@@ -87,7 +89,6 @@ impl TermIndex {
     }
 
     fn insert(&mut self, term: Term, key: &RawKey) {
-        use std::collections::hash_map::Entry;
         match self.shards[shard_of(term)].entry(term) {
             Entry::Vacant(vacant) => drop(vacant.insert(Holders::One(key.clone()))),
             Entry::Occupied(mut holders) => match holders.get_mut() {

@@ -43,7 +43,7 @@ impl From<CallError> for BulkError {
 const PATH: &str = "/apis/sexton.dev/v1/bulk";
 
 impl Resources {
-    /// Does all items in one commit; the result has one for each, in the same order.
+    /// Does all items; the result has one for each of their lives, in the same order.
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -56,7 +56,7 @@ impl Resources {
                 CallError::Strange(why) => BulkError::Strange(why),
                 error => error.into(),
             })?;
-        match (result.items.len(), bulk.items.len()) {
+        match (result.items.len(), bulk.count()) {
             (found, asked) if found == asked => Ok(result),
             (found, asked) => Err(BulkError::Strange(format!("{found} results for {asked} items"))),
         }

@@ -19,8 +19,8 @@ use sexton_model::{Uid, time};
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
-use crate::perform::Sign;
 use crate::perform::items::Signature;
+use crate::perform::{Burials, Sign};
 
 /// More deletions than this that begin at the same moment are one collection: a record for each would say less.
 const RECORDS_AT_ONCE: usize = 20;
@@ -190,6 +190,15 @@ impl Ledger {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
     }
 
+    /// Counts tombstones that are on their way.
+    pub(crate) fn buries(&mut self, burials: &Burials) {
+        for (name, count) in burials {
+            if let Some(open) = self.open.get_mut(name) {
+                open.buried += count;
+            }
+        }
+    }
+
     /// The collection of a life that dies.
     pub(crate) fn collection_of(&self, finding: &Finding) -> Option<&str> {
         self.by_root.get(&finding.root).map(String::as_str)
@@ -228,14 +237,20 @@ impl Sign for Ledger {
         }
     }
 
-    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value> {
+    fn tombstone(
+        &self,
+        snapshot: &Snapshot,
+        finding: &Finding,
+        burials: &mut Burials,
+    ) -> Option<serde_json::Value> {
         let name = self.by_root.get(&finding.root)?;
-        let open = self.open.get_mut(name)?;
+        let open = self.open.get(name)?;
+        let buried = open.buried + burials.get(name).copied().unwrap_or(0);
         // What somebody deleted by name and nothing followed is no news to anybody.
-        if !open.worth || open.buried >= self.tombstones {
+        if !open.worth || buried >= self.tombstones {
             return None;
         }
-        open.buried += 1;
+        *burials.entry(name.clone()).or_default() += 1;
         tombstones::of(snapshot, finding, Some(name), None)
     }
 }

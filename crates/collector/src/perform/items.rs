@@ -14,6 +14,11 @@ pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<Strin
     snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
 }
 
+/// Whether others have to let it go.
+pub(crate) fn is_held_by_others(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.finalizers(life).any(|finalizer| !marks::is_ours(finalizer))
+}
+
 /// What goes with every mark: in which collection, on whose wish, and in which plan it was approved.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signature {
@@ -41,6 +46,7 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         namespace: key.namespace,
         name: key.name,
         uid: snapshot.uid(life).0,
+        also: Vec::new(),
         resource_version: None,
         absent: Vec::new(),
         unreferenced: false,
@@ -56,9 +62,9 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
 /// The owners that a life names; or only those that it names rightly, as far as that is known. A reference that is not
 /// what it says never becomes right, and it neither keeps nor condemns.
 fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
-    let owners = snapshot.owners(life).into_iter();
+    let owners = snapshot.owner_uids(life);
     let named = owners.filter(|(_, leads)| !rightly || !matches!(leads, Ownership::Invalid(_)));
-    named.map(|(reference, _)| reference.uid.0).collect()
+    named.map(|(uid, _)| uid.0).collect()
 }
 
 /// A life lives on and loses references.

@@ -3,69 +3,99 @@
 //! It has no choice: whose turn it is is the plan's, and each write carries the evidence on which it rests.
 
 pub(crate) mod items;
+mod prepare;
 mod send;
 mod stays;
+mod writes;
 
+pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
+pub(crate) use writes::Writes;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
+use sexton_model::Policy;
 use sexton_model::bulk::Item;
-use sexton_model::{Policy, Uid};
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::request::Request;
 use items::Signature;
 use stays::Staying;
+use writes::Basis;
 
-/// A write and whom it is about.
-pub(crate) type Write = (LifeId, Item);
+/// How many tombstones of each collection are on their way.
+pub(crate) type Burials = HashMap<String, usize>;
 
 /// What goes with the writes about one life.
 pub(crate) trait Sign {
     /// In which collection it dies, and on whose wish.
     fn signature(&self, finding: &Finding) -> Signature;
 
-    /// What is left behind of it.
-    fn tombstone(&mut self, snapshot: &Snapshot, finding: &Finding) -> Option<serde_json::Value>;
+    /// What is left behind of it, and counted.
+    fn tombstone(
+        &self,
+        snapshot: &Snapshot,
+        finding: &Finding,
+        burials: &mut Burials,
+    ) -> Option<serde_json::Value>;
 }
 
 /// Strips, and the marks of everybody whose policy leaves one: owners before those they own, so that whoever follows
 /// can rely on a mark that cannot be taken back.
-pub(crate) fn first(snapshot: &Snapshot, decision: &Decision, sign: &dyn Sign) -> Vec<Write> {
-    let judgement = &decision.judgement;
-    let ready = judgement.strips.iter().filter(|strip| strip.ready);
-    let mut writes: Vec<Write> = ready.map(|strip| (strip.life, items::strip(snapshot, strip))).collect();
-    for step in causes_first(decision).into_iter().filter(|step| needs_mark(&step.finding)) {
-        let signature = sign.signature(&step.finding);
-        writes.push((step.life, decision.deletion(snapshot, &step.finding, &signature)));
+pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn Sign) -> Writes<'a> {
+    let mut writes = Writes::default();
+    for strip in decision.judgement.strips.iter().filter(|strip| strip.ready) {
+        writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), || items::strip(snapshot, strip));
+    }
+    for layer in causes_first(decision) {
+        writes.next_stage();
+        for step in layer.into_iter().filter(|step| needs_mark(&step.finding)) {
+            delete(&mut writes, snapshot, decision, &step.finding, sign);
+        }
     }
     writes
 }
 
-/// Everybody after the one whose mark takes it along: those first who follow nobody.
-fn causes_first(decision: &Decision) -> Vec<&Step> {
-    let mut followers: BTreeMap<LifeId, Vec<&Step>> = BTreeMap::new();
-    let mut ordered: Vec<&Step> = Vec::new();
+/// The deletion of a life, together with others who die on the same evidence.
+fn delete<'a>(
+    writes: &mut Writes<'a>,
+    snapshot: &Snapshot,
+    decision: &'a Decision,
+    finding: &'a Finding,
+    sign: &dyn Sign,
+) {
+    let make = || decision.deletion(snapshot, finding, &sign.signature(finding));
+    match decision.has_late_owners(finding.life) {
+        true => writes.alone(finding.life, make()),
+        false => writes.share(snapshot, finding.life, Basis::Deletion(finding), make),
+    }
+}
+
+/// Everybody after the one whose mark takes it along, in layers: those first who follow nobody.
+fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
+    let mut followers: HashMap<LifeId, Vec<&Step>> = HashMap::new();
+    let mut layer: Vec<&Step> = Vec::new();
     for step in decision.plan.steps() {
         match step.finding.cause {
             Cause::OwnerDoomed { owner } if !step.finding.marked && decision.judgement.dooms(owner) => {
                 followers.entry(owner).or_default().push(step);
             }
-            _ => ordered.push(step),
+            _ => layer.push(step),
         }
     }
-    let mut at = 0;
-    while let Some(step) = ordered.get(at).copied() {
-        ordered.extend(followers.remove(&step.life).unwrap_or_default());
-        at += 1;
+    let mut layers = Vec::new();
+    while !layer.is_empty() {
+        let below = layer.iter().flat_map(|step| followers.remove(&step.life).unwrap_or_default()).collect();
+        layers.push(std::mem::replace(&mut layer, below));
     }
     // Nobody is its own cause; if somebody were, it would still not be forgotten.
-    ordered.extend(followers.into_values().flatten());
-    ordered
+    let mut rest: Vec<&Step> = followers.into_values().flatten().collect();
+    rest.sort_by_key(|step| step.life);
+    layers.push(rest);
+    layers
 }
 
 /// Whether a life is marked before anything below it is touched.
@@ -74,7 +104,7 @@ fn needs_mark(finding: &Finding) -> bool {
 }
 
 /// Finalizers of others that somebody gave up.
-pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
+pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item)> {
     let wanted = |life: &LifeId| {
         let request = Request::read(snapshot.request(*life)?)?;
         let finalizer = request.finalizer()?.to_owned();
@@ -86,21 +116,21 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<Write> {
 }
 
 /// What became of the marks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct First {
     /// Who is marked now.
-    pub(crate) marked: BTreeSet<LifeId>,
+    pub(crate) marked: HashSet<LifeId>,
     /// Who must not be, says the server, and why: no race, so it is no use to look again at once.
     pub(crate) refused: BTreeMap<LifeId, String>,
-    /// From these follow accused lives of which not everybody has been warned: nothing of it goes before.
-    pub(crate) unwarned: BTreeSet<Uid>,
 }
 
 /// Whose turn it is.
 #[derive(Debug, Default)]
 pub(crate) struct Turns<'a> {
     /// Simple lives: removed by these writes, in this order.
-    pub(crate) writes: Vec<Write>,
+    pub(crate) writes: Writes<'a>,
+    /// The tombstones among them.
+    pub(crate) burials: Burials,
     /// Groups with lives that go through steps, and it is their turn.
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
@@ -114,8 +144,8 @@ impl<'a> Turns<'a> {
     fn step(
         &mut self,
         snapshot: &Snapshot,
-        decision: &Decision,
-        marked_now: &BTreeSet<LifeId>,
+        decision: &'a Decision,
+        marked_now: &HashSet<LifeId>,
         group: &'a Group,
         sign: &dyn Sign,
     ) {
@@ -129,14 +159,46 @@ impl<'a> Turns<'a> {
         let unmarked =
             |step: &&Step| !step.finding.marked && !marked_now.contains(&step.life) && !accused(step);
         for step in group.members.iter().filter(unmarked) {
-            let signature = sign.signature(&step.finding);
-            let item = decision.deletion(snapshot, &step.finding, &signature);
-            self.writes.push((step.life, item));
+            delete(&mut self.writes, snapshot, decision, &step.finding, sign);
         }
         // What has taken all its steps only waits for others.
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
         self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
         self.stepping.push(group);
+    }
+
+    /// The write that removes somebody, or marks it, or takes off what is ours.
+    fn remove(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &'a Decision,
+        step: &'a Step,
+        (marked, goes): (bool, bool),
+        together: &[LifeId],
+        sign: &dyn Sign,
+    ) {
+        let (life, finding) = (step.life, &step.finding);
+        let survivors = decision.survivors_of(life);
+        let release = || items::release(snapshot, finding, together.iter().chain(survivors));
+        let tombstone = if goes { sign.tombstone(snapshot, finding, &mut self.burials) } else { None };
+        if tombstone.is_some() {
+            let item = match marked {
+                true => release(),
+                false => decision.deletion(snapshot, finding, &sign.signature(finding)),
+            };
+            self.writes.alone(life, Item { tombstone, ..item });
+        } else if !marked {
+            delete(&mut self.writes, snapshot, decision, finding, sign);
+        } else if together.len() > 1
+            || !survivors.is_empty()
+            || snapshot.is_referenced(life)
+            || snapshot.is_namespace(life)
+            || snapshot.is_definition(life)
+        {
+            self.writes.alone(life, release());
+        } else {
+            self.writes.share(snapshot, life, Basis::Release(finding.policy), release);
+        }
     }
 }
 
@@ -145,14 +207,19 @@ pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,
     first: &First,
-    sign: &mut dyn Sign,
+    sign: &dyn Sign,
 ) -> Turns<'a> {
     let (mut turns, marked_now) = (Turns::default(), &first.marked);
     let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
-    let mut queue: VecDeque<&Group> = progress.ready().collect();
-    while let Some(group) = queue.pop_front() {
-        let unwarned = |step: &Step| !step.finding.marked && first.unwarned.contains(&step.finding.root);
+    let mut queue: VecDeque<(&Group, usize)> = progress.ready().map(|group| (group, 0)).collect();
+    let mut stage = 0;
+    while let Some((group, of)) = queue.pop_front() {
+        if of > stage {
+            turns.writes.next_stage();
+            stage = of;
+        }
+        let unwarned = |step: &Step| !step.finding.marked && decision.unwarned.contains(&step.finding.root);
         if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
             continue;
         }
@@ -175,7 +242,7 @@ pub(crate) fn turns<'a>(
         let mut all_go = true;
         for step in &group.members {
             let marked = step.finding.marked || marked_now.contains(&step.life);
-            let foreign = !items::foreign_finalizers(snapshot, step.life).is_empty();
+            let foreign = items::is_held_by_others(snapshot, step.life);
             all_go &= !foreign;
             if foreign && marked {
                 turns.stuck.push(step.life);
@@ -184,23 +251,11 @@ pub(crate) fn turns<'a>(
                 all_go = false;
                 continue;
             }
-            let mut item = if marked {
-                items::release(
-                    snapshot,
-                    &step.finding,
-                    together.iter().chain(decision.survivors_of(step.life)),
-                )
-            } else {
-                let signature = sign.signature(&step.finding);
-                decision.deletion(snapshot, &step.finding, &signature)
-            };
-            if !foreign {
-                item.tombstone = sign.tombstone(snapshot, &step.finding);
-            }
-            turns.writes.push((step.life, item));
+            turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
         }
         if all_go {
-            queue.extend(together.into_iter().flat_map(|life| progress.gone(life)));
+            let free = together.into_iter().flat_map(|life| progress.gone(life));
+            queue.extend(free.map(|group| (group, stage + 1)));
         }
     }
     turns

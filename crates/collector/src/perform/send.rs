@@ -2,12 +2,14 @@
 //!
 //! It must not know why anything is written.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sexton_client::Gateway;
 use sexton_client::resources::BulkError;
 use sexton_model::Revision;
 use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
+use tokio::task::JoinSet;
 
 /// Why writes were not made.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +20,9 @@ pub(crate) enum SendError {
     /// The server cannot be asked, or it is not known what became of the request.
     #[error("the writes were not made")]
     Bulk(#[source] BulkError),
+    /// The task that made them was ended.
+    #[error("the writes were broken off")]
+    BrokenOff,
     /// The answer does not fit the request.
     #[error("the server answered {got} items of {sent}")]
     Strange {
@@ -27,6 +32,13 @@ pub(crate) enum SendError {
         got: usize,
     },
 }
+
+/// Lives in one request: as many as make the way there and back not matter, and not so many that nothing else could be
+/// done meanwhile.
+const TOGETHER: usize = 1_000;
+/// Requests at once.
+const AT_ONCE: usize = 2;
+const _: () = assert!(TOGETHER <= bulk::MAX_ITEMS);
 
 /// The one who writes.
 #[derive(Debug, Clone)]
@@ -67,6 +79,30 @@ impl Sent {
     }
 }
 
+/// Writes under way.
+#[derive(Debug)]
+pub(crate) struct Sending(JoinSet<Result<Sent, SendError>>);
+
+impl Sending {
+    fn spawn(writes: impl Future<Output = Result<Sent, SendError>> + Send + 'static) -> Sending {
+        let mut task = JoinSet::new();
+        task.spawn(writes);
+        Sending(task)
+    }
+
+    /// What became of them.
+    pub(crate) async fn done(mut self) -> Result<Sent, SendError> {
+        match self.0.join_next().await {
+            None => Err(SendError::BrokenOff),
+            Some(Ok(sent)) => sent,
+            Some(Err(error)) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(SendError::BrokenOff),
+            },
+        }
+    }
+}
+
 impl Hand {
     /// A hand that writes under an epoch.
     pub(crate) fn new(gateway: Arc<dyn Gateway>, epoch: Option<Epoch>) -> Hand {
@@ -78,19 +114,65 @@ impl Hand {
         self.epoch.as_ref().map_or(0, |epoch| epoch.transitions)
     }
 
-    /// Makes the writes, one after the other. What was made before an error stays made: the next look at the world
-    /// sees it.
+    /// Begins to make the writes, beside whatever else there is to do. Dropped, it ends: what is under way then is as
+    /// good as an answer that was lost.
+    pub(crate) fn begin(&self, items: Vec<Item>, stages: Vec<usize>) -> Sending {
+        let hand = self.clone();
+        Sending::spawn(async move { hand.send_in_stages(items, &stages).await })
+    }
+
+    /// Makes the writes, one request after the other. What was made before an error stays made: the next look at the
+    /// world sees it.
     pub(crate) async fn send(&self, items: Vec<Item>) -> Result<Sent, SendError> {
+        let everything_depends: Vec<usize> = (0..items.len()).collect();
+        self.send_in_stages(items, &everything_depends).await
+    }
+
+    /// The same where items depend only on those of earlier stages: requests within one stage may overlap. Each stage
+    /// but the first begins at one of these.
+    pub(crate) async fn send_in_stages(&self, items: Vec<Item>, stages: &[usize]) -> Result<Sent, SendError> {
+        let stage = |at: usize| stages.partition_point(|begin| *begin <= at);
         let mut sent = Sent::default();
-        let mut rest = items;
+        let mut under_way: VecDeque<Sending> = VecDeque::new();
+        let (mut rest, mut at, mut last) = (items, 0, 0..=usize::MAX);
         while !rest.is_empty() {
-            let later = rest.split_off(rest.len().min(bulk::MAX_ITEMS));
-            let bulk = Bulk { epoch: self.epoch.clone(), items: std::mem::replace(&mut rest, later) };
-            let answer = self.gateway.bulk(&bulk).await.map_err(stale)?;
-            sent.absorb(check(&bulk, answer)?);
+            let count = fitting(&rest);
+            let later = rest.split_off(count);
+            let items = std::mem::replace(&mut rest, later);
+            let these = stage(at)..=stage(at + count - 1);
+            // Behind a request in which a stage begins or ends nothing may overtake.
+            let overlaps = these == last && these.start() == these.end();
+            let most = if overlaps { AT_ONCE - 1 } else { 0 };
+            while under_way.len() > most
+                && let Some(next) = under_way.pop_front()
+            {
+                sent.absorb(next.done().await?);
+            }
+            let hand = self.clone();
+            under_way.push_back(Sending::spawn(async move { hand.request(items).await }));
+            (at, last) = (at + count, these);
+        }
+        while let Some(next) = under_way.pop_front() {
+            sent.absorb(next.done().await?);
         }
         Ok(sent)
     }
+
+    async fn request(&self, items: Vec<Item>) -> Result<Sent, SendError> {
+        let bulk = Bulk { epoch: self.epoch.clone(), items };
+        let answer = self.gateway.bulk(&bulk).await.map_err(stale)?;
+        check(&bulk, answer)
+    }
+}
+
+/// How many of the first items go into one request.
+fn fitting(items: &[Item]) -> usize {
+    let mut lives = 0;
+    let fits = |item: &&Item| {
+        lives += item.count();
+        lives <= TOGETHER
+    };
+    items.iter().take_while(fits).count().max(1)
 }
 
 fn stale(error: BulkError) -> SendError {
@@ -101,7 +183,7 @@ fn stale(error: BulkError) -> SendError {
 }
 
 fn check(bulk: &Bulk, answer: BulkResult) -> Result<Sent, SendError> {
-    let (sent, got) = (bulk.items.len(), answer.items.len());
+    let (sent, got) = (bulk.count(), answer.items.len());
     if sent != got {
         return Err(SendError::Strange { sent, got });
     }

@@ -30,7 +30,8 @@ impl<'a> Staying<'a> {
         if let Some(user) = self.snapshot.users_of(life).find(stays) {
             return Some(user);
         }
-        if !matches!(policy, Policy::Cascade | Policy::Foreground | Policy::Orphan) {
+        let waits_for_dependents = matches!(policy, Policy::Cascade | Policy::Foreground | Policy::Orphan);
+        if !waits_for_dependents || !self.snapshot.is_referenced(life) {
             return None;
         }
         let waits = |other: &LifeId| {

@@ -43,20 +43,20 @@ pub fn orphaned(snapshot: &Snapshot, grace: Grace<'_>, settings: &Settings) -> O
             continue;
         }
         let (mut seen_going, mut certain, mut uids) = (false, true, Vec::new());
-        for (reference, owner) in snapshot.owners(life) {
+        for (reference, owner) in snapshot.ownerships(life) {
             match owner {
                 Ownership::Absent { seen } => seen_going |= seen,
                 Ownership::Valid(_) => certain = false,
                 Ownership::Unknown(why) => {
                     certain = false;
-                    unknown.push(Unknown { life, reference: reference.clone(), why });
+                    unknown.push(Unknown { life, reference: snapshot.written(reference), why });
                 }
                 Ownership::Invalid(why) => {
                     certain = false;
-                    invalid.push(Invalid { life, reference: reference.clone(), why });
+                    invalid.push(Invalid { life, reference: snapshot.written(reference), why });
                 }
             }
-            uids.push(reference.uid);
+            uids.push(snapshot.uid_of(reference.uid));
         }
         if !certain {
             continue;

@@ -27,7 +27,10 @@ fn waves(order: &Order<'_>, doomed: &Doomed<'_>) -> Vec<Wave> {
     let lives = doomed.lives.iter().zip(&order.families.groups.of);
     for ((life, group), before) in lives.zip(order.before_each(doomed)) {
         let after = before.into_iter().map(|node| doomed.lives[node as usize]).collect();
-        groups[*group as usize].members.extend(step(doomed, *life, after));
+        let members = &mut groups[*group as usize].members;
+        // Most are alone in theirs.
+        members.reserve_exact(1);
+        members.extend(step(doomed, *life, after));
     }
     // Groups are numbered by their first members, and those by their keys.
     let mut waves: Vec<Wave> = Vec::new();

@@ -23,6 +23,9 @@ mod relations;
 mod tests;
 mod text;
 
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 use sexton_model::{Key, Uid};
 
 use crate::detect::{Finding, Hold, Strip};
@@ -50,8 +53,7 @@ pub struct Plan {
     pub holds: Vec<Hold>,
     /// The beginning of the hash of [`Plan::text`], in hexadecimal digits.
     pub digest: String,
-    /// Where the steps are, sorted by uid.
-    by_uid: Vec<Place>,
+    places: Places,
     text: String,
 }
 
@@ -141,15 +143,28 @@ struct Place {
     member: u32,
 }
 
+/// Where the steps are, by uid. It follows from them, so it makes no difference between plans.
+#[derive(Debug, Clone, Default)]
+struct Places {
+    table: HashTable<Place>,
+    hasher: DefaultHashBuilder,
+}
+
+impl PartialEq for Places {
+    fn eq(&self, _: &Places) -> bool {
+        true
+    }
+}
+
 impl Plan {
     /// How many die.
     pub fn len(&self) -> usize {
-        self.by_uid.len()
+        self.places.table.len()
     }
 
     /// Whether nobody dies.
     pub fn is_empty(&self) -> bool {
-        self.by_uid.is_empty()
+        self.places.table.is_empty()
     }
 
     /// All steps in the order of death.
@@ -189,9 +204,9 @@ impl Plan {
     }
 
     fn place_of(&self, uid: &Uid) -> Option<Place> {
-        let found =
-            self.by_uid.binary_search_by(|place| self.at(*place).map(|step| &step.uid).cmp(&Some(uid)));
-        found.ok().map(|at| self.by_uid[at])
+        let Places { table, hasher } = &self.places;
+        let same = |place: &Place| self.at(*place).is_some_and(|step| step.uid == *uid);
+        table.find(hasher.hash_one(uid), same).copied()
     }
 
     fn at(&self, place: Place) -> Option<&Step> {
@@ -201,16 +216,18 @@ impl Plan {
 
     /// Notes where everybody is.
     fn indexed(mut self) -> Plan {
-        let mut places: Vec<Place> = Vec::new();
+        let hasher = DefaultHashBuilder::default();
+        let mut table = HashTable::with_capacity(self.groups().map(|group| group.members.len()).sum());
+        let hash = |place: &Place| self.at(*place).map_or(0, |step| hasher.hash_one(&step.uid));
         for (wave, in_wave) in (0..).zip(&self.waves) {
             for (group, in_group) in (0..).zip(&in_wave.groups) {
-                let members = (0..).zip(&in_group.members);
-                places.extend(members.map(|(member, _)| Place { wave, group, member }));
+                for (member, step) in (0..).zip(&in_group.members) {
+                    let place = Place { wave, group, member };
+                    table.insert_unique(hasher.hash_one(&step.uid), place, hash);
+                }
             }
         }
-        let uid = |place: &Place| self.at(*place).map(|step| &step.uid);
-        places.sort_by(|a, b| uid(a).cmp(&uid(b)));
-        self.by_uid = places;
+        self.places = Places { table, hasher };
         self
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use sexton_model::Policy;
+use sexton_model::{Key, Policy};
 use sha2::{Digest, Sha256};
 
 use super::{Plan, Step};
@@ -70,8 +70,9 @@ impl Plan {
                 }
                 for step in &group.members {
                     let indent = if together { "    " } else { "  " };
-                    let policy = policy_name(step.finding.policy);
-                    let _ = writeln!(text, "{indent}{} {} {policy}", step.key, step.uid);
+                    text.push_str(indent);
+                    write_key(&step.key, &mut text);
+                    text.extend([" ", &step.uid.0, " ", policy_name(step.finding.policy), "\n"]);
                 }
             }
         }
@@ -82,6 +83,18 @@ impl Plan {
         }
         text
     }
+}
+
+/// A key as it is displayed. By hand: there may be a hundred thousand of them.
+fn write_key(key: &Key, text: &mut String) {
+    text.push_str(&key.kind.resource);
+    if !key.kind.group.is_empty() {
+        text.extend([".", &key.kind.group]);
+    }
+    if !key.namespace.is_empty() {
+        text.extend(["/", &key.namespace]);
+    }
+    text.extend(["/", &key.name]);
 }
 
 fn digest(text: &str) -> String {

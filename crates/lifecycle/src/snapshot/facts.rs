@@ -24,8 +24,19 @@ impl Snapshot {
         }
     }
 
+    /// Whether a life is in this slot.
+    pub fn is_at(&self, life: LifeId, key: &Key) -> bool {
+        let seen = self.life(life);
+        let kind = (self.kinds.named(seen.kind).group.as_str(), self.kinds.get(seen.kind).resource.as_str());
+        kind == (key.kind.group.as_str(), key.kind.resource.as_str())
+            && (self.namespace(life), self.name(life)) == (key.namespace.as_str(), key.name.as_str())
+    }
+
     /// Orders lives by their slots, as their keys would be.
     pub fn compare(&self, a: LifeId, b: LifeId) -> Ordering {
+        if self.are_in_same_place(a, b) {
+            return self.name(a).cmp(self.name(b));
+        }
         let words = |life: LifeId| {
             let seen = self.life(life);
             let (row, name) = (self.kinds.get(seen.kind), self.kinds.named(seen.kind));
@@ -82,6 +93,17 @@ impl Snapshot {
     /// What holds it once it is marked.
     pub fn finalizers(&self, life: LifeId) -> impl Iterator<Item = &str> + '_ {
         self.words.text(self.life(life).finalizers).split('\n').filter(|finalizer| !finalizer.is_empty())
+    }
+
+    /// Whether two lives are held by the same.
+    pub fn have_same_finalizers(&self, one: LifeId, another: LifeId) -> bool {
+        self.life(one).finalizers == self.life(another).finalizers
+    }
+
+    /// Whether two lives are of the same kind and in the same namespace.
+    pub fn are_in_same_place(&self, one: LifeId, another: LifeId) -> bool {
+        let (one, another) = (self.life(one), self.life(another));
+        (one.kind, one.namespace) == (another.kind, another.namespace)
     }
 
     /// The policy that its finalizers record. Of contradicting ones the least destructive counts.

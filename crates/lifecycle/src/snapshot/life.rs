@@ -40,7 +40,7 @@ pub(crate) struct Life {
 }
 
 /// A reference to an owner, in 24 bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ref {
     pub(crate) uid: Id,
     pub(crate) name: Word,

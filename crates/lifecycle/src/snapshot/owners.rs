@@ -61,6 +61,11 @@ impl Snapshot {
         seen.owners.iter().map(move |owner| (owner, self.ownership(seen, owner)))
     }
 
+    /// The uids of the owners that a life names, and where each reference leads.
+    pub fn owner_uids(&self, life: LifeId) -> impl Iterator<Item = (Uid, Ownership)> + '_ {
+        self.ownerships(life).map(|(reference, leads)| (self.words.uid(reference.uid), leads))
+    }
+
     /// Where each reference of a life to an owner leads.
     pub fn leads(&self, life: LifeId) -> impl Iterator<Item = Ownership> + '_ {
         self.ownerships(life).map(|(_, leads)| leads)
@@ -94,6 +99,11 @@ impl Snapshot {
     pub fn depends_on(&self, dependent: LifeId, owner: LifeId) -> bool {
         let mut references = self.references(dependent, self.life(owner).uid);
         references.any(|reference| self.fits(dependent, reference, owner))
+    }
+
+    /// Whether two lives name the same owners, in the same way.
+    pub fn have_same_owners(&self, one: LifeId, another: LifeId) -> bool {
+        self.life(one).owners == self.life(another).owners
     }
 
     /// Everybody who names a uid as an owner, rightly or not, whether that lives or not.

@@ -136,14 +136,7 @@ impl Words {
     pub(crate) fn uid(&self, id: Id) -> Uid {
         match id.word() {
             Some(word) => Uid(self.text(word).to_owned()),
-            None => Uid(format!(
-                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-                id.0 >> 32,
-                id.0 >> 16 & 0xffff,
-                id.0 & 0xffff,
-                id.1 >> 48,
-                id.1 & 0xffff_ffff_ffff
-            )),
+            None => Uid(spelled(id)),
         }
     }
 }
@@ -152,6 +145,22 @@ impl Id {
     fn word(self) -> Option<Word> {
         if self.0 >> VERSION_SHIFT & 0xf == 0 { Word::try_from(self.1).ok() } else { None }
     }
+}
+
+/// The usual spelling of a UUID. By hand: this is done for everybody who dies, several times.
+fn spelled(id: Id) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(36);
+    let mut rest = u128::from(id.0) << 64 | u128::from(id.1);
+    for at in 0..36 {
+        if matches!(at, 8 | 13 | 18 | 23) {
+            text.push('-');
+        } else {
+            text.push(char::from(DIGITS[(rest >> 124) as usize]));
+            rest <<= 4;
+        }
+    }
+    text
 }
 
 /// The number of a UUID in the usual spelling: lower case, with dashes, version and variant as they should be.

@@ -84,6 +84,12 @@ impl Facts<'_> {
         self.labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value)
     }
 
+    /// Says where the metadata stand.
+    pub(super) fn place(&mut self, metadata: Range<usize>) {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        self.metadata = (offset(metadata.start), offset(metadata.end));
+    }
+
     pub(crate) fn metadata(&self) -> Range<usize> {
         self.metadata.0 as usize..self.metadata.1 as usize
     }
@@ -96,7 +102,7 @@ pub(super) fn write(document: &Document, metadata: Range<usize>, bytes: Vec<u8>)
     append(&subscribed(&subscriptions, document), bytes)
 }
 
-fn append(facts: &impl Serialize, bytes: Vec<u8>) -> Vec<u8> {
+pub(super) fn append(facts: &impl Serialize, bytes: Vec<u8>) -> Vec<u8> {
     match postcard::to_extend(facts, bytes) {
         Ok(bytes) => bytes,
         // Writing plain data to a growing buffer has no way to fail.
@@ -117,9 +123,8 @@ fn facts_of(document: &Document, metadata: Range<usize>) -> Facts<'_> {
     let fields = document.metadata();
     let seconds = |field: &str| fields.get(field).and_then(Value::as_str).and_then(time::parse);
     let labels = fields.get("labels").and_then(Value::as_object);
-    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    Facts {
-        metadata: (offset(metadata.start), offset(metadata.end)),
+    let mut facts = Facts {
+        metadata: (0, 0),
         uid: document.uid(),
         created: seconds("creationTimestamp").unwrap_or(0),
         deleted: seconds("deletionTimestamp"),
@@ -132,7 +137,9 @@ fn facts_of(document: &Document, metadata: Range<usize>) -> Facts<'_> {
         owners: document.owner_references().iter().filter_map(|owner| owner.get("uid")?.as_str()).collect(),
         // Written apart, because they do not stand in the document as such.
         subscriptions: Vec::new(),
-    }
+    };
+    facts.place(metadata);
+    facts
 }
 
 /// The subscriptions that a document declares; an annotation that cannot be read declares none.

@@ -12,6 +12,7 @@
 //! the text goes out. JSON text never holds a raw line feed, so a person can find the end of it in the database file.
 
 mod facts;
+mod pieces;
 mod sketch;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use crate::ids::Revision;
 use crate::term::Terms;
 
 pub use facts::{Facts, Subscribed};
+pub use pieces::Pieces;
 pub use sketch::Sketch;
 
 const VERSION: u8 = 2;
@@ -51,6 +53,14 @@ impl Stored {
     pub fn encode(document: &Document) -> Stored {
         let mut bytes = Vec::with_capacity(2048);
         let metadata = write_text(document, &mut bytes);
+        finish(document, metadata, bytes)
+    }
+
+    /// The stored form of a document one of whose objects, named by a field, gets one more field of its own, given as
+    /// text: what is large is copied instead of read. The field must not be there.
+    pub fn encode_with(document: &Document, object: &str, field: &str, text: &str) -> Stored {
+        let mut bytes = Vec::with_capacity(2048 + text.len());
+        let metadata = write_text_with(document, Some((object, field, text)), &mut bytes);
         finish(document, metadata, bytes)
     }
 
@@ -137,10 +147,14 @@ impl Stored {
 }
 
 /// Puts the facts behind a text.
-fn finish(document: &Document, metadata: Range<usize>, mut bytes: Vec<u8>) -> Stored {
+fn finish(document: &Document, metadata: Range<usize>, bytes: Vec<u8>) -> Stored {
+    close(bytes, |bytes| facts::write(document, metadata, bytes))
+}
+
+fn close(mut bytes: Vec<u8>, facts: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Stored {
     bytes.push(b'\n');
     let text = bytes.len();
-    let mut bytes = facts::write(document, metadata, bytes);
+    let mut bytes = facts(bytes);
     let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
     bytes.push(VERSION);
     bytes.extend_from_slice(&length.to_le_bytes());
@@ -189,6 +203,10 @@ pub(crate) fn splice(revision: Revision, out: &mut Vec<u8>) {
 }
 
 fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {
+    write_text_with(document, None, out)
+}
+
+fn write_text_with(document: &Document, more: Option<(&str, &str, &str)>, out: &mut Vec<u8>) -> Range<usize> {
     let object = document.object();
     out.push(b'{');
     for field in ["apiVersion", "kind"] {
@@ -204,11 +222,36 @@ fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {
     for (field, value) in object {
         if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
             out.push(b',');
-            write_field(field, value, out);
+            match (more, value) {
+                (Some((object, more, text)), Value::Object(fields)) if object == field => {
+                    write_json(field, out);
+                    out.push(b':');
+                    write_object_with(fields, more, text, out);
+                }
+                _ => write_field(field, value, out),
+            }
         }
     }
     out.push(b'}');
     start..end
+}
+
+/// An object with one more field, in its place.
+fn write_object_with(fields: &Map<String, Value>, more: &str, text: &str, out: &mut Vec<u8>) {
+    let (before, after): (Vec<_>, Vec<_>) = fields.iter().partition(|(field, _)| field.as_str() < more);
+    out.push(b'{');
+    for (field, value) in before {
+        write_field(field, value, out);
+        out.push(b',');
+    }
+    write_json(more, out);
+    out.push(b':');
+    out.extend_from_slice(text.as_bytes());
+    for (field, value) in after {
+        out.push(b',');
+        write_field(field, value, out);
+    }
+    out.push(b'}');
 }
 
 fn write_metadata_object(metadata: &Map<String, Value>, out: &mut Vec<u8>) {
@@ -273,6 +316,17 @@ mod tests {
         assert!(
             text.starts_with(br#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"42","#)
         );
+    }
+
+    #[test]
+    fn a_field_may_be_given_as_text() {
+        for (field, text) in [("a", "[1]"), ("text", "{}"), ("z", "\"\\n\"")] {
+            let mut whole = document();
+            whole.object_mut()["data"] = json!({"b": 1, "y": 2});
+            let small = whole.clone();
+            whole.object_mut()["data"][field] = serde_json::from_str(text).unwrap();
+            assert_eq!(Stored::encode_with(&small, "data", field, text), Stored::encode(&whole));
+        }
     }
 
     #[test]

@@ -27,8 +27,10 @@ pub(super) struct Asker {
 /// Who removed which life, the latest ones. Forgets the oldest first.
 #[derive(Debug, Default)]
 struct Removals {
-    by: HashMap<String, Arc<str>>,
-    order: VecDeque<String>,
+    by: HashMap<Arc<str>, Arc<str>>,
+    order: VecDeque<Arc<str>>,
+    /// The same person removes many.
+    last: Arc<str>,
 }
 
 impl Removals {
@@ -38,14 +40,22 @@ impl Removals {
             self.by.remove(uid);
             return;
         }
-        if self.by.insert(uid.to_owned(), user.clone()).is_none() {
-            self.order.push_back(uid.to_owned());
+        let uid: Arc<str> = uid.into();
+        if self.by.insert(uid.clone(), user.clone()).is_none() {
+            self.order.push_back(uid);
         }
         while self.order.len() > REMEMBERED {
             if let Some(oldest) = self.order.pop_front() {
                 self.by.remove(&oldest);
             }
         }
+    }
+
+    fn user(&mut self, name: &str) -> Arc<str> {
+        if *self.last != *name {
+            self.last = name.into();
+        }
+        self.last.clone()
     }
 }
 
@@ -72,6 +82,11 @@ impl Api {
         }
     }
 
+    /// The same as an annotation, if it is known who asks.
+    pub(super) fn signature(&self) -> Option<(&'static str, &str)> {
+        (!self.asker.user.is_empty()).then(|| (DELETED_BY, &*self.asker.user))
+    }
+
     /// Remembers who is about to remove a life. Before the removal: those who watch hear of it at once.
     pub(super) fn sign_removal(&self, uid: &str) {
         self.removals().remember(uid, &self.asker.user);
@@ -79,11 +94,15 @@ impl Api {
 
     /// The same for one of many removals in a request. It may say itself from whom the deletion comes; of a life that was
     /// marked, the mark says so.
-    pub(super) fn sign_item(&self, item: &Item, marked: bool) {
+    pub(super) fn sign_item(&self, item: &Item, uid: &str, marked: bool) {
         let Action::Delete { annotations, .. } = &item.action else { return };
         match annotations.get(DELETED_BY) {
-            Some(Some(user)) => self.removals().remember(&item.uid, &user.as_str().into()),
-            _ if !marked => self.sign_removal(&item.uid),
+            Some(Some(user)) => {
+                let mut removals = self.removals();
+                let user = removals.user(user);
+                removals.remember(uid, &user);
+            }
+            _ if !marked => self.sign_removal(uid),
             _ => {}
         }
     }

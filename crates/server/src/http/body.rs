@@ -12,7 +12,7 @@ use serde_json::Value;
 use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
 
-use crate::api::{PatchBody, Result};
+use crate::api::{Failure, PatchBody, Result};
 
 /// What Kubernetes allows, too.
 pub(super) const MOST_BYTES: usize = 3 << 20;
@@ -92,15 +92,30 @@ pub(super) fn bulk(headers: &HeaderMap, bytes: &Bytes) -> Result<Bulk> {
         "application/json" | "" | "*/*" => {}
         other => return Err(Status::unsupported_media_type(other, "application/json").into()),
     }
-    json(bytes)
+    let bulk: Bulk = parsed(bytes)?;
+    // Nothing else in it has a depth of its own.
+    let mut records = bulk.items.iter().filter_map(|item| item.tombstone.as_ref());
+    if records.any(|record| nested_deeper(record, MOST_DEPTH)) {
+        return Err(too_deep());
+    }
+    Ok(bulk)
 }
 
 fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    if nests_deeper(bytes) {
+        return Err(too_deep());
+    }
+    parsed(bytes)
+}
+
+fn too_deep() -> Failure {
+    Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into()
+}
+
+/// Read as it is; the reader itself refuses what is nested without end.
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if bytes.is_empty() {
         return Err(Status::bad_request("the body is empty").into());
-    }
-    if nests_deeper(bytes) {
-        return Err(Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into());
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let what = if error.is_data() { "cannot be understood" } else { "is not JSON" };
@@ -121,7 +136,7 @@ fn yaml(bytes: &[u8]) -> Result<Value> {
     let value: Value = serde_saphyr::from_str(text).map_err(|error| refuse(error.to_string()))?;
     // Aliases and anchors are bounded by the reader; depth is bounded here, as for JSON.
     if nested_deeper(&value, MOST_DEPTH) {
-        return Err(Status::bad_request(format!("the body is nested deeper than {MOST_DEPTH} levels")).into());
+        return Err(too_deep());
     }
     Ok(value)
 }

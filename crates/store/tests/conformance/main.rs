@@ -68,6 +68,7 @@ scenarios![
     terms::a_refused_commit_adds_no_terms,
     together::each_stands_or_falls_alone,
     together::later_ones_see_what_earlier_ones_wrote,
+    together::who_asks_first_comes_first,
     together::nothing_comes_in_between,
     together::none_and_nothing,
     races::of_many_updates_at_one_revision_exactly_one_wins,

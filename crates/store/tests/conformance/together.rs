@@ -46,6 +46,28 @@ pub async fn later_ones_see_what_earlier_ones_wrote(engine: Any) {
     assert_eq!(content(&engine, At::Latest).await, pairs(&[("b", "end")]));
 }
 
+/// Asked for earlier is committed earlier, whoever waits for it first.
+pub async fn who_asks_first_comes_first(engine: Any) {
+    let step = |number: u64| {
+        let guard = if number == 0 { absent("a") } else { at("a", Revision::new(number)) };
+        vec![transaction([guard], [put("a", &number.to_string())])]
+    };
+    let mut under_way = Vec::new();
+    for number in 0..20 {
+        let mut asked = engine.commit_all(step(number));
+        let early = match futures::poll!(&mut asked) {
+            std::task::Poll::Ready(done) => Some(done),
+            std::task::Poll::Pending => None,
+        };
+        under_way.push((asked, early));
+    }
+    for (asked, early) in under_way.into_iter().rev() {
+        let done = if let Some(done) = early { done } else { asked.await };
+        assert!(done.iter().all(Result::is_ok), "{done:?}");
+    }
+    assert_eq!(content(&engine, At::Latest).await, pairs(&[("a", "19")]));
+}
+
 /// Others write all the while; the revisions of one call are nevertheless without a gap, and no reader sees a part.
 pub async fn nothing_comes_in_between(engine: Any) {
     const MEMBERS: usize = 3_000;

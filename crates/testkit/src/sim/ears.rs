@@ -143,10 +143,11 @@ impl Gateway for Ears {
     async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
         let result = Gateway::bulk(&self.resources, bulk).await;
         let mut judge = self.wire.air.judge.lock().unwrap();
-        for (item, done) in bulk.items.iter().zip(result.iter().flat_map(|result| &result.items)) {
+        let lives = bulk.items.iter().flat_map(|item| item.lives().map(|(_, uid)| (&item.resource, uid)));
+        for ((resource, uid), done) in lives.zip(result.iter().flat_map(|result| &result.items)) {
             if done.code >= 400 {
                 let why = done.status.as_ref().map(|status| status.message.clone()).unwrap_or_default();
-                judge.note(format!("        {} {} refused: {why}", item.resource, item.uid));
+                judge.note(format!("        {resource} {uid} refused: {why}"));
             }
         }
         drop(judge);

@@ -191,7 +191,8 @@ async fn living_owners_are_left_alone() {
     assert_eq!(left(&world).await, ["living"]);
     assert_eq!(metadata(&world, "living").await, before);
     let written = gate.written();
-    let names = written.iter().flat_map(|bulk| &bulk.items).map(|item| item.name.as_str());
+    let names =
+        written.iter().flat_map(|bulk| &bulk.items).flat_map(|item| item.lives().map(|(name, _)| name));
     assert!(names.clone().all(|name| name != "living"), "{:?}", names.collect::<Vec<_>>());
 }
 

@@ -101,8 +101,9 @@ struct Performer<'a> {
 /// Carries out all items of a bulk, in its order. A kind that is not among `kinds` is not written to.
 pub async fn bulk(client: &kube::Client, kinds: &Kinds, bulk: &Bulk, options: &BulkOptions) -> BulkResult {
     let performer = Performer { client, kinds, options, keeps_cascade: OnceCell::new() };
-    let mut results = Vec::with_capacity(bulk.items.len());
-    let mut items = bulk.items.as_slice();
+    let mut results = Vec::with_capacity(bulk.count());
+    let singles: Vec<Item> = bulk.items.iter().flat_map(Item::singles).collect();
+    let mut items = singles.as_slice();
     while !items.is_empty() {
         let (run, rest) = items.split_at(run_length(items, options.parallel));
         items = rest;
@@ -228,6 +229,7 @@ mod tests {
             namespace: "default".into(),
             name: name.into(),
             uid: "u".into(),
+            also: Vec::new(),
             resource_version: None,
             absent: Vec::new(),
             unreferenced,

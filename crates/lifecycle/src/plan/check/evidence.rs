@@ -1,6 +1,6 @@
 //! Evidence: what a finding is based on has to be true of the snapshot still.
 
-use sexton_model::Policy;
+use sexton_model::{Policy, Uid};
 
 use super::Flaw;
 use crate::detect::{Cause, Judgement};
@@ -27,9 +27,9 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
         Cause::Asked => None,
         Cause::OwnerDoomed { owner } => follows(snapshot, judgement, life, *owner),
         Cause::OwnersGone { uids } => {
-            let owners = snapshot.owners(life);
+            let owners: Vec<(Uid, Ownership)> = snapshot.owner_uids(life).collect();
             let back = uids.iter().any(|uid| {
-                let named = owners.iter().filter(|(reference, _)| reference.uid == *uid);
+                let named = owners.iter().filter(|(named, _)| named == uid);
                 named.clone().count() == 0
                     || named.clone().any(|(_, leads)| matches!(leads, Ownership::Valid(_)))
             });
@@ -55,12 +55,11 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
 
 fn follows(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, owner: LifeId) -> Option<&'static str> {
     let Some(cause) = judgement.doomed.get(&owner) else { return Some("its owner does not die") };
-    let owners = snapshot.owners(life);
-    if !owners.iter().any(|(_, leads)| *leads == Ownership::Valid(owner)) {
+    if !snapshot.leads(life).any(|leads| leads == Ownership::Valid(owner)) {
         return Some("the one it follows does not own it");
     }
     let alone = matches!(cause.policy, Policy::Foreground | Policy::Background);
-    if alone && owners.iter().any(|(_, leads)| solid(judgement, leads)) {
+    if alone && snapshot.leads(life).any(|leads| solid(judgement, &leads)) {
         return Some("it has an owner that lives on");
     }
     (cause.policy == Policy::Orphan).then_some("its owner goes without it")

@@ -133,7 +133,7 @@ fn everybody_once(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan, flaws
     }
     let missing = judgement.doomed.keys().filter(|life| !places.contains_key(*life));
     flaws.extend(missing.map(|life| Flaw::Missing(name(snapshot, *life))));
-    let indexed = plan.by_uid.len() == places.len()
+    let indexed = plan.len() == places.len()
         && plan.steps().all(|step| plan.step_of(&step.uid).map(|found| found.life) == Some(step.life));
     if flaws.is_empty() && !indexed {
         flaws.push(Flaw::Digest);
@@ -144,10 +144,10 @@ fn everybody_once(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan, flaws
 /// The step says of the life what the snapshot and the judgement say, and the life may die.
 fn facts(snapshot: &Snapshot, judgement: &Judgement, step: &Step, flaws: &mut Vec<Flaw>) {
     let mut untrue = |what| flaws.push(Flaw::Untrue(step.key.to_string(), what));
-    if snapshot.key(step.life) != step.key || snapshot.kind(step.life) != step.kind {
+    if !snapshot.is_at(step.life, &step.key) || snapshot.kind(step.life) != step.kind {
         untrue("it is in another slot");
     }
-    if snapshot.uid(step.life) != step.uid {
+    if snapshot.get(&step.uid) != Some(step.life) {
         untrue("it is another life");
     }
     if judgement.doomed.get(&step.life) != Some(&step.finding) || step.finding.life != step.life {

@@ -26,7 +26,7 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
         if let Some(class) = snapshot.class_for(life) {
             add(life, class, Relation::Class);
         }
-        for (dependent, _) in snapshot.dependents(life) {
+        for dependent in snapshot.valid_dependents(life) {
             if held_up.contains(&dependent) {
                 add(dependent, life, Relation::Owner);
             } else {
@@ -66,7 +66,7 @@ fn held_up(snapshot: &Snapshot, judgement: &Judgement) -> HashSet<LifeId> {
             held_up.insert(*life);
         }
         if snapshot.contains(*life) && !matches!(finding.policy, Policy::Background | Policy::Orphan) {
-            held_up.extend(snapshot.dependents(*life).map(|(dependent, _)| dependent));
+            held_up.extend(snapshot.valid_dependents(*life));
         }
     }
     for life in judgement.doomed.keys().filter(|life| snapshot.contains(**life)) {

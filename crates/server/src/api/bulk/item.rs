@@ -1,5 +1,6 @@
 //! One item: what it comes to on what is stored now, and what that rests on.
 
+use memchr::memmem;
 use sexton_model::bulk::{Action, Item, Outcome};
 use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term, marks};
 use sexton_store::{Guard, Object, Op, Scope};
@@ -8,6 +9,20 @@ use super::epoch::Turn;
 use super::patch::Patch;
 use crate::api::deletion::{Deletion, Effect};
 use crate::api::{Api, Result, Target, terminating};
+
+/// What an item says about one of its lives.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) item: &'a Item,
+    pub(super) name: &'a str,
+    pub(super) uid: &'a str,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn each(item: &'a Item) -> impl Iterator<Item = Asked<'a>> {
+        item.lives().map(move |(name, uid)| Asked { item, name, uid })
+    }
+}
 
 /// An item, decided but not committed.
 pub(super) struct Decided {
@@ -81,14 +96,14 @@ pub(super) enum Write {
 }
 
 impl Api {
-    /// Decides an item on what is stored now.
-    pub(super) async fn decide_item(&self, item: &Item, turn: &Turn) -> Result<Decided> {
-        let target = self.target_of(item)?;
-        let current = self.find(&target, &item.name).await?;
-        check_life(&target, item, &current)?;
-        let (guards, write, outcome) = match &item.action {
+    /// Decides about a life on what is stored now.
+    pub(super) async fn decide_item(&self, asked: Asked<'_>, turn: &Turn) -> Result<Decided> {
+        let target = self.target_of(asked)?;
+        let current = self.find(&target, asked.name).await?;
+        check_life(&target, asked, &current)?;
+        let (guards, write, outcome) = match &asked.item.action {
             Action::Delete { policy, annotations } => {
-                let policy = policy.as_deref().map(|name| policy_named(&target, item, name)).transpose()?;
+                let policy = policy.as_deref().map(|name| policy_named(&target, asked, name)).transpose()?;
                 let deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
                 deletion_of(deletion)
             }
@@ -98,19 +113,20 @@ impl Api {
                 (vec![current.unchanged()], write, outcome)
             }
         };
-        self.completed(item, turn, target, &current, guards, (write, outcome)).await
+        self.completed(asked, turn, target, &current, guards, (write, outcome)).await
     }
 
     /// Adds whose turn it is, the conditions, and what is left behind.
     async fn completed(
         &self,
-        item: &Item,
+        asked: Asked<'_>,
         turn: &Turn,
         target: Target,
         current: &Object,
         mut guards: Vec<Guard>,
         (write, outcome): (Write, Outcome),
     ) -> Result<Decided> {
+        let item = asked.item;
         guards.extend(turn.guard());
         let mut decided = Decided {
             moment: guards.len(),
@@ -131,7 +147,7 @@ impl Api {
             decided.add(Condition::Marked, Guard::OnlyWith { term: Term::uid(uid), others });
         }
         if item.unreferenced {
-            decided.add(Condition::Unowned, terminating::unowned(&item.uid, &item.except));
+            decided.add(Condition::Unowned, terminating::unowned(asked.uid, &item.except));
             if decided.target.kind.holds_others() {
                 let contents = self.contents(&decided.target, &current.document()?);
                 contents.iter().for_each(|scope| decided.add(Condition::NoContents, Scope::empty(scope)));
@@ -143,9 +159,9 @@ impl Api {
                 decided.ops.push(Op::Put { key: current.key.clone(), value: stored.bytes().clone() });
             }
             Write::Remove => {
-                self.sign_item(item, current.facts()?.deleted.is_some());
+                self.sign_item(item, asked.uid, current.facts()?.deleted.is_some());
                 if let Some(spec) = &item.tombstone {
-                    let (key, stored) = self.tombstone(item, spec, current)?;
+                    let (key, stored) = self.tombstone(asked, spec, current)?;
                     let free = Guard::At { key: key.clone(), revision: Revision::NONE };
                     decided.add(Condition::TombstoneFree, free);
                     // Before the removal, so that the revision of the whole is that of the removal.
@@ -158,46 +174,45 @@ impl Api {
     }
 
     /// Where an item points: a kind in whichever version, served or not.
-    fn target_of(&self, item: &Item) -> Result<Target> {
+    fn target_of(&self, Asked { item, name, .. }: Asked<'_>) -> Result<Target> {
         let resource = GroupResource::new(item.group.as_str(), item.resource.as_str());
         let registry = self.kinds.current();
-        let kind = registry.kept(&resource).ok_or_else(|| Status::not_found(&resource, &item.name))?;
+        let kind = registry.kept(&resource).ok_or_else(|| Status::not_found(&resource, name))?;
         if kind.namespaced == item.namespace.is_empty() {
-            return Err(Status::not_found(&resource, &item.name).into());
+            return Err(Status::not_found(&resource, name).into());
         }
         Ok(Target { kind: kind.clone(), namespace: item.namespace.clone() })
     }
 }
 
 /// Whether this is what the caller means.
-fn check_life(target: &Target, item: &Item, current: &Object) -> Result<()> {
+fn check_life(target: &Target, Asked { item, name, uid }: Asked<'_>, current: &Object) -> Result<()> {
     let facts = current.facts()?;
-    if facts.uid != item.uid {
+    if facts.uid != uid {
         // That life is gone; whoever has its name now is none of the caller's business.
-        return Err(Status::not_found(&target.kind.resource, &item.name).into());
+        return Err(Status::not_found(&target.kind.resource, name).into());
     }
     if let Some(version) = &item.resource_version
         && *version != current.revision.to_string()
     {
-        return Err(crate::api::update::modified(target, &item.name).into());
+        return Err(crate::api::update::modified(target, name).into());
     }
     if let Some(owners) = &item.owners {
         let named = |owner: &&str| owners.iter().any(|uid| uid == owner);
         if !facts.owners.iter().all(named) || !owners.iter().all(|uid| facts.owners.contains(&uid.as_str())) {
             let owners = facts.owners.join(", ");
-            return Err(Status::owners_changed(&target.kind.resource, &item.name, &owners).into());
+            return Err(Status::owners_changed(&target.kind.resource, name, &owners).into());
         }
     }
     if item.unprotected && is_protected(current)? {
-        return Err(Status::protected(&target.kind.resource, &item.name).into());
+        return Err(Status::protected(&target.kind.resource, name).into());
     }
     Ok(())
 }
 
 fn is_protected(current: &Object) -> Result<bool> {
     // Few are: most documents need not be read for it.
-    let text = current.stored.text()?;
-    if !text.windows(marks::PROTECT.len()).any(|word| word == marks::PROTECT.as_bytes()) {
+    if memmem::find(current.stored.text()?, marks::PROTECT.as_bytes()).is_none() {
         return Ok(false);
     }
     let document = current.document()?;
@@ -206,11 +221,11 @@ fn is_protected(current: &Object) -> Result<bool> {
     Ok(value.is_some_and(|value| !value.is_empty() && value != "false"))
 }
 
-fn policy_named(target: &Target, item: &Item, name: &str) -> Result<Policy> {
-    Policy::named(name).ok_or_else(|| {
+fn policy_named(target: &Target, asked: Asked<'_>, policy: &str) -> Result<Policy> {
+    Policy::named(policy).ok_or_else(|| {
         let known = &["Cascade", "Foreground", "Background", "Orphan"];
-        let error = FieldError::not_supported("action.delete.policy", name, known);
-        Status::invalid(&target.kind.resource.group, &target.kind.kind, &item.name, &[error]).into()
+        let error = FieldError::not_supported("action.delete.policy", policy, known);
+        Status::invalid(&target.kind.resource.group, &target.kind.kind, asked.name, &[error]).into()
     })
 }
 

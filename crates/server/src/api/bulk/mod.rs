@@ -1,7 +1,7 @@
-//! Many deletions and patches in one durable commit, each with the evidence on which it rests.
+//! Many deletions and patches in one request, each with the evidence on which it rests.
 //!
-//! Items are decided one by one on what is stored now, and committed together, in order: the conditions of each are
-//! checked in the committing transaction, after what those before it wrote. Whoever lost a race decides again. It must
+//! Items are decided one by one on what is stored now, and committed by the hundreds, in order: the conditions of each
+//! are checked in the committing transaction, after what those before it wrote. Whoever lost a race decides again. It must
 //! not know why anything is deleted, nor follow a reference to do so.
 
 mod epoch;
@@ -10,25 +10,27 @@ mod patch;
 mod refusal;
 mod tombstone;
 
-use std::collections::HashSet;
+use std::task::Poll;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use sexton_model::Status;
-use sexton_model::bulk::{Bulk, BulkResult, Item, ItemResult, MAX_ITEMS};
+use sexton_model::bulk::{Bulk, BulkResult, ItemResult};
 use sexton_store::{CommitError, Committed, Transaction};
 
 use self::epoch::Turn;
-use self::item::{Decided, Rests};
+use self::item::{Asked, Decided, Rests};
 use super::{Api, Failure, RACES, Result, Target};
 
-/// After so many decisions others get the processor.
-const AT_ONCE: usize = 128;
-/// As much is written in one commit. Only large objects come to more, and they are committed in several, in order: no
-/// disk takes a row of any size.
-const BATCH_BYTES: usize = 16 << 20;
+/// So many items are committed together, unless they write more than this.
+const PART: usize = 512;
+const PART_BYTES: usize = 4 << 20;
+/// As much is decided before it is known what became of it.
+const ROUND_BYTES: usize = 16 << 20;
 
 /// What became of the items so far.
 struct Progress<'a> {
-    items: &'a [Item],
+    asked: Vec<Asked<'a>>,
     results: Vec<Option<ItemResult>>,
     /// Not decided for good yet, in order.
     pending: Vec<usize>,
@@ -36,14 +38,21 @@ struct Progress<'a> {
     written: Vec<Target>,
 }
 
+/// Items that are decided, and the commit under way.
+struct Part<'a> {
+    decisions: Vec<(usize, Decided)>,
+    commit: BoxFuture<'a, Vec<std::result::Result<Committed, CommitError>>>,
+}
+
 impl Api {
     /// Does what the items say, as far as their conditions hold.
     pub async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult> {
-        check_form(&bulk.items)?;
+        bulk.check().map_err(Status::bad_request)?;
+        let asked: Vec<Asked<'_>> = bulk.items.iter().flat_map(Asked::each).collect();
         let mut progress = Progress {
-            items: &bulk.items,
-            results: vec![None; bulk.items.len()],
-            pending: (0..bulk.items.len()).collect(),
+            results: vec![None; asked.len()],
+            pending: (0..asked.len()).collect(),
+            asked,
             written: Vec::new(),
         };
         let mut races = 0;
@@ -69,21 +78,47 @@ impl Api {
         Ok(BulkResult { items: progress.results.into_iter().flatten().collect() })
     }
 
-    /// Decides pending items, as many as one commit takes, and commits what they come to. Whether a race was lost.
+    /// Decides pending items and commits what they come to, part by part: while one is made durable, the next is
+    /// decided. Whether a race was lost.
     async fn round(&self, progress: &mut Progress<'_>, turn: &Turn) -> bool {
-        let mut decisions = Vec::with_capacity(progress.pending.len());
-        let mut transactions = Vec::with_capacity(progress.pending.len());
-        let mut bytes = 0;
         let mut pending = std::mem::take(&mut progress.pending).into_iter();
-        while bytes < BATCH_BYTES
+        let (mut parts, mut bytes) = (Vec::new(), 0);
+        while bytes < ROUND_BYTES && pending.len() > 0 {
+            parts.push(self.begin_part(progress, turn, &mut pending, &mut bytes).await);
+        }
+        let mut lost = Vec::new();
+        for part in parts {
+            let outcomes = part.commit.await;
+            for ((index, decided), outcome) in part.decisions.into_iter().zip(outcomes) {
+                match self.outcome(progress, index, &decided, outcome, &lost).await {
+                    Some(result) => progress.settle(index, result),
+                    None => lost.push(index),
+                }
+            }
+        }
+        let raced = !lost.is_empty();
+        progress.pending = lost.into_iter().chain(pending).collect();
+        raced
+    }
+
+    /// Decides as many items as one commit takes, and queues that commit.
+    async fn begin_part<'a>(
+        &'a self,
+        progress: &mut Progress<'_>,
+        turn: &Turn,
+        pending: &mut std::vec::IntoIter<usize>,
+        bytes: &mut usize,
+    ) -> Part<'a> {
+        let mut decisions = Vec::with_capacity(pending.len().min(PART));
+        let mut transactions = Vec::with_capacity(pending.len().min(PART));
+        let most = *bytes + PART_BYTES;
+        while decisions.len() < PART
+            && *bytes < most
             && let Some(index) = pending.next()
         {
-            if decisions.len() % AT_ONCE == AT_ONCE - 1 {
-                tokio::task::yield_now().await;
-            }
-            match self.decide_item(&progress.items[index], turn).await {
+            match self.decide_item(progress.asked[index], turn).await {
                 Ok(mut decided) => {
-                    bytes += decided.bytes();
+                    *bytes += decided.bytes();
                     let guards = std::mem::take(&mut decided.guards);
                     transactions.push(Transaction { guards, ops: std::mem::take(&mut decided.ops) });
                     decisions.push((index, decided));
@@ -91,37 +126,41 @@ impl Api {
                 Err(failure) => progress.settle(index, refused(&failure)),
             }
         }
-        let outcomes = self.store.engine().commit_all(transactions).await;
-        let mut lost = Vec::new();
-        for ((index, decided), outcome) in decisions.into_iter().zip(outcomes) {
-            let result = match outcome {
-                Ok(committed) => {
-                    progress.wrote(&decided);
-                    done(&decided, committed)
-                }
-                Err(CommitError::Conflict { guard }) => match decided.rests_on(guard) {
-                    Rests::OnTheMoment => {
-                        lost.push(index);
-                        continue;
-                    }
-                    // What was in the way may be gone once those before it had their turn.
-                    Rests::OnCondition(_) if !lost.is_empty() => {
-                        lost.push(index);
-                        continue;
-                    }
-                    Rests::OnCondition(condition) => {
-                        match self.condition_failed(&progress.items[index], &decided, condition).await {
-                            Ok(status) | Err(Failure(status)) => refused(&Failure(status)),
-                        }
-                    }
-                },
-                Err(error) => refused(&error.into()),
-            };
-            progress.settle(index, result);
+        let mut commit = self.store.engine().commit_all(transactions).boxed();
+        // Asked once, it stands in the queue; the answer can wait. Others get the processor in between.
+        if let Poll::Ready(outcomes) = futures::poll!(&mut commit) {
+            commit = std::future::ready(outcomes).boxed();
         }
-        let raced = !lost.is_empty();
-        progress.pending = lost.into_iter().chain(pending).collect();
-        raced
+        tokio::task::yield_now().await;
+        Part { decisions, commit }
+    }
+
+    /// What became of a decided item; nothing if it is to be decided again.
+    async fn outcome(
+        &self,
+        progress: &mut Progress<'_>,
+        index: usize,
+        decided: &Decided,
+        outcome: std::result::Result<Committed, CommitError>,
+        lost: &[usize],
+    ) -> Option<ItemResult> {
+        match outcome {
+            Ok(committed) => {
+                progress.wrote(decided);
+                Some(done(decided, committed))
+            }
+            Err(CommitError::Conflict { guard }) => match decided.rests_on(guard) {
+                Rests::OnTheMoment => None,
+                // What was in the way may be gone once those before it had their turn.
+                Rests::OnCondition(_) if !lost.is_empty() => None,
+                Rests::OnCondition(condition) => {
+                    match self.condition_failed(progress.asked[index], decided, condition).await {
+                        Ok(status) | Err(Failure(status)) => Some(refused(&Failure(status))),
+                    }
+                }
+            },
+            Err(error) => Some(refused(&error.into())),
+        }
     }
 }
 
@@ -169,23 +208,4 @@ fn refused(failure: &Failure) -> ItemResult {
         status: Some(status),
         weaker: None,
     }
-}
-
-/// What makes no sense whatever is stored.
-fn check_form(items: &[Item]) -> Result<()> {
-    if items.len() > MAX_ITEMS {
-        let message = format!("{} items are too many for one request: at most {MAX_ITEMS}", items.len());
-        return Err(Status::bad_request(message).into());
-    }
-    let mut slots = HashSet::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
-        if item.resource.is_empty() || item.name.is_empty() || item.uid.is_empty() {
-            return Err(Status::bad_request(format!("items[{at}] needs resource, name and uid")).into());
-        }
-        if !slots.insert((&item.group, &item.resource, &item.namespace, &item.name)) {
-            let message = format!("items[{at}]: {} {:?} occurs twice", item.resource, item.name);
-            return Err(Status::bad_request(message).into());
-        }
-    }
-    Ok(())
 }

@@ -2,9 +2,9 @@
 //! not touched by it.
 
 use serde_json::Value;
-use sexton_model::Document;
 use sexton_model::bulk::{Annotations, Outcome};
 use sexton_model::marks::NAMESPACE_HOLD;
+use sexton_model::{Document, Stored};
 use sexton_store::Object;
 
 use super::item::Write;
@@ -46,6 +46,8 @@ impl Patch<'_> {
                 return Ok((Write::Remove, Outcome::Removed));
             }
             target.encode(&document)
+        } else if let Some(stored) = self.apply_quickly(current, &facts.finalizers)? {
+            stored
         } else {
             let mut sketch = current.stored.sketch()?;
             self.apply(target, &mut sketch.document)?;
@@ -60,6 +62,21 @@ impl Patch<'_> {
 
     fn removes(&self, finalizer: &str) -> bool {
         self.remove_finalizers.iter().any(|name| name == finalizer)
+    }
+
+    /// What only takes something away is done without reading the rest.
+    fn apply_quickly(&self, current: &Object, finalizers: &[&str]) -> Result<Option<Stored>> {
+        if !self.add_finalizers.is_empty() || !self.annotations.is_empty() {
+            return Ok(None);
+        }
+        let kept: Vec<String> =
+            finalizers.iter().filter(|name| !self.removes(name)).map(|name| (*name).to_owned()).collect();
+        let Some(mut pieces) = current.stored.pieces()? else { return Ok(None) };
+        if !pieces.remove_owners(self.remove_owners) {
+            return Ok(None);
+        }
+        pieces.set_finalizers(&kept);
+        Ok(Some(pieces.encode()))
     }
 
     fn apply(&self, target: &Target, document: &mut Document) -> Result<()> {

@@ -1,9 +1,9 @@
 //! Why an item was not done, in words.
 
-use sexton_model::bulk::{Item, reason};
+use sexton_model::bulk::reason;
 use sexton_model::{Status, Term};
 
-use super::item::{Condition, Decided};
+use super::item::{Asked, Condition, Decided};
 use crate::api::{Api, Result};
 
 /// As many lives are named.
@@ -14,36 +14,36 @@ impl Api {
     /// changed since.
     pub(super) async fn condition_failed(
         &self,
-        item: &Item,
+        asked: Asked<'_>,
         decided: &Decided,
         condition: Condition,
     ) -> Result<Box<Status>> {
         let kind = &decided.target.kind.resource;
         let status = match condition {
-            Condition::Absent => self.still_present(item, decided).await?,
-            Condition::Marked => Status::not_marked(kind, &item.name, &item.marked.join(", ")),
-            Condition::Unowned => self.still_referenced(&decided.target, &item.name, &item.uid).await?,
+            Condition::Absent => self.still_present(asked, decided).await?,
+            Condition::Marked => Status::not_marked(kind, asked.name, &asked.item.marked.join(", ")),
+            Condition::Unowned => self.still_referenced(&decided.target, asked.name, asked.uid).await?,
             Condition::NoContents => Status::still_referenced(
                 kind,
-                &item.name,
+                asked.name,
                 "what it contains or is about",
             )
             .because(reason::STILL_REFERENCED, "it is not empty", ""),
             Condition::TombstoneFree => {
-                Status::conflict(kind, &item.name, "the name of its tombstone is taken")
+                Status::conflict(kind, asked.name, "the name of its tombstone is taken")
             }
         };
         Ok(Box::new(status))
     }
 
-    async fn still_present(&self, item: &Item, decided: &Decided) -> Result<Status> {
+    async fn still_present(&self, asked: Asked<'_>, decided: &Decided) -> Result<Status> {
         let mut present = Vec::new();
-        for uid in &item.absent {
+        for uid in &asked.item.absent {
             if present.len() < NAMED && !self.store.engine().with_term(Term::uid(uid), 1).await?.is_empty() {
                 present.push(uid.as_str());
             }
         }
-        let status = Status::still_present(&decided.target.kind.resource, &item.name, &present.join(", "));
+        let status = Status::still_present(&decided.target.kind.resource, asked.name, &present.join(", "));
         Ok(present
             .into_iter()
             .fold(status, |status, uid| status.because(reason::STILL_PRESENT, uid, "absent")))

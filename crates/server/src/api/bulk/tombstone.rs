@@ -1,11 +1,11 @@
 //! What is left of a life: a record that comes into being in the very transaction that removes it.
 
 use serde_json::{Value, json};
-use sexton_model::bulk::Item;
 use sexton_model::{Document, FieldError, GroupResource, Key, Status, Stored, names, time};
 use sexton_store::Object;
 use sexton_store::engine::RawKey;
 
+use super::item::Asked;
 use crate::admission;
 use crate::api::{Api, Result};
 
@@ -17,35 +17,55 @@ const KIND: &str = "Tombstone";
 
 impl Api {
     /// The tombstone of a life, and where it stands.
-    pub(super) fn tombstone(&self, item: &Item, spec: &Value, last: &Object) -> Result<(RawKey, Stored)> {
-        let refuse = |error: FieldError| Status::invalid("sexton.dev", KIND, &item.name, &[error]);
+    pub(super) fn tombstone(
+        &self,
+        asked: Asked<'_>,
+        spec: &Value,
+        last: &Object,
+    ) -> Result<(RawKey, Stored)> {
+        let refuse = |error: FieldError| Status::invalid("sexton.dev", KIND, asked.name, &[error]);
         let Value::Object(spec) = spec else {
             return Err(refuse(FieldError::required("tombstone", "must be an object")).into());
         };
         let name = match spec.get("name") {
-            None => item.uid.as_str(),
+            None => asked.uid,
             Some(name) => name.as_str().unwrap_or_default(),
         };
         if let Err(why) = names::dns_subdomain(name) {
             return Err(refuse(FieldError::invalid("tombstone.name", name, why)).into());
         }
         let mut spec = spec.clone();
-        if last.stored.text()?.len() > MOST_DOCUMENT {
+        spec.remove("document");
+        let document = epitaph(last)?;
+        if document.is_none() {
             spec.insert("documentOmitted".into(), true.into());
-        } else {
-            let mut document = last.document()?;
-            document.set_or_remove("managedFields", None);
-            spec.insert("document".into(), document.into_value());
         }
         let created = time::format(self.now());
         let record = json!({
             "apiVersion": API_VERSION, "kind": KIND, "spec": spec,
             "metadata": {"name": name, "uid": self.nature.uid(), "creationTimestamp": created},
         });
-        let stored = Stored::encode(&Document::from_value(record)?);
+        let record = Document::from_value(record)?;
+        let stored = match document {
+            Some(text) => Stored::encode_with(&record, "spec", "document", &text),
+            None => Stored::encode(&record),
+        };
         admission::check_size(None, &stored)?;
         let kind = GroupResource::new("sexton.dev", "tombstones");
         let key = Key { kind, namespace: String::new(), name: name.to_owned() };
         Ok((key.encode().into(), stored))
     }
+}
+
+/// The last document, if it is not too large to be kept.
+fn epitaph(last: &Object) -> Result<Option<String>> {
+    if last.stored.text()?.len() > MOST_DOCUMENT {
+        return Ok(None);
+    }
+    if let Some(text) = last.stored.pieces()?.and_then(|pieces| pieces.epitaph(last.revision)) {
+        return Ok(Some(text));
+    }
+    let mut document = last.document()?;
+    document.set_or_remove("managedFields", None);
+    Ok(Some(document.into_value().to_string()))
 }

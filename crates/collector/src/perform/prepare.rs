@@ -1,0 +1,50 @@
+//! The first writes of a round, made while the plan is proved: two things that can be done at the same time.
+//!
+//! Whoever gets them holds a proved plan; nothing is sent here.
+
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::bulk::{Action, Item};
+
+use super::{First, Sign, Turns, Writes, first, turns};
+use crate::decide::{Decision, Unproved};
+
+/// A smaller plan is proved sooner than somebody else could begin with it.
+const WORTH_A_THREAD: usize = 500;
+
+/// What a round writes first, and what it writes then if all of that is accepted.
+#[derive(Debug)]
+pub(crate) struct Prepared<'a> {
+    /// Strips and marks.
+    pub(crate) first: Writes<'a>,
+    /// If there are none, whose turn it is.
+    pub(crate) turns: Option<Turns<'a>>,
+}
+
+impl Prepared<'_> {
+    /// What becomes of the marks if nothing is in the way.
+    pub(crate) fn hoped(&self) -> First {
+        let marks = |(_, item): &(LifeId, &Item)| matches!(item.action, Action::Delete { .. });
+        let marked = self.first.each().filter(marks).map(|(life, _)| life).collect();
+        First { marked, ..First::default() }
+    }
+}
+
+/// Proves the plan and makes the first writes.
+pub(crate) fn prepare<'a>(
+    snapshot: &Snapshot,
+    decision: &'a Decision,
+    sign: &dyn Sign,
+) -> Result<Prepared<'a>, Unproved> {
+    std::thread::scope(|scope| {
+        let large = decision.plan.len() >= WORTH_A_THREAD;
+        let proof = large.then(|| scope.spawn(|| decision.prove(snapshot)));
+        let first = first(snapshot, decision, sign);
+        let turns = first.is_empty().then(|| turns(snapshot, decision, &First::default(), sign));
+        match proof.map(std::thread::ScopedJoinHandle::join) {
+            None => decision.prove(snapshot)?,
+            Some(Ok(proved)) => proved?,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+        Ok(Prepared { first, turns })
+    })
+}
