@@ -9,7 +9,6 @@ mod scribe;
 mod tombstones;
 
 pub(crate) use scribe::Scribe;
-pub(crate) use tombstones::object_ref;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -114,7 +113,7 @@ impl Ledger {
         });
         let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
         match root {
-            Some(root) => open.record.spec.roots.push(Root::new(object_ref(snapshot, root), policy)),
+            Some(root) => open.record.spec.roots.push(Root::new(snapshot.object(root), policy)),
             None => open.record.spec.roots.push(Root {
                 uid: finding.root.0.clone(),
                 kind: "(gone)".to_owned(),

@@ -69,7 +69,7 @@ pub fn explain(
         Some(finding) => Fate::Dies(Box::new(dying::dying(snapshot, judgement, plan, finding, now))),
         None => Fate::Lives(Box::new(living::living(snapshot, judgement, life))),
     };
-    Explanation { subject: name::of(snapshot, life), fate, note: snapshot.note(life).map(str::to_owned) }
+    Explanation { subject: snapshot.object(life), fate, note: snapshot.note(life).map(str::to_owned) }
 }
 
 impl Explanation {

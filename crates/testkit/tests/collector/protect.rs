@@ -141,14 +141,20 @@ async fn orphans_can_be_left_alone() {
     assert_eq!(left(&world).await, ["orphan"]);
 }
 
-/// Too many orphans at once are held, and it is said why; the collector does not spin meanwhile, and what somebody asks
-/// for by name is done. With fewer it goes on.
-#[tokio::test]
-async fn too_many_orphans_blow_the_fuse() {
+/// More orphans than the fuse lets through.
+async fn many_orphans() -> World {
     let world = World::new().await;
     for number in 0..30 {
         make(&world, &format!("orphan-{number:02}"), &[("gone", "never-was")]).await;
     }
+    world
+}
+
+/// Too many orphans at once are held, and it is said why; the collector does not spin meanwhile, and what somebody asks
+/// for by name is done. With fewer it goes on.
+#[tokio::test]
+async fn too_many_orphans_blow_the_fuse() {
+    let world = many_orphans().await;
     let root = make(&world, "root", &[]).await;
     make(&world, "follows", &[("root", &root)]).await;
     let mut collecting = Collecting::on(&world);
@@ -173,10 +179,7 @@ async fn too_many_orphans_blow_the_fuse() {
 /// nothing is held any more.
 #[tokio::test]
 async fn what_is_held_has_a_record() {
-    let world = World::new().await;
-    for number in 0..30 {
-        make(&world, &format!("orphan-{number:02}"), &[("gone", "never-was")]).await;
-    }
+    let world = many_orphans().await;
     let mut collecting = Collecting::on(&world);
     collecting.settled(&world).await;
     let held = record(&world, |record| record["status"]["phase"] == "held").await;
@@ -207,10 +210,7 @@ async fn what_is_held_has_a_record() {
 /// Somebody who saw the record lets it go on, as many as it was then.
 #[tokio::test]
 async fn what_is_held_goes_on_when_somebody_says_so() {
-    let world = World::new().await;
-    for number in 0..30 {
-        make(&world, &format!("orphan-{number:02}"), &[("gone", "never-was")]).await;
-    }
+    let world = many_orphans().await;
     let mut collecting = Collecting::on(&world);
     collecting.settled(&world).await;
     let held = record(&world, |record| record["status"]["phase"] == "held").await;
