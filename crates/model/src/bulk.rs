@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::Status;
+use crate::raw::Raw;
 
 /// More items would keep other writers waiting.
 pub const MAX_ITEMS: usize = 5_000;
@@ -82,7 +82,7 @@ pub struct Item {
     pub action: Action,
     /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tombstone: Option<Value>,
+    pub tombstone: Option<Raw>,
 }
 
 impl Bulk {

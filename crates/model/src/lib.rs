@@ -17,6 +17,7 @@ pub mod marks;
 pub mod names;
 pub mod partial;
 pub mod patch;
+pub mod raw;
 pub mod selector;
 pub mod status;
 pub mod stored;

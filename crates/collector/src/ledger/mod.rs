@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sexton_lifecycle::{Detector, Finding, Snapshot};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
+use sexton_model::raw::Raw;
 use sexton_model::{Uid, time};
 
 use crate::decide::Decision;
@@ -176,16 +177,12 @@ impl Ledger {
         snapshot: &Snapshot,
         finding: &Finding,
         state: &sexton_lifecycle::destruction::State,
-    ) -> Option<serde_json::Value> {
+    ) -> Option<Raw> {
         tombstones::of(snapshot, finding, self.collection_of(finding), Some(state))
     }
 
     /// What is left behind of a life whose finalizer somebody gave up: what it stood for may still exist.
-    pub(crate) fn tombstone_of_force(
-        &self,
-        snapshot: &Snapshot,
-        finding: &Finding,
-    ) -> Option<serde_json::Value> {
+    pub(crate) fn tombstone_of_force(&self, snapshot: &Snapshot, finding: &Finding) -> Option<Raw> {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
     }
 
@@ -236,12 +233,7 @@ impl Sign for Ledger {
         }
     }
 
-    fn tombstone(
-        &self,
-        snapshot: &Snapshot,
-        finding: &Finding,
-        burials: &mut Burials,
-    ) -> Option<serde_json::Value> {
+    fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw> {
         let name = self.by_root.get(&finding.root)?;
         let open = self.open.get(name)?;
         let buried = open.buried + burials.get(name).copied().unwrap_or(0);

@@ -1,8 +1,8 @@
 //! What is left behind of a life that ends by the collector's hand.
 
-use serde_json::Value;
 use sexton_lifecycle::destruction::{Ending, State};
 use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
+use sexton_model::raw::Raw;
 use sexton_model::tombstone::{Outcome, Tombstone};
 
 use crate::request::Request;
@@ -23,14 +23,14 @@ pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
 }
 
 /// The tombstone of a life whose finalizer somebody gave up.
-pub(super) fn of_force(snapshot: &Snapshot, finding: &Finding, collection: Option<&str>) -> Option<Value> {
-    let mut value = of(snapshot, finding, collection, None)?;
+pub(super) fn of_force(snapshot: &Snapshot, finding: &Finding, collection: Option<&str>) -> Option<Raw> {
+    let mut tombstone = made(snapshot, finding, collection, None);
     let request = Request::read(snapshot.request(finding.life)?)?;
-    value["outcome"] = "abandoned".into();
+    tombstone.outcome = Outcome::Abandoned;
     let what = request.blocker.unwrap_or_default();
     let why = request.reason.unwrap_or_default();
-    value["causes"] = serde_json::json!([format!("abandoned, may still exist: {what} was given up: {why}")]);
-    Some(value)
+    tombstone.causes = vec![format!("abandoned, may still exist: {what} was given up: {why}")];
+    Raw::of(&tombstone.bounded()).ok()
 }
 
 /// The tombstone of a life; with the state of its steps if it went through any.
@@ -39,7 +39,16 @@ pub(super) fn of(
     finding: &Finding,
     collection: Option<&str>,
     state: Option<&State>,
-) -> Option<Value> {
+) -> Option<Raw> {
+    Raw::of(&made(snapshot, finding, collection, state).bounded()).ok()
+}
+
+fn made(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    collection: Option<&str>,
+    state: Option<&State>,
+) -> Tombstone {
     let owners = snapshot.owners(finding.life).into_iter();
     let mut tombstone = Tombstone {
         object: snapshot.object(finding.life),
@@ -72,5 +81,5 @@ pub(super) fn of(
             ));
         }
     }
-    tombstone.bounded().spec().ok()
+    tombstone
 }

@@ -18,6 +18,7 @@ use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
+use sexton_model::raw::Raw;
 
 use crate::decide::Decision;
 use crate::hooked::has_steps;
@@ -35,12 +36,7 @@ pub(crate) trait Sign {
     fn signature(&self, finding: &Finding) -> Signature;
 
     /// What is left behind of it, and counted.
-    fn tombstone(
-        &self,
-        snapshot: &Snapshot,
-        finding: &Finding,
-        burials: &mut Burials,
-    ) -> Option<serde_json::Value>;
+    fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw>;
 }
 
 /// Strips, and the marks of everybody whose policy leaves one: owners before those they own, so that whoever follows

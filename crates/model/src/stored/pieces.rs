@@ -5,17 +5,15 @@
 //! then the long way has to be gone.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::facts::{self, Facts};
-use super::{NotStored, Stored, close, write_json};
+use super::{NotStored, Stored, close};
 use crate::ids::Revision;
+use crate::raw::RawObject;
 use crate::{marks, time};
 
 /// The metadata of a stored resource as pieces of text.
@@ -23,13 +21,9 @@ use crate::{marks, time};
 pub struct Pieces<'a> {
     text: &'a [u8],
     place: Range<usize>,
-    /// In the order of their names.
-    fields: Fields<'a>,
+    fields: RawObject<'a>,
     facts: Facts<'a>,
 }
-
-/// Names and texts, in the order of the names.
-type Fields<'a> = Vec<(&'a str, Cow<'a, str>)>;
 
 impl Stored {
     /// The metadata in pieces; nothing if there is something unusual about them.
@@ -37,18 +31,14 @@ impl Stored {
         let parts = self.split()?;
         let facts = super::facts(&parts)?;
         let place = facts.metadata();
-        let fields = object(&parts.text[place.clone()]);
+        let fields = RawObject::read(&parts.text[place.clone()]);
         Ok(fields.map(|fields| Pieces { text: parts.text, place, fields, facts }))
     }
 }
 
 impl<'a> Pieces<'a> {
-    fn get(&self, field: &str) -> Option<&str> {
-        self.fields.iter().find(|(name, _)| *name == field).map(|(_, text)| &**text)
-    }
-
     fn set(&mut self, field: &'static str, text: Option<String>) {
-        set(&mut self.fields, field, text.map(Cow::Owned));
+        self.fields.set(field, text);
     }
 
     /// These hold it, and nobody else.
@@ -65,7 +55,7 @@ impl<'a> Pieces<'a> {
         self.facts.deleted = Some(at);
         self.set("deletionTimestamp", Some(format!("\"{}\"", time::format(at))));
         self.set("deletionGracePeriodSeconds", Some("0".to_owned()));
-        let generation = self.get("generation").and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
+        let generation = self.fields.get("generation").and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
         if generation > 0 {
             self.set("generation", Some((generation + 1).to_string()));
         }
@@ -81,35 +71,33 @@ impl<'a> Pieces<'a> {
         if !always.iter().chain(unless_there).all(harmless) {
             return false;
         }
-        let text = self.fields.iter().find(|(name, _)| *name == "annotations").map(|(_, text)| text.clone());
-        let known = match &text {
-            None => Some(Vec::new()),
-            Some(Cow::Borrowed("null")) => Some(Vec::new()),
-            Some(Cow::Borrowed(text)) => object(text.as_bytes()),
-            Some(Cow::Owned(_)) => None,
-        };
-        let Some(mut all) = known.filter(|_| text.is_none_or(|text| text.len() < UNCHECKED)) else {
-            return false;
+        let mut all = match self.fields.get("annotations") {
+            None | Some(Cow::Borrowed("null")) => RawObject::default(),
+            Some(Cow::Borrowed(text)) if text.len() < UNCHECKED => match RawObject::read(text.as_bytes()) {
+                Some(all) => all,
+                None => return false,
+            },
+            Some(_) => return false,
         };
         for (name, value) in always {
-            set(&mut all, name, Some(Cow::Owned(json(value))));
+            all.set(name, Some(json(value)));
         }
         for (name, value) in unless_there {
-            if all.binary_search_by(|(known, _)| (*known).cmp(name)).is_err() {
-                set(&mut all, name, Some(Cow::Owned(json(value))));
+            if all.get(name).is_none() {
+                all.set(name, Some(json(value)));
             }
         }
-        let mut text = Vec::new();
-        write_object(&all, &mut text);
-        self.set("annotations", (!all.is_empty()).then(|| text_of(text)));
+        let text = all.text();
+        self.set("annotations", (!all.is_empty()).then_some(text));
         true
     }
 
     /// Takes references to owners away. Whether it could.
     pub fn remove_owners(&mut self, uids: &[String]) -> bool {
-        let Some((_, Cow::Borrowed(text))) = self.fields.iter().find(|(name, _)| *name == "ownerReferences")
-        else {
-            return uids.is_empty() || self.get("ownerReferences").is_none();
+        let text = match self.fields.get("ownerReferences") {
+            None => return true,
+            Some(Cow::Borrowed(text)) => *text,
+            Some(Cow::Owned(_)) => return false,
         };
         let Ok(references) = serde_json::from_str::<Vec<&RawValue>>(text) else { return false };
         let mut kept: Vec<&RawValue> = Vec::with_capacity(references.len());
@@ -128,15 +116,9 @@ impl<'a> Pieces<'a> {
     pub fn epitaph(mut self, revision: Revision) -> Option<String> {
         self.set("managedFields", None);
         self.set("resourceVersion", Some(json(&revision.to_string())));
-        let mut fields: Fields<'_> = object_in_any_order(self.text)?;
-        let mut metadata = Vec::new();
-        write_object(&self.fields, &mut metadata);
-        let place = fields.iter().position(|(name, _)| *name == "metadata")?;
-        fields[place].1 = Cow::Owned(text_of(metadata));
-        fields.sort_unstable_by_key(|(name, _)| *name);
-        let mut text = Vec::with_capacity(self.text.len() + 64);
-        write_object(&fields, &mut text);
-        Some(text_of(text))
+        let mut whole = RawObject::read(self.text)?;
+        whole.set("metadata", Some(self.fields.text()));
+        Some(whole.text())
     }
 
     /// The resource with the metadata as they are now.
@@ -144,7 +126,7 @@ impl<'a> Pieces<'a> {
         let mut bytes = Vec::with_capacity(self.text.len() + 1024);
         bytes.extend_from_slice(&self.text[..self.place.start]);
         let start = bytes.len();
-        write_object(&self.fields, &mut bytes);
+        self.fields.write(&mut bytes);
         self.facts.place(start..bytes.len());
         bytes.extend_from_slice(&self.text[self.place.end..]);
         close(bytes, |bytes| facts::append(&self.facts.subscriptions, facts::append(&self.facts, bytes)))
@@ -158,65 +140,9 @@ struct Named<'a> {
     uid: Cow<'a, str>,
 }
 
-fn set<'a>(fields: &mut Fields<'a>, field: &'a str, text: Option<Cow<'a, str>>) {
-    match (fields.binary_search_by(|(name, _)| (*name).cmp(field)), text) {
-        (Ok(at), Some(text)) => fields[at].1 = text,
-        (Ok(at), None) => drop(fields.remove(at)),
-        (Err(at), Some(text)) => fields.insert(at, (field, text)),
-        (Err(_), None) => {}
-    }
-}
-
-fn write_object(fields: &Fields<'_>, out: &mut Vec<u8>) {
-    out.push(b'{');
-    for (at, (name, text)) in fields.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write_json(*name, out);
-        out.push(b':');
-        out.extend_from_slice(text.as_bytes());
-    }
-    out.push(b'}');
-}
-
 fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
-    let mut text = Vec::new();
-    write_json(value, &mut text);
-    text_of(text)
-}
-
-fn text_of(json: Vec<u8>) -> String {
-    // What was put together from JSON text is UTF-8.
-    String::from_utf8(json).unwrap_or_default()
-}
-
-/// The fields of an object, if they are in order, their names are plain and each occurs once.
-fn object(text: &[u8]) -> Option<Fields<'_>> {
-    object_in_any_order(text).filter(|fields| fields.is_sorted_by(|(a, _), (b, _)| a < b))
-}
-
-fn object_in_any_order(text: &[u8]) -> Option<Fields<'_>> {
-    serde_json::Deserializer::from_slice(text).deserialize_map(Read(PhantomData)).ok()
-}
-
-struct Read<'a>(PhantomData<&'a ()>);
-
-impl<'de> Visitor<'de> for Read<'de> {
-    type Value = Fields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Vec::with_capacity(16);
-        while let Some(name) = map.next_key::<&'de str>()? {
-            let text: &'de RawValue = map.next_value()?;
-            fields.push((name, Cow::Borrowed(text.get())));
-        }
-        Ok(fields)
-    }
+    // Plain data to memory: there is no way for it to fail.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]

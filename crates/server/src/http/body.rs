@@ -95,7 +95,7 @@ pub(super) fn bulk(headers: &HeaderMap, bytes: &Bytes) -> Result<Bulk> {
     let bulk: Bulk = parsed(bytes)?;
     // Nothing else in it has a depth of its own.
     let mut records = bulk.items.iter().filter_map(|item| item.tombstone.as_ref());
-    if records.any(|record| nested_deeper(record, MOST_DEPTH)) {
+    if records.any(|record| nests_deeper(record.text().as_bytes())) {
         return Err(too_deep());
     }
     Ok(bulk)

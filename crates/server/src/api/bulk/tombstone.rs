@@ -1,6 +1,7 @@
 //! What is left of a life: a record that comes into being in the very transaction that removes it.
 
-use serde_json::{Value, json};
+use serde_json::json;
+use sexton_model::raw::{Raw, RawObject};
 use sexton_model::{Document, FieldError, GroupResource, Key, Status, Stored, names, time};
 use sexton_store::Object;
 use sexton_store::engine::RawKey;
@@ -17,42 +18,31 @@ const KIND: &str = "Tombstone";
 
 impl Api {
     /// The tombstone of a life, and where it stands.
-    pub(super) fn tombstone(
-        &self,
-        asked: Asked<'_>,
-        spec: &Value,
-        last: &Object,
-    ) -> Result<(RawKey, Stored)> {
+    pub(super) fn tombstone(&self, asked: Asked<'_>, spec: &Raw, last: &Object) -> Result<(RawKey, Stored)> {
         let refuse = |error: FieldError| Status::invalid("sexton.dev", KIND, asked.name, &[error]);
-        let Value::Object(spec) = spec else {
+        let Some(mut spec) = RawObject::read(spec.text().as_bytes()) else {
             return Err(refuse(FieldError::required("tombstone", "must be an object")).into());
         };
         let name = match spec.get("name") {
-            None => asked.uid,
-            Some(name) => name.as_str().unwrap_or_default(),
+            None => asked.uid.to_owned(),
+            Some(name) => serde_json::from_str(name).unwrap_or_default(),
         };
-        if let Err(why) = names::dns_subdomain(name) {
-            return Err(refuse(FieldError::invalid("tombstone.name", name, why)).into());
+        if let Err(why) = names::dns_subdomain(&name) {
+            return Err(refuse(FieldError::invalid("tombstone.name", name.as_str(), why)).into());
         }
-        let mut spec = spec.clone();
-        spec.remove("document");
         let document = epitaph(last)?;
-        if document.is_none() {
-            spec.insert("documentOmitted".into(), true.into());
-        }
+        spec.set("documentOmitted", document.is_none().then(|| "true".to_owned()));
+        spec.set("document", document);
         let created = time::format(self.now());
-        let record = json!({
-            "apiVersion": API_VERSION, "kind": KIND, "spec": spec,
+        spec.set("destroyedAt", Some(format!("\"{created}\"")));
+        let record = Document::from_value(json!({
+            "apiVersion": API_VERSION, "kind": KIND,
             "metadata": {"name": name, "uid": self.nature.uid(), "creationTimestamp": created},
-        });
-        let record = Document::from_value(record)?;
-        let stored = match document {
-            Some(text) => Stored::encode_with(&record, "spec", "document", &text),
-            None => Stored::encode(&record),
-        };
+        }))?;
+        let stored = Stored::encode_with(&record, "spec", &spec.text());
         admission::check_size(None, &stored)?;
         let kind = GroupResource::new("sexton.dev", "tombstones");
-        let key = Key { kind, namespace: String::new(), name: name.to_owned() };
+        let key = Key { kind, namespace: String::new(), name };
         Ok((key.encode().into(), stored))
     }
 }
