@@ -54,6 +54,8 @@ pub(crate) struct Decision {
     pub(crate) fuse: Option<Held>,
     /// Whether that goes on nevertheless, because somebody said so. Otherwise nothing of it is touched.
     pub(crate) let_through: bool,
+    /// Whether anybody is accused who is not asked for. Mostly nobody is, and then nobody need be looked at for it.
+    pub(crate) accuses_some: bool,
     /// From these follow accused lives of which not everybody has been warned: nothing of it goes before. Who that is,
     /// whoever makes the calls knows.
     pub(crate) unwarned: BTreeSet<Uid>,
@@ -72,7 +74,8 @@ impl Decision {
         !finding.marked
             && (finding.detector == Detector::Orphaned
                 || snapshot.journal(finding.life).is_some()
-                || root().is_some_and(|root| root.detector == Detector::Orphaned && !root.marked))
+                || self.accuses_some
+                    && root().is_some_and(|root| root.detector == Detector::Orphaned && !root.marked))
     }
 
     /// Whether some of its owners go after it.
@@ -106,7 +109,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
     let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
-    let (mut fuse, mut let_through) = (None, false);
+    let (mut fuse, mut let_through, mut accuses_some) = (None, false, false);
     if settings.takes_orphans {
         let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         let grace = Grace { now, period, since: &waiting.since };
@@ -117,9 +120,13 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
         for uid in seen {
             waiting.since.entry(uid).or_insert(now);
         }
-        // Whom they followed may be gone by now.
-        let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
-        judgement.doomed.retain(|life, finding| asked(finding) || !waiting.spares(snapshot, *life, finding));
+        if !waiting.spared.is_empty() {
+            // Whom they followed may be gone by now.
+            let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
+            let stays = |life: LifeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
+            judgement.doomed.retain(|life, finding| asked(finding) || stays(*life, finding));
+        }
+        accuses_some = !accused.doomed.is_empty();
         match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
             Ok(()) => add(&mut judgement, accused),
             Err(held) => {
@@ -141,7 +148,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
     let unwarned = BTreeSet::new();
-    Decision { judgement, plan, survivors, late_owners, fuse, let_through, unwarned }
+    Decision { judgement, plan, survivors, late_owners, fuse, let_through, accuses_some, unwarned }
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

@@ -112,6 +112,9 @@ impl Collector {
     /// From whom accused lives follow whose subscribers are not all warned yet.
     fn unwarned(&self, decision: &Decision) -> BTreeSet<Uid> {
         let snapshot = &self.view.snapshot;
+        if !decision.accuses_some && self.view.accused().next().is_none() {
+            return BTreeSet::new();
+        }
         let warned = |step: &Step| {
             let active = self.actives.get(&snapshot.uid(step.life).0);
             active.is_some_and(|active| (Stage::Warned..=Stage::Released).contains(&active.state.stage))
