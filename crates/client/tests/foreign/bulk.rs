@@ -26,6 +26,7 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         namespace: object["metadata"]["namespace"].as_str().unwrap_or("").into(),
         name: name.into(),
         uid: object["metadata"]["uid"].as_str().unwrap().into(),
+        also: Vec::new(),
         resource_version: object["metadata"]["resourceVersion"].as_str().map(str::to_owned),
         absent: Vec::new(),
         unreferenced: false,

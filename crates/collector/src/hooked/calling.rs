@@ -12,7 +12,7 @@ use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
 use sexton_model::class::{self, Method};
-use sexton_model::hook::{self, Call, ObjectRef, Verdict};
+use sexton_model::hook::{Call, ObjectRef, Verdict};
 use sexton_model::time;
 use tokio::sync::Semaphore;
 
@@ -130,10 +130,9 @@ impl Caller {
                 None => return Ok(None),
             },
         };
-        let phase = wire_phase(self.phase);
         let call = Call {
             method: name.clone(),
-            phase,
+            phase: self.phase,
             session: self.session.clone(),
             epoch: self.epoch,
             idempotency_key: self.key.clone(),
@@ -172,15 +171,6 @@ impl Caller {
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let found = self.resources.find(&Place::new(kind, namespace), name).await?;
         Ok(found.filter(|document| text(document, "/metadata/uid") == uid))
-    }
-}
-
-fn wire_phase(phase: Phase) -> hook::Phase {
-    match phase {
-        Phase::Warning => hook::Phase::Warning,
-        Phase::Notifying => hook::Phase::Notifying,
-        Phase::Destroying => hook::Phase::Destroying,
-        Phase::Destroyed => hook::Phase::Destroyed,
     }
 }
 

@@ -21,6 +21,8 @@ use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, Uid, marks};
 
+use crate::request::Request;
+
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
 pub(crate) struct Active {
@@ -55,6 +57,11 @@ pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.finalizers(life).any(|finalizer| finalizer == marks::DESTROY_FINALIZER)
         || snapshot.class_for(life).is_some()
         || !snapshot.subscribers_of(life).is_empty()
+}
+
+/// Whether somebody said that the journal of a life, which cannot be read, is not to be waited for.
+fn begins_anew(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.request(life).and_then(Request::read).is_some_and(|request| request.begins_anew())
 }
 
 impl Actives {
@@ -97,6 +104,7 @@ impl Actives {
             let (state, resumed) = match snapshot.journal(life) {
                 Some(text) => match State::decode(text) {
                     Ok(state) => (state, true),
+                    Err(_) if begins_anew(snapshot, life) => (State::new(uid.clone()), false),
                     Err(error) => {
                         self.unreadable.insert(uid, error.to_string());
                         return Err(error);

@@ -191,9 +191,9 @@ async fn living_owners_are_left_alone() {
     assert_eq!(left(&world).await, ["living"]);
     assert_eq!(metadata(&world, "living").await, before);
     let written = gate.written();
-    let names =
-        written.iter().flat_map(|bulk| &bulk.items).flat_map(|item| item.lives().map(|(name, _)| name));
-    assert!(names.clone().all(|name| name != "living"), "{:?}", names.collect::<Vec<_>>());
+    let items = written.iter().flat_map(|bulk| &bulk.items);
+    let names: Vec<&str> = items.flat_map(|item| item.lives().map(|(name, _)| name)).collect();
+    assert!(!names.contains(&"living"), "{names:?}");
 }
 
 /// EXT-12, REQ-KRK-50, REQ-KRK-51: nothing is concluded from half a listing, at the start and after a break.

@@ -9,7 +9,6 @@ use crate::races::{gated, later};
 
 /// Who is protected at the last moment lives on, and so does what it depends on.
 #[tokio::test]
-#[ignore = "a protection that comes between the judgement and the write is not a condition of the write yet"]
 async fn protected_at_the_last_moment() {
     for policy in ["", "Foreground", "Background"] {
         let world = World::new().await;
