@@ -28,6 +28,11 @@ serve *args:
 bench server pid:
     cargo run --release -p sexton-bench -- --server {{server}} --pid {{pid}} all --fsync-dir target
 
+# Many simulated worlds, one after the other: just simulate 10000 20000 runs the numbers from 20000 on
+simulate seeds="10000" first="0":
+    SEXTON_SIM_SEEDS={{seeds}} SEXTON_SIM_FIRST={{first}} SEXTON_SIM_SECONDS=14400 SEXTON_SIM_KEEP_GOING=1 \
+        cargo test --profile quick -p sexton-testkit --test sim -- --nocapture
+
 # The same tests for much longer: more random cases, a hundred kills, optimized
 long cases="20000":
     SEXTON_LONG=1 PROPTEST_CASES={{cases}} cargo test --release --workspace

@@ -78,6 +78,9 @@ pub struct Item {
     /// The life must not be protected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unprotected: bool,
+    /// If the life is marked already, it stays as it is: what is to follow was decided by whoever marked it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmarked: bool,
     /// What to do.
     pub action: Action,
     /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.

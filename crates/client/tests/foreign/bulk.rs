@@ -34,6 +34,7 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         owners: None,
         marked: Vec::new(),
         unprotected: false,
+        unmarked: false,
         action,
         tombstone: None,
     }
@@ -85,6 +86,25 @@ async fn only_the_life_and_the_version_that_are_meant() {
     let unversioned = Item { resource_version: None, ..first };
     assert_eq!(reason(&one(&gateway, unversioned).await), (404, "NotFound".into()));
     world.get("configmaps/a").await.expect(200);
+}
+
+/// EXT-13: who has other owners than those by which it was judged is left alone, and so is what somebody else marked.
+#[tokio::test]
+async fn only_with_the_owners_and_without_the_mark_that_are_meant() {
+    let world = World::new().await;
+    let (_, client) = Faults::over(&world);
+    let gateway = gateway(&client);
+    let mut document = config_map("a");
+    document["metadata"]["ownerReferences"] = json!([owner("ConfigMap", "x", "uid-x")]);
+    world.create("configmaps", &document).await.expect(201);
+    let gone = item(&world, "configmaps", "a", delete("Background")).await;
+    let gone = Item { resource_version: None, unmarked: true, owners: Some(vec!["uid-y".into()]), ..gone };
+    assert_eq!(reason(&one(&gateway, gone.clone()).await), (409, "OwnersChanged".into()));
+    let gone = Item { owners: Some(vec!["uid-x".into()]), ..gone };
+    world.delete("configmaps/a", &json!({"propagationPolicy": "Orphan"})).await.expect(200);
+    assert_eq!(one(&gateway, gone.clone()).await.outcome, Some(Outcome::Unchanged));
+    let asked = Item { unmarked: false, ..gone };
+    assert_eq!(one(&gateway, asked).await.outcome, Some(Outcome::Removed));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What a call is told: whom it is about, who hears it, by which method, and what becomes of everybody around.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use sexton_client::ServedKind;
 use sexton_lifecycle::destruction::{Callee, Phase};
@@ -52,6 +53,7 @@ impl Collector {
             callee,
             phase,
             key: String::new(),
+            wanted: Arc::default(),
             attempt,
             session: finding.and_then(|one| self.ledger.collection_of(one)).unwrap_or_default().to_owned(),
             epoch: hand.epoch(),

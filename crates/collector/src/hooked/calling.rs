@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,7 +14,7 @@ use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{Call, ObjectRef, Verdict};
-use sexton_model::time;
+use sexton_model::{marks, time};
 use tokio::sync::Semaphore;
 
 use crate::hooks::{HookError, Hooks};
@@ -45,22 +46,31 @@ pub(crate) struct Answer {
     now: i64,
     /// What has to be heard first: whoever was warned may have saved the life, or told others.
     pub(crate) seen: Revision,
-    /// Nothing: the callee is gone and can hear nothing.
-    outcome: Option<Outcome>,
+    reply: Reply,
+}
+
+/// What came back of a call.
+#[derive(Debug)]
+enum Reply {
+    /// This was said, or went wrong.
+    Said(Outcome),
+    /// The callee is gone and can hear nothing.
+    Left,
+    /// It was given up while it waited for its turn, and never made.
+    NotMade,
 }
 
 impl Answer {
-    pub(crate) fn event(&self) -> Event {
-        match (&self.outcome, &self.callee) {
-            (None, Callee::Subscriber(uid)) => Event::Left { uid: uid.clone() },
-            (outcome, callee) => Event::Answered {
-                phase: self.phase,
-                callee: callee.clone(),
-                outcome: outcome.clone().unwrap_or(Outcome::Gone),
-                retry: self.retry,
-                now: self.now,
-            },
-        }
+    /// What it means for the table; nothing if the call was never made.
+    pub(crate) fn event(&self) -> Option<Event> {
+        let outcome = match (&self.reply, &self.callee) {
+            (Reply::NotMade, _) => return None,
+            (Reply::Left, Callee::Subscriber(uid)) => return Some(Event::Left { uid: uid.clone() }),
+            (Reply::Left, Callee::Destroy) => Outcome::Gone,
+            (Reply::Said(outcome), _) => outcome.clone(),
+        };
+        let (phase, callee) = (self.phase, self.callee.clone());
+        Some(Event::Answered { phase, callee, outcome, retry: self.retry, now: self.now })
     }
 }
 
@@ -77,6 +87,8 @@ pub(crate) struct Caller {
     pub(crate) phase: Phase,
     /// The same for the same call, whoever makes it and whenever.
     pub(crate) key: String,
+    /// Whether it is still to be made.
+    pub(crate) wanted: Arc<AtomicBool>,
     pub(crate) attempt: u32,
     pub(crate) session: String,
     pub(crate) epoch: i64,
@@ -96,10 +108,10 @@ impl Caller {
             Ok((_, _, retry)) => table_retry(retry),
             Err(_) => Retry::default(),
         };
-        let outcome = match self.ask().await {
-            Ok(outcome) => outcome,
-            Err(error) => Some(Outcome::HookError { reason: error.to_string() }),
-        };
+        let reply = self.ask().await.unwrap_or_else(|error| {
+            let reason = error.to_string();
+            Reply::Said(Outcome::HookError { reason })
+        });
         let seen = self.seen_after().await;
         Answer {
             seen,
@@ -108,28 +120,33 @@ impl Caller {
             callee: self.callee,
             retry,
             now: self.clock.now(),
-            outcome,
+            reply,
         }
     }
 
-    async fn ask(&self) -> Result<Option<Outcome>, CallError> {
+    async fn ask(&self) -> Result<Reply, CallError> {
         let (name, method, _) = match &self.method {
             Ok(method) => method,
-            Err(what) => return Ok(Some(Outcome::Missing { what: what.clone() })),
+            Err(what) => return Ok(Reply::Said(Outcome::Missing { what: what.clone() })),
         };
         // Nobody closes it; without a slot it would be made nevertheless.
         let _slot = self.slots.acquire().await;
         let (kind, namespace, own) = &self.object;
         let Some(object) = self.read(kind, namespace, own, &self.uid).await? else {
-            return Ok(Some(Outcome::Gone));
+            return Ok(Reply::Said(Outcome::Gone));
         };
         let subscriber = match &self.subscriber {
             None => None,
             Some((kind, namespace, name, uid)) => match self.read(kind, namespace, name, uid).await? {
+                // What is destroyed runs no method any more, even if that has just happened.
+                Some(document) if is_destroyed(&document) => return Ok(Reply::Left),
                 Some(document) => Some(document),
-                None => return Ok(None),
+                None => return Ok(Reply::Left),
             },
         };
+        if !self.wanted.load(Ordering::SeqCst) {
+            return Ok(Reply::NotMade);
+        }
         let call = Call {
             method: name.clone(),
             phase: self.phase,
@@ -146,7 +163,7 @@ impl Caller {
             is_destroyed: self.is_destroyed.clone(),
         };
         let verdict = self.runner.call(method, &call).await;
-        Ok(Some(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
+        Ok(Reply::Said(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
     }
 
     /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
@@ -172,6 +189,11 @@ impl Caller {
         let found = self.resources.find(&Place::new(kind, namespace), name).await?;
         Ok(found.filter(|document| text(document, "/metadata/uid") == uid))
     }
+}
+
+fn is_destroyed(document: &Value) -> bool {
+    let annotations = document.pointer("/metadata/annotations");
+    annotations.and_then(|all| all.get(marks::DESTROYED)).is_some_and(|value| value == "true")
 }
 
 fn table_retry(retry: &class::Retry) -> Retry {

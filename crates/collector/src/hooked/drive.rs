@@ -224,10 +224,12 @@ impl Collector {
                     Action::Journal => {}
                     Action::Call { callee, phase, attempt, key } => {
                         // At the end nothing is begun: whoever comes next finds in the journal that it is to be made.
-                        if !self.draining && self.actives.calls(&uid, phase, &callee) {
-                            let caller =
-                                Caller { key, ..self.caller(hand, decision, life, callee, phase, attempt) };
-                            self.calls.spawn(caller.make());
+                        if self.draining {
+                            continue;
+                        }
+                        if let Some(wanted) = self.actives.calls(&uid, phase, &callee) {
+                            let caller = self.caller(hand, decision, life, callee, phase, attempt);
+                            self.calls.spawn(Caller { key, wanted, ..caller }.make());
                         }
                     }
                     Action::Mark => {
@@ -315,7 +317,7 @@ impl Collector {
         let finding = decision.judgement.doomed.get(&life).cloned().unwrap_or_else(inevitable);
         let signature = crate::perform::Sign::signature(&self.ledger, &finding);
         let item = decision.deletion(snapshot, &finding, &signature);
-        sexton_model::bulk::Item { owners: None, ..item }
+        sexton_model::bulk::Item { owners: None, unmarked: true, ..item }
     }
 
     fn release_item(

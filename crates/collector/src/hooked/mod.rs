@@ -12,7 +12,10 @@ pub use calling::Runner;
 pub(crate) use calling::{Answer, Caller};
 pub(crate) use subscribers::{handler_of, subscribers};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sexton_lifecycle::destruction::{
     self, Action, Callee, Event, Illegal, Origin, Phase, Stage, State, step,
@@ -22,6 +25,22 @@ use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, Uid, marks};
 
 use crate::request::Request;
+
+/// A call that is to be made as long as this is here: it may have to wait for its turn, and be given up meanwhile.
+#[derive(Debug)]
+struct Wanted(Arc<AtomicBool>);
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        Wanted(Arc::new(AtomicBool::new(true)))
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
 
 /// One life on its way, and what is under way for it.
 #[derive(Debug)]
@@ -35,7 +54,7 @@ pub(crate) struct Active {
     pub(crate) actions: Vec<Action>,
     /// Actions whose journal was refused, because somebody else has changed the life meanwhile.
     postponed: Vec<Action>,
-    under_way: BTreeSet<(Phase, Callee)>,
+    under_way: BTreeMap<(Phase, Callee), Wanted>,
     /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
     pub(crate) seen: Revision,
     /// Why the table does not let it go on, if somebody can help.
@@ -118,7 +137,7 @@ impl Actives {
                 written: snapshot.journal(life).map(str::to_owned),
                 actions: Vec::new(),
                 postponed: Vec::new(),
-                under_way: BTreeSet::new(),
+                under_way: BTreeMap::new(),
                 seen: Revision::NONE,
                 illegal: None,
                 request: None,
@@ -182,10 +201,10 @@ impl Actives {
 
     /// Takes in how a call ended.
     pub(crate) fn answer(&mut self, answer: Answer) {
-        let Some(active) = self.by_uid.get_mut(&answer.uid) else { return };
+        let (Some(active), Some(event)) = (self.by_uid.get_mut(&answer.uid), answer.event()) else { return };
         active.under_way.remove(&(answer.phase, answer.callee.clone()));
         active.seen = active.seen.max(answer.seen);
-        active.take(&answer.event());
+        active.take(&event);
     }
 
     /// A veto of one ends the collection for all that are only accused.
@@ -235,9 +254,12 @@ impl Actives {
         self.by_uid.values().any(|active| !active.actions.is_empty())
     }
 
-    /// Notes that a call is made; `false` if it is under way already.
-    pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> bool {
-        self.by_uid.get_mut(uid).is_some_and(|active| active.under_way.insert((phase, callee.clone())))
+    /// Notes that a call is made, and how it is known that it still should be; nothing if it is under way already.
+    pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> Option<Arc<AtomicBool>> {
+        match self.by_uid.get_mut(uid)?.under_way.entry((phase, callee.clone())) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(place) => Some(place.insert(Wanted::default()).0.clone()),
+        }
     }
 }
 
@@ -254,6 +276,8 @@ impl Active {
             Ok((next, actions)) => {
                 self.state = next;
                 self.illegal = None;
+                let (phase, open) = (self.state.phase(), &self.state.open);
+                self.under_way.retain(|(of, callee), _| phase == Some(*of) && open.contains_key(callee));
                 self.actions.extend(actions);
             }
             Err(illegal @ Illegal::TooManySubscribers) => self.illegal = Some(illegal.to_string()),

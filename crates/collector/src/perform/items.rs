@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
-use sexton_model::{Policy, Revision, marks};
+use sexton_model::{Policy, Revision, Uid, marks};
+
+use super::early::rests_on;
 
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
@@ -54,6 +56,7 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         owners: None,
         marked: Vec::new(),
         unprotected: false,
+        unmarked: false,
         action,
         tombstone: None,
     }
@@ -67,16 +70,25 @@ fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
     named.map(|(uid, _)| uid.0).collect()
 }
 
-/// A life lives on and loses references.
-pub(crate) fn strip(snapshot: &Snapshot, strip: &Strip) -> Item {
-    let remove_owners = strip.owners.iter().map(|uid| uid.0.clone()).collect();
+/// The owners to whom a life that lives on refers no longer after this round: all of them when for none there is a way
+/// back, and before that those who leave it behind. They may have to go before the others can.
+pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
+    let leaves_behind = |uid: &&Uid| {
+        let owner = snapshot.get(uid).filter(|owner| snapshot.is_marked(*owner));
+        owner.is_some_and(|owner| snapshot.policy(owner) == Some(Policy::Orphan))
+    };
+    strip.owners.iter().filter(|uid| strip.ready || leaves_behind(uid)).map(|uid| uid.0.clone()).collect()
+}
+
+/// A life lives on and loses references, as long as its owners are those by which that was decided.
+pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String>) -> Item {
     let action = Action::Patch {
         remove_finalizers: Vec::new(),
         add_finalizers: Vec::new(),
         remove_owners,
         annotations: BTreeMap::new(),
     };
-    about(snapshot, strip.life, action)
+    Item { owners: Some(owner_uids(snapshot, life, false)), ..about(snapshot, life, action) }
 }
 
 /// The DELETE of a life: marks it, or removes what nothing holds.
@@ -93,27 +105,24 @@ pub(crate) fn delete(
         Policy::Orphan => "Orphan",
     };
     let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
-    let item = Item { unprotected: true, ..about(snapshot, finding.life, action) };
+    let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
     match finding.cause {
         // What somebody asked for by name was protected at the door, or not at all.
-        Cause::Asked => Item { unprotected: false, ..item },
+        Cause::Asked => Item { unprotected: false, unmarked: false, ..item },
         // What lies in something that is marked goes, whoever owns it.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
             let owners = Some(owner_uids(snapshot, finding.life, false));
             match judgement.follows_owners(snapshot, finding.life) {
                 true => Item { absent: owner_uids(snapshot, finding.life, true), owners, ..item },
-                false => Item { marked: not_marked_yet(snapshot, finding), owners, ..item },
+                false => {
+                    // Should one be saved at the last moment, so is whoever would have followed it.
+                    let marked = rests_on(snapshot, judgement, finding).into_iter();
+                    Item { marked: marked.map(|owner| snapshot.uid(owner).0).collect(), owners, ..item }
+                }
             }
         }
     }
-}
-
-/// The owner whose mark takes a life along, if that is not seen on it: should it be saved at the last moment, so is
-/// whoever would have followed it.
-fn not_marked_yet(snapshot: &Snapshot, finding: &Finding) -> Vec<String> {
-    let owner = finding.cause.life().filter(|owner| !snapshot.is_marked(*owner));
-    owner.map(|owner| snapshot.uid(owner).0).into_iter().collect()
 }
 
 /// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it

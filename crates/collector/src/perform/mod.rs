@@ -2,6 +2,7 @@
 //!
 //! It has no choice: whose turn it is is the plan's, and each write carries the evidence on which it rests.
 
+mod early;
 pub(crate) mod items;
 mod prepare;
 mod send;
@@ -15,7 +16,7 @@ pub(crate) use writes::Writes;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
-use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot, Strip};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 use sexton_model::raw::Raw;
@@ -43,16 +44,40 @@ pub(crate) trait Sign {
 /// can rely on a mark that cannot be taken back.
 pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn Sign) -> Writes<'a> {
     let mut writes = Writes::default();
-    for strip in decision.judgement.strips.iter().filter(|strip| strip.ready) {
-        writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), || items::strip(snapshot, strip));
-    }
+    strips(&mut writes, snapshot, decision);
+    let early = early::early(snapshot, decision);
     for layer in causes_first(decision) {
         writes.next_stage();
-        for step in layer.into_iter().filter(|step| needs_mark(&step.finding)) {
-            delete(&mut writes, snapshot, decision, &step.finding, sign);
+        for step in layer {
+            let finding = &step.finding;
+            if early.contains(&step.life) {
+                let judgement = &decision.judgement;
+                let item = early::mark(snapshot, judgement, finding, &sign.signature(finding));
+                writes.alone(step.life, item);
+            } else if needs_mark(finding) {
+                delete(&mut writes, snapshot, decision, finding, sign);
+            }
         }
     }
     writes
+}
+
+/// References that are lost. Two detectors may say it of the same life: what the second says is left for the next look.
+fn strips<'a>(writes: &mut Writes<'a>, snapshot: &Snapshot, decision: &'a Decision) {
+    let mut stripped: HashSet<LifeId> = HashSet::new();
+    let (ready, later): (Vec<&Strip>, Vec<&Strip>) =
+        decision.judgement.strips.iter().partition(|strip| strip.ready);
+    for strip in ready.into_iter().chain(later) {
+        let owners = items::lost_now(snapshot, strip);
+        if owners.is_empty() || !stripped.insert(strip.life) {
+            continue;
+        }
+        let make = || items::strip(snapshot, strip.life, owners);
+        match strip.ready {
+            true => writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), make),
+            false => writes.alone(strip.life, make()),
+        }
+    }
 }
 
 /// The deletion of a life, together with others who die on the same evidence.
@@ -217,6 +242,12 @@ pub(crate) fn turns<'a>(
         }
         let unwarned = |step: &Step| !step.finding.marked && decision.unwarned.contains(&step.finding.root);
         if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
+            continue;
+        }
+        // Who was marked early is seen with its mark first.
+        let early =
+            |step: &Step| step.finding.policy == Policy::Background && marked_now.contains(&step.life);
+        if group.members.iter().any(early) {
             continue;
         }
         // Somebody who would have to go before does not: the turn of this group does not come.

@@ -6,6 +6,7 @@ use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::Policy;
 
 use crate::decide::Decision;
+use crate::perform::items::lost_now;
 
 /// Looks for those who stay.
 pub(crate) struct Staying<'a> {
@@ -17,7 +18,8 @@ pub(crate) struct Staying<'a> {
 
 impl<'a> Staying<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot, decision: &'a Decision) -> Staying<'a> {
-        let strips = decision.judgement.strips.iter().filter(|strip| strip.ready);
+        let strips = decision.judgement.strips.iter();
+        let strips = strips.filter(|strip| !lost_now(snapshot, strip).is_empty());
         Staying { snapshot, decision, stripped: strips.map(|strip| strip.life).collect() }
     }
 

@@ -42,7 +42,7 @@ impl Basis<'_> {
                     && (cause, root, initiator) == (&b.cause, &b.root, &b.initiator)
                     && snapshot.have_same_owners(one, another)
             }
-            (Basis::Strip(a), Basis::Strip(b)) => a == b,
+            (Basis::Strip(a), Basis::Strip(b)) => a == b && snapshot.have_same_owners(one, another),
             (Basis::Release(a), Basis::Release(b)) => a == b && snapshot.have_same_finalizers(one, another),
             _ => false,
         };

@@ -200,8 +200,9 @@ impl<'a, 'b> Chains<'a, 'b> {
             // Whoever is not marked yet cannot be why somebody else is.
             return pull.goes() && self.snapshot.is_marked(owner);
         }
-        let enough = self.spread.tallies.get(&dependent).is_some_and(|tally| tally.by_cascade);
-        let strong = if enough { pull == Pull::Cascade } else { pull.goes() };
+        let tally = self.spread.tallies.get(&dependent).copied().unwrap_or_default();
+        // Who has an owner that lives on dies for another reason, unless a cascade takes it.
+        let strong = if tally.by_cascade { pull == Pull::Cascade } else { pull.goes() && tally.keepers == 0 };
         strong && self.spread.approvals.of(self.snapshot, owner).is_none()
     }
 
@@ -221,8 +222,11 @@ impl<'a, 'b> Chains<'a, 'b> {
             if self.links.contains_key(&life) || !self.spread.doomed.contains_key(&life) {
                 continue;
             }
-            let by_cascade = self.spread.tallies.get(&life).is_some_and(|tally| tally.by_cascade);
-            if !by_cascade && let Some(cause) = self.removed(life) {
+            let tally = self.spread.tallies.get(&life).copied().unwrap_or_default();
+            if !tally.by_cascade
+                && tally.keepers == 0
+                && let Some(cause) = self.removed(life)
+            {
                 self.begin(life, cause);
             }
         }

@@ -167,6 +167,29 @@ fn a_definition_takes_its_objects_along() {
     );
 }
 
+/// Whoever has an owner that lives on is not taken by the other one, but it may be taken by what it lies in.
+#[test]
+fn who_is_kept_dies_of_what_it_lies_in() {
+    let text = "crd/vms.example.com deleted background
+         node/goes deleted foreground
+         node/stays
+         vm/web <- node/goes, node/stays
+         vm/db <- node/was, node/stays
+         node/was
+         gone node/was";
+    judged(
+        text,
+        "node/goes dies Foreground: asked, marked
+         crd/vms.example.com dies Background: asked, marked
+         vm/db dies Background: of crd/vms.example.com, root crd/vms.example.com
+         vm/web dies Background: of crd/vms.example.com, root crd/vms.example.com",
+    );
+    let snapshot = world(text);
+    let judgement = judge(&snapshot, Roots::All, &[], &Settings::default());
+    let plan = sexton_lifecycle::plan::make(&snapshot, &judgement);
+    assert_eq!(sexton_lifecycle::plan::check(&snapshot, &judgement, &plan), Ok(()));
+}
+
 fn preview(snapshot: &Snapshot, word: &str, policy: Policy) -> String {
     let considered = [Hypothetical { life: life(snapshot, word), policy }];
     let judgement = judge(snapshot, Roots::None, &considered, &Settings::default());

@@ -23,7 +23,7 @@ pub struct Member {
     pause: watch::Sender<bool>,
     /// What it says of itself.
     pub summary: watch::Receiver<Summary>,
-    _stop: watch::Sender<Stop>,
+    stop: watch::Sender<Stop>,
     asleep: Arc<Mutex<Option<Waker>>>,
     work: JoinHandle<()>,
 }
@@ -64,13 +64,19 @@ impl Member {
         let (stop, stopped) = watch::channel(Stop::No);
         let asleep: Arc<Mutex<Option<Waker>>> = Arc::default();
         let work = tokio::spawn(paced(Box::pin(collector.run(stopped)), paused, asleep.clone()));
-        Member { wire, pause, summary, _stop: stop, asleep, work }
+        Member { wire, pause, summary, stop, asleep, work }
     }
 
     /// Ends it in the middle of whatever it does; nothing of it is heard any more.
     pub fn kill(self) {
         self.wire.dead.store(true, Ordering::SeqCst);
         self.work.abort();
+    }
+
+    /// Tells it to finish what it is doing, and to end.
+    pub fn drain(&self) {
+        self.pause(false);
+        self.stop.send_replace(Stop::Drain);
     }
 
     /// Lets it stand still, or go on.

@@ -64,6 +64,10 @@ impl Hearing {
             self.wire.gate().await;
             let air = self.wire.air.clone();
             if let Line::Synced { .. } = line {
+                // Nothing of which something was lost is said to be complete.
+                if self.gap.is_some() {
+                    return self.end(too_old());
+                }
                 self.wire.blind.store(false, Ordering::SeqCst);
                 return Some(Ok(line));
             }

@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::json;
 use sexton_collector::Runner;
 use sexton_collector::hooks::HookError;
 use sexton_model::class::Method;
-use sexton_model::hook::{Call, Verdict};
+use sexton_model::hook::{Call, Phase, Verdict};
 
 use super::chance::Chance;
+use super::judge::{ACTOR, Actor};
+use super::sorts::path_of;
 use super::wire::{Air, Wire};
 
 /// What the hooks did, whoever called them.
@@ -92,6 +95,25 @@ impl Moody {
     }
 }
 
+impl Moody {
+    /// Who is warned of somebody that is only accused may save it.
+    async fn perhaps_rescue(&self, call: &Call) {
+        let air = &self.wire.air;
+        let uid = call.object["metadata"]["uid"].as_str().unwrap_or_default();
+        let accused = air.judge.lock().unwrap().model.lives.get(uid).cloned();
+        let Some(life) = accused.filter(|life| life.marked.is_none()) else { return };
+        let patch = match self.moods.chance.lock().unwrap().below(8) {
+            0 => json!({"metadata": {"ownerReferences": []}}),
+            1 => json!({"metadata": {"annotations": {"sexton.dev/protect": "true"}}}),
+            _ => return,
+        };
+        air.count("rescues by who was warned");
+        let router = air.router.lock().unwrap().clone();
+        let request = crate::call::Call::new(router, "MERGE", &path_of(&life)).json(&patch);
+        ACTOR.scope(Actor::People, request.send()).await;
+    }
+}
+
 #[async_trait]
 impl Runner for Moody {
     async fn call(&self, method: &Method, call: &Call) -> Result<Verdict, HookError> {
@@ -111,6 +133,9 @@ impl Runner for Moody {
             tokio::time::sleep(method.deadline).await;
             return Err(HookError::Deadline { after: method.deadline });
         };
+        if call.phase == Phase::Warning {
+            self.perhaps_rescue(call).await;
+        }
         if matches!(verdict, Verdict::Done { .. } | Verdict::Gone) {
             self.moods.done.lock().unwrap().insert(call.idempotency_key.clone(), verdict.clone());
             air.judge.lock().unwrap().steps.answered(call);

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde_json::Value;
 use sexton_store::engine::Op;
 
-use super::life::Life;
+use super::life::{Life, Owner};
 use super::model::{Leads, Model};
 use super::steps::Steps;
 use super::told::told;
@@ -60,32 +59,38 @@ pub struct Judge {
     pub model: Model,
     slots: BTreeMap<Vec<u8>, String>,
     shown: VecDeque<String>,
+    /// Show so many steps, instead of the usual number.
+    pub most: Option<usize>,
     /// What must not be.
     pub violations: Vec<String>,
     /// By the number of the collector, when it began its last request.
     pub known: BTreeMap<usize, Known>,
     /// When lives were marked.
-    marked_at: BTreeMap<String, u64>,
-    /// When their turn came: since then nobody can come before them any more.
-    turn_at: BTreeMap<String, u64>,
+    pub(super) marked_at: BTreeMap<String, u64>,
+    /// When what they subscribe to was changed last.
+    pub(super) subscribed_at: BTreeMap<String, u64>,
+    /// What was known when their turn came: since then nobody can come before them any more.
+    pub(super) turn_at: BTreeMap<String, u64>,
+    /// Those in a circle with whom their turn came: they go together, whatever becomes of the circle.
+    pub(super) together: BTreeMap<String, BTreeSet<String>>,
     /// Accused lives that were notified of while they were garbage: nothing saves them any more.
     condemned: BTreeSet<String>,
     /// Who goes through which steps.
     pub steps: Steps,
     /// What happened.
     pub figures: Figures,
-    /// Who was doomed before each of the last writes of people, newest last.
-    recently: VecDeque<(u64, BTreeSet<String>)>,
-    /// Whether a collector must know what people did a moment ago.
-    pub strict: bool,
     /// The epoch of the lease.
     pub epoch: i64,
+    /// The collector that began this epoch: nobody else may write in it.
+    turn_of: Option<usize>,
+    /// When lives were changed or removed last.
+    pub(super) changed_at: BTreeMap<String, u64>,
 }
 
 impl Judge {
     /// Notes a step.
     pub fn note(&mut self, what: impl Into<String>) {
-        if self.shown.len() == SHOWN {
+        if self.shown.len() >= self.most.unwrap_or(SHOWN) {
             self.shown.pop_front();
         }
         let what = what.into();
@@ -120,19 +125,16 @@ impl Judge {
                 Op::Put { key, value } => (key, Life::read(key, value)),
                 Op::Delete { key } => (key, None),
             };
-            if actor == Actor::People {
-                self.recently.push_back((at, self.model.doomed().into_keys().collect()));
-                if self.recently.len() > 60 {
-                    self.recently.pop_front();
-                }
-            }
             let before = self.slots.get(key.as_ref()).and_then(|uid| self.model.lives.get(uid)).cloned();
             self.change(actor, before.as_ref(), after.as_ref(), at);
-            self.take_in(key, before, after, at);
+            for life in before.iter().chain(&after) {
+                self.changed_at.insert(life.uid.clone(), at);
+            }
+            self.take_in(actor, key, before, after, at);
         }
     }
 
-    fn take_in(&mut self, key: &[u8], before: Option<Life>, after: Option<Life>, at: u64) {
+    fn take_in(&mut self, actor: Actor, key: &[u8], before: Option<Life>, after: Option<Life>, at: u64) {
         if let Some(before) = before {
             let renewed = after.as_ref().is_some_and(|after| after.uid == before.uid);
             if !renewed {
@@ -143,9 +145,17 @@ impl Judge {
         }
         let Some(after) = after else { return };
         if after.resource() == "leases" {
-            self.epoch = after.document["spec"]["leaseTransitions"].as_i64().unwrap_or(self.epoch);
+            let epoch = after.document["spec"]["leaseTransitions"].as_i64().unwrap_or(self.epoch);
+            if let (Actor::Collector(number), true) = (actor, epoch != self.epoch) {
+                self.turn_of = Some(number);
+            }
+            self.epoch = epoch;
         }
         let (uid, marked) = (after.uid.clone(), after.marked.is_some());
+        let known = self.model.lives.get(&uid).map(|known| &known.subscriptions);
+        if known.is_none_or(|known| *known != after.subscriptions) {
+            self.subscribed_at.insert(uid.clone(), at);
+        }
         self.slots.insert(key.to_vec(), uid.clone());
         self.steps.changed(&self.model, &after);
         self.model.lives.insert(uid.clone(), after);
@@ -170,6 +180,9 @@ impl Judge {
             self.accuse(format!("{at}: the mark of {} was changed", before.named()));
         }
         let Actor::Collector(number) = actor else { return };
+        if self.turn_of.is_some_and(|turn_of| turn_of != number) {
+            self.accuse(format!("{at}: {number} wrote {} after its turn", life.named()));
+        }
         match (before, after) {
             (Some(before), Some(after)) if before.uid == after.uid => self.updated(number, before, after, at),
             (Some(before), None) => self.removed(number, before, at),
@@ -190,11 +203,7 @@ impl Judge {
         let lost = before.owners.iter().filter(|owner| !after.owners.contains(owner));
         for owner in lost.cloned().collect::<Vec<_>>() {
             self.figures.count("references stripped");
-            let may = match self.model.leads(before, &owner) {
-                Leads::To(owner) => owner.marked.is_some(),
-                Leads::ToGhost | Leads::Nowhere => true,
-                Leads::Astray | Leads::Unknown => false,
-            };
+            let may = self.may_lose(number, before, &owner);
             if !may {
                 self.accuse(format!("{at}: {name} lost its reference to {} without need", owner.uid));
             }
@@ -205,6 +214,16 @@ impl Judge {
             if !self.steps.was_forced(before, &format!("finalizer:{lost}")) {
                 self.accuse(format!("{at}: the collector took {lost} off {name}"));
             }
+        }
+        for against in self.steps.rewritten(before, after) {
+            self.accuse(format!("{at}: {name}: {against}"));
+        }
+        if before.marked.is_none() && before.journal().is_none() && after.journal().is_some() {
+            let known = self.known.get(&number).copied().unwrap_or_default();
+            let changed_at = &self.changed_at;
+            let seen =
+                |uid: &str| !known.blind && changed_at.get(uid).is_some_and(|at| *at <= known.revision);
+            self.steps.accused(&self.model, before, seen);
         }
         if before.marked.is_none() && after.marked.is_some() {
             self.figures.count("marks");
@@ -217,7 +236,7 @@ impl Judge {
             })
         };
         if notified(after) && !notified(before) {
-            self.turn_at.entry(before.uid.clone()).or_insert(at);
+            self.turn_came(number, before, at);
         }
         if after.marked.is_none() && notified(after) && !notified(before) {
             self.justify(number, before, "condemned", at);
@@ -225,19 +244,44 @@ impl Judge {
         }
     }
 
-    /// Whether a life that is not marked may be destroyed.
+    /// Whether a life that lives on may lose a reference to an owner, by what the collector could know.
+    fn may_lose(&self, number: usize, life: &Life, owner: &Owner) -> bool {
+        let known = self.known.get(&number).copied().unwrap_or_default();
+        let changed = |uid: &String| self.changed_at.get(uid).is_some_and(|at| *at > known.revision);
+        let unseen = || known.blind || self.model.above(life).iter().any(changed);
+        match self.model.leads(life, owner) {
+            Leads::To(owner) if owner.marked.is_none() => false,
+            Leads::To(owner) if owner.has("orphan") => true,
+            Leads::To(owner) if owner.has("cascade_deletion") => false,
+            Leads::To(_) | Leads::Nowhere => self.model.is_kept(life) || unseen(),
+            Leads::ToGhost => {
+                let orphaned = self.model.ghosts.get(&owner.uid).is_some_and(|ghost| ghost.has("orphan"));
+                orphaned || self.model.is_kept(life) || unseen()
+            }
+            Leads::Astray | Leads::Unknown => false,
+        }
+    }
+
+    /// Whether an owner is marked in another way than the collector could know: that is no condition of its writes.
+    fn changed_policy(&self, number: usize, life: &Life) -> bool {
+        let known = self.known.get(&number).copied().unwrap_or_default();
+        let above = self.model.above(life);
+        let marked =
+            above.iter().filter(|uid| self.model.lives.get(*uid).is_some_and(|one| one.marked.is_some()));
+        let mut marked = marked.filter_map(|uid| self.changed_at.get(uid));
+        marked.any(|at| known.blind || *at > known.revision)
+    }
+
+    /// Whether a life that is not marked may be destroyed, by what is true at this very moment: whatever somebody did
+    /// right before is a condition of the write.
     fn justify(&mut self, number: usize, life: &Life, what: &str, at: u64) {
         let name = life.named();
         if life.protected() && !self.condemned.contains(&life.uid) {
             self.accuse(format!("{at}: {name} is protected and was {what}"));
         }
         if !self.condemned.contains(&life.uid) && !self.model.doomed().contains_key(&life.uid) {
-            let known = self.known.get(&number).copied().unwrap_or_default();
-            let was =
-                |(at, doomed): &(u64, BTreeSet<String>)| *at > known.revision && doomed.contains(&life.uid);
-            if !self.strict && (known.blind || self.recently.iter().any(was)) {
-                self.figures.count("rescues that came too late to be known");
-                return;
+            if self.changed_policy(number, life) {
+                return self.figures.count("policies that were changed at the last moment");
             }
             self.accuse(format!("{at}: {name} was {what} and nothing asked for it: {:?}", life.owners));
         }
@@ -285,83 +329,6 @@ impl Judge {
             self.accuse(format!("{at}: {name} ({:?}) went before {}", life.finalizers, left.join(", ")));
         }
     }
-
-    /// A subscriber goes after everything that it wants to outlive, as far as the collector could know.
-    fn order(&mut self, number: usize, life: &Life, at: u64) {
-        let known = self.known.get(&number).copied().unwrap_or_default();
-        if known.blind {
-            return;
-        }
-        let mut early = Vec::new();
-        for target in self.model.lives.values().filter(|target| target.uid != life.uid) {
-            let turn = self.turn_at.get(&life.uid).copied().unwrap_or(u64::MAX).min(known.revision);
-            let surely = self.marked_at.get(&target.uid).is_some_and(|marked| *marked <= turn);
-            let subscribes = self.model.subscribers(target).any(|(other, _)| other.uid == life.uid);
-            if surely && subscribes && !self.model.waits(target, life, true) {
-                early.push(target.named());
-            }
-        }
-        if !early.is_empty() {
-            let name = life.named();
-            self.accuse(format!("{at}: {name} went before {}, to which it subscribes", early.join(", ")));
-        }
-    }
-
-    /// What should be gone by now.
-    pub fn left_over(&self) -> Vec<String> {
-        let marked = self.model.lives.values().filter(|life| life.marked.is_some() && !self.in_use(life));
-        let mut left: Vec<String> = marked
-            .map(|life| {
-                let journal = life.journal().unwrap_or(Value::Null);
-                format!("{} is still there, held by {:?}; {journal}", life.named(), life.finalizers)
-            })
-            .collect();
-        let doomed = self.model.doomed();
-        for uid in doomed.keys() {
-            let life = &self.model.lives[uid];
-            let certain = life.owners.iter().all(|owner| {
-                matches!(self.model.leads(life, owner), Leads::Nowhere | Leads::ToGhost)
-                    && !self.slot_unknown(owner)
-            });
-            if certain {
-                left.push(format!("{} is an orphan and still there", life.named()));
-            }
-        }
-        for life in self.model.lives.values().filter(|life| life.marked.is_none()) {
-            if let Some(journal) = life.journal() {
-                left.push(format!("{} lives on with the journal {journal}", life.named()));
-            }
-        }
-        let classes = self.model.lives.values().any(|life| life.marked.is_some() && self.in_use(life));
-        let phase = |life: &Life| life.document["status"]["phase"].as_str().unwrap_or("").to_owned();
-        let collections = self.model.lives.values().filter(|life| life.resource() == "collections");
-        for life in
-            collections.filter(|life| !["Done", "done", "Cancelled", "cancelled"].contains(&&*phase(life)))
-        {
-            if classes && phase(life) == "blocked" {
-                continue;
-            }
-            left.push(format!("the record {} says {:?}", life.named(), life.document["status"]));
-        }
-        left
-    }
-
-    /// Whether a class is kept by objects of its kind, which nobody deletes for it.
-    fn in_use(&self, life: &Life) -> bool {
-        let kept = |other: &Life| {
-            let class = self.model.class(other.group(), &other.kind);
-            class.is_some_and(|class| class.uid == life.uid)
-        };
-        life.resource() == "classes" && self.model.lives.values().any(kept)
-    }
-
-    /// Whether the kind of an owner that is gone is not served any more: nothing can be said then.
-    fn slot_unknown(&self, owner: &super::life::Owner) -> bool {
-        let mut bare = owner.clone();
-        bare.uid = "nobody".into();
-        let anybody = self.model.lives.values().next();
-        anybody.is_some_and(|life| self.model.leads(life, &bare) == Leads::Unknown)
-    }
 }
 
 impl Judge {
@@ -379,16 +346,5 @@ impl Judge {
             self.accuse(format!("{many} requests and no end"));
         }
         many >= ENDLESS
-    }
-
-    /// Whether somebody is on its way out and only needs time.
-    pub fn busy(&self) -> bool {
-        self.model.lives.values().any(|life| {
-            let journal = life.journal().unwrap_or(Value::Null);
-            let mut open = journal["open"].as_object().into_iter().flatten();
-            open.any(|(_, pending)| {
-                pending["asked"] == true || (pending["next"].is_i64() && pending["block"].is_null())
-            })
-        })
     }
 }

@@ -10,8 +10,10 @@ pub mod ears;
 pub mod engine;
 pub mod hooks;
 pub mod judge;
+mod left;
 pub mod life;
 pub mod model;
+mod order;
 pub mod people;
 pub mod sorts;
 pub mod steps;
@@ -61,6 +63,8 @@ struct Run {
     moods: Arc<Moods>,
     people: People,
     crew: Vec<Option<Member>>,
+    /// Those who were told to end.
+    leaving: Vec<Member>,
     alone: bool,
     grace: Duration,
 }
@@ -97,7 +101,8 @@ impl Run {
     async fn new(seed: u64) -> Run {
         let mut chance = Chance::new(seed);
         let judge: Arc<Mutex<Judge>> = Arc::default();
-        judge.lock().unwrap().strict = std::env::var("SEXTON_SIM_STRICT").is_ok();
+        judge.lock().unwrap().most =
+            std::env::var("SEXTON_SIM_SHOWN").ok().and_then(|most| most.parse().ok());
         let nature: Arc<FixedNature> = Arc::default();
         nature.follow_time();
         let dir = chance.percent(4).then(|| tempfile::tempdir().unwrap());
@@ -126,6 +131,7 @@ impl Run {
             moods,
             people,
             crew: Vec::new(),
+            leaving: Vec::new(),
             alone,
             grace,
         }
@@ -134,11 +140,14 @@ impl Run {
     fn hire(&mut self, place: usize) {
         let number = self.chance.below(1 << 30) as usize;
         let (alone, grace) = (self.alone, self.grace);
+        let hooks = self.chance.one(&[1, 2, 64]);
+        let tombstones = self.chance.one(&[0, 3, 1_000]);
         let holder = if alone { "the only one".to_owned() } else { format!("collector {place} {number}") };
         let both = (&self.air, &self.moods);
         let member = Member::start(number, &holder, both, self.nature.clone(), |settings| {
             settings.orphan_grace = grace;
             settings.lease.inherits = alone;
+            (settings.hooks_at_once, settings.tombstones) = (hooks, tombstones);
         });
         self.air.judge.lock().unwrap().note(format!("collector {place} begins as {number}"));
         self.crew[place] = Some(member);
@@ -193,9 +202,17 @@ impl Run {
         let place = self.chance.below(self.crew.len() as u64) as usize;
         match (self.chance.below(10), &self.crew[place]) {
             (0..4, Some(_)) => {
-                self.air.judge.lock().unwrap().note(format!("collector {place} is killed"));
-                self.air.count("kills");
-                self.crew[place].take().unwrap().kill();
+                let member = self.crew[place].take().unwrap();
+                if self.chance.percent(30) {
+                    self.air.judge.lock().unwrap().note(format!("collector {place} is told to end"));
+                    self.air.count("ends");
+                    member.drain();
+                    self.leaving.push(member);
+                } else {
+                    self.air.judge.lock().unwrap().note(format!("collector {place} is killed"));
+                    self.air.count("kills");
+                    member.kill();
+                }
                 if self.chance.percent(60) {
                     self.hire(place);
                 }
@@ -247,6 +264,9 @@ impl Run {
             if self.unblock(round).await {
                 break;
             }
+        }
+        if !self.leaving.iter().all(Member::ended) {
+            return Err(self.with_summaries(vec!["a collector was told to end and does not".to_owned()]));
         }
         // Records may be late: they are read again with every full look.
         tokio::time::sleep(FULL_LOOK).await;

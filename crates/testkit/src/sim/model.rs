@@ -70,6 +70,8 @@ impl Model {
         }
         match self.ghosts.get(&reference.uid) {
             Some(ghost) if Self::fits(dependent, reference, ghost) => Leads::ToGhost,
+            // It was never what the reference says; that it is gone is known, even if its kind is gone, too.
+            Some(_) => Leads::Nowhere,
             _ if !self.knows(&reference.group, &reference.kind) => Leads::Unknown,
             _ => Leads::Nowhere,
         }
@@ -134,11 +136,16 @@ impl Model {
 
     /// Everybody who may be destroyed now because of what is marked or gone, and is not marked.
     pub fn doomed(&self) -> BTreeMap<String, bool> {
+        self.doomed_by(true)
+    }
+
+    /// The same; or only because of what is there and marked, not because of what is gone.
+    fn doomed_by(&self, absence: bool) -> BTreeMap<String, bool> {
         let mut doomed: BTreeMap<String, bool> = BTreeMap::new();
         loop {
             let mut more: Vec<(String, bool)> = Vec::new();
             for life in self.lives.values().filter(|life| life.marked.is_none() && !life.protected()) {
-                if let Some(cascade) = self.dooms(life, &doomed)
+                if let Some(cascade) = self.dooms(life, &doomed, absence)
                     && doomed.get(&life.uid).is_none_or(|known| cascade && !known)
                 {
                     more.push((life.uid.clone(), cascade));
@@ -152,7 +159,7 @@ impl Model {
     }
 
     /// Whether a life follows those who are doomed, and whether everybody below it follows.
-    fn dooms(&self, life: &Life, doomed: &BTreeMap<String, bool>) -> Option<bool> {
+    fn dooms(&self, life: &Life, doomed: &BTreeMap<String, bool>, absence: bool) -> Option<bool> {
         let (mut pulled, mut keepers, mut absent) = (false, 0, 0);
         for reference in &life.owners {
             match self.leads(life, reference) {
@@ -168,16 +175,42 @@ impl Model {
                 }
                 Leads::Unknown => keepers += 1,
                 Leads::ToGhost => {
-                    pulled = true;
+                    pulled |= absence;
                     absent += 1;
                 }
                 Leads::Nowhere => absent += 1,
                 Leads::Astray => {}
             }
         }
-        let orphan = !life.owners.is_empty() && absent == life.owners.len();
+        let orphan = absence && !life.owners.is_empty() && absent == life.owners.len();
         let contained = self.around(life).any(|around| around.marked.is_some());
         (contained || ((pulled || orphan) && keepers == 0)).then_some(false)
+    }
+
+    /// Whether an owner keeps a life: one who stays, or who leaves it behind.
+    pub fn is_kept(&self, life: &Life) -> bool {
+        let doomed = self.doomed_by(false);
+        life.owners.iter().any(|reference| match self.leads(life, reference) {
+            Leads::To(owner) => {
+                let takes = owner.has("cascade_deletion") || owner.has("foregroundDeletion");
+                let goes = doomed.contains_key(&owner.uid) || (owner.marked.is_some() && takes);
+                !goes
+            }
+            Leads::ToGhost => self.ghosts.get(&reference.uid).is_some_and(|ghost| ghost.has("orphan")),
+            Leads::Astray | Leads::Nowhere | Leads::Unknown => false,
+        })
+    }
+
+    /// All owners of a life, theirs, and so on, and whatever they lie in; also those who are gone.
+    pub fn above(&self, life: &Life) -> BTreeSet<String> {
+        let mut above = BTreeSet::new();
+        let mut todo = vec![life];
+        while let Some(life) = todo.pop() {
+            above.extend(self.around(life).map(|around| around.uid.clone()));
+            let fresh = life.owners.iter().filter(|owner| above.insert(owner.uid.clone()));
+            todo.extend(fresh.filter_map(|owner| self.lives.get(&owner.uid).or(self.ghosts.get(&owner.uid))));
+        }
+        above
     }
 
     /// For whom a life waits: owners for those they own, subscribers for their targets. Also among those who are gone.

@@ -161,7 +161,8 @@ impl People {
             metadata["annotations"]["sexton.dev/protect"] = json!("true");
         }
         if self.curious && self.chance.percent(30) {
-            metadata["annotations"]["sexton.dev/destruction-dependencies"] = json!(self.subscriptions());
+            metadata["annotations"]["sexton.dev/destruction-dependencies"] =
+                json!(self.subscriptions(namespace));
         }
         let document = json!({
             "apiVersion": version, "kind": kind, "metadata": metadata,
@@ -170,16 +171,20 @@ impl People {
         self.send("POST", &sort.path(namespace), &document).await;
     }
 
-    fn subscriptions(&mut self) -> String {
+    fn subscriptions(&mut self, namespace: &str) -> String {
         let many = 1 + self.chance.below(2);
         let mut entries = Vec::new();
         for _ in 0..many {
             let target = match self.chance.below(6) {
                 0 => "self".to_owned(),
+                1..4 => {
+                    let fit = |life: &Life| life.namespace().is_empty() || life.namespace() == namespace;
+                    let Some(other) = self.anybody(fit) else { continue };
+                    named(other.group(), &other.kind, &other.key.name)
+                }
                 _ => {
                     let (group, kind, _) = self.chance.one(&Sort::ALL).words();
-                    let dot = if group.is_empty() { "" } else { "." };
-                    format!("{kind}{dot}{group}/{}", self.chance.one(&NAMES))
+                    named(group, kind, self.chance.one(&NAMES))
                 }
             };
             let mut entry = json!({"target": target});
@@ -276,7 +281,11 @@ impl People {
             return;
         }
         let Some(life) = self.anybody(|_| true) else { return };
-        let text = if life.subscriptions.is_empty() { json!(self.subscriptions()) } else { Value::Null };
+        let text = if life.subscriptions.is_empty() {
+            json!(self.subscriptions(life.namespace()))
+        } else {
+            Value::Null
+        };
         let patch = json!({"metadata": {"annotations": {"sexton.dev/destruction-dependencies": text}}});
         self.send("MERGE", &path_of(&life), &patch).await;
     }
@@ -336,6 +345,11 @@ impl People {
         let sort = self.chance.one(&[Sort::Widget, Sort::Planet]);
         self.send("POST", DEFINITIONS, &definition(sort)).await;
     }
+}
+
+fn named(group: &str, kind: &str, name: &str) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    format!("{kind}{dot}{group}/{name}")
 }
 
 fn reference(life: &Life) -> Value {

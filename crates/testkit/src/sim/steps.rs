@@ -9,6 +9,22 @@ use sexton_model::marks;
 use super::life::Life;
 use super::model::Model;
 
+/// The steps of a life, in their order.
+const STAGES: [&str; 10] = [
+    "fresh",
+    "warning",
+    "warned",
+    "notifying",
+    "notified",
+    "marking",
+    "destroying",
+    "destroyed",
+    "releasing",
+    "released",
+];
+/// From here on nothing saves it.
+const MARKING: usize = 5;
+
 /// What was heard of each life.
 #[derive(Debug, Default)]
 pub struct Steps {
@@ -46,8 +62,48 @@ impl Steps {
             self.destroys.insert(uid.to_owned());
         }
         let with_handler = model.subscribers(life).filter(|(_, handler)| handler.is_some());
+        let with_handler = with_handler.filter(|(subscriber, _)| !subscriber.destroyed());
         let told = with_handler.map(|(subscriber, _)| subscriber.uid.clone()).collect();
         self.told.insert(uid.to_owned(), told);
+    }
+
+    /// A life is accused from now on. Whoever the collector could not have seen yet may be missed.
+    pub fn accused(&mut self, model: &Model, life: &Life, seen: impl Fn(&str) -> bool) {
+        let class = model.class(life.group(), &life.kind).filter(|class| seen(&class.uid));
+        if class.is_some_and(|class| class.document["spec"]["destroy"].is_object()) {
+            self.destroys.insert(life.uid.clone());
+        }
+        let told = model.subscribers(life).filter(|(other, handler)| handler.is_some() && seen(&other.uid));
+        let told = told.filter(|(other, _)| !other.destroyed()).map(|(other, _)| other.uid.clone()).collect();
+        self.told.insert(life.uid.clone(), told);
+    }
+
+    /// What speaks against a change of what is written on a life: no step is ever taken back, and nothing is said to
+    /// be destroyed that is not.
+    pub fn rewritten(&self, before: &Life, after: &Life) -> Vec<String> {
+        let stage = |life: &Life| {
+            let journal = life.journal()?;
+            STAGES.iter().position(|stage| journal["stage"].as_str() == Some(stage))
+        };
+        let mut against = Vec::new();
+        match (stage(before), stage(after)) {
+            (Some(was), Some(is)) if is < was => {
+                against.push(format!("the step {} was taken back to {}", STAGES[was], STAGES[is]));
+            }
+            (Some(was), None) if before.marked.is_some() || was >= MARKING => {
+                against.push(format!("its journal was lost in the step {}", STAGES[was]));
+            }
+            _ => {}
+        }
+        let done = (before.uid.clone(), Phase::Destroying.word(), "destroy".to_owned());
+        match (before.destroyed(), after.destroyed()) {
+            (false, true) if self.destroys.contains(&before.uid) && !self.done.contains(&done) => {
+                against.push("it is said to be destroyed, and its method never said so".to_owned());
+            }
+            (true, false) => against.push("it was destroyed, and is not any more".to_owned()),
+            _ => {}
+        }
+        against
     }
 
     /// A life is not what it was: it may have unsubscribed, or somebody asked for something.

@@ -421,7 +421,7 @@ async fn the_order_holds_over_many_commits() {
         let uid = made(&world, "configmaps", &child(&name, "root", &root)).await;
         also.push(json!([name, uid]));
     }
-    world.delete("configmaps/root", &json!({})).await;
+    world.delete("configmaps/root", &json!({})).await.expect(200);
     let first = also.remove(0);
     let name = |life: &Value, at: usize| life[at].as_str().unwrap().to_owned();
     let children =

@@ -23,6 +23,23 @@ async fn a_mark_that_is_missing_takes_nobody_along() {
     assert_eq!(told(&bulk(&world, both).await), ["marked", "marked"]);
 }
 
+/// What follows from something else never changes what somebody asked for.
+#[tokio::test]
+async fn what_is_marked_stays_as_it_was_asked_for() {
+    let world = World::new().await;
+    let uid = made(&world, "configmaps", &config_map("a")).await;
+    world.delete("configmaps/a", &json!({"propagationPolicy": "Foreground"})).await.expect(200);
+    let follows = with(item("a", &uid, delete("Background")), json!({"unmarked": true}));
+    let head = world.head().await;
+    assert_eq!(told(&bulk(&world, vec![follows]).await), ["unchanged"]);
+    assert_eq!(world.head().await, head);
+    let left = world.get("configmaps/a").await.document(200);
+    assert_eq!(left["metadata"]["finalizers"], json!(["foregroundDeletion"]));
+    let other = made(&world, "configmaps", &config_map("b")).await;
+    let goes = with(item("b", &other, delete("Background")), json!({"unmarked": true}));
+    assert_eq!(told(&bulk(&world, vec![goes]).await), ["removed"]);
+}
+
 #[tokio::test]
 async fn what_is_protected_is_not_deleted_if_that_matters() {
     let world = World::new().await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use sexton_model::hook::Verdict;
 use sexton_testkit::script::run;
-use sexton_testkit::things::{DEFINITIONS, WIDGETS, widget, widgets};
+use sexton_testkit::things::{DEFINITIONS, WIDGETS, owner, widget, widgets};
 use sexton_testkit::{Collecting, Scripted, World};
 
 use crate::common::class_of;
@@ -157,4 +157,27 @@ async fn hooks_wait_for_whoever_is_spared() {
     world.merge(&format!("{WIDGETS}/below"), &off).await.expect(200);
     collecting.until(|summary| summary.idle && summary.doomed == 0).await;
     assert_eq!(hooks.heard(), ["destroying destroy below", "destroying destroy a"]);
+}
+
+/// Somebody is left behind by one owner and loses the other with its definition: neither waits for the other's end.
+#[tokio::test]
+async fn who_is_left_behind_holds_nobody_up() {
+    let world = World::new().await;
+    with_widgets(&world, &["above"]).await;
+    let uid = |answer: sexton_testkit::Answer| answer.at("metadata.uid").as_str().unwrap().to_owned();
+    let above = uid(world.get(&format!("{WIDGETS}/above")).await);
+    let widget =
+        json!({"apiVersion": "demo.example.com/v1", "kind": "Widget", "name": "above", "uid": above});
+    let leaver = json!({"metadata": {"name": "leaver", "ownerReferences": [widget]}});
+    let leaver = uid(world.create("configmaps", &leaver).await);
+    let both = json!([widget, owner("ConfigMap", "leaver", &leaver)]);
+    let child = json!({"metadata": {"name": "child", "ownerReferences": both}});
+    world.create("configmaps", &child).await.expect(201);
+    world.delete("configmaps/leaver", &json!({"propagationPolicy": "Orphan"})).await.expect(200);
+    world.call("DELETE", DEFINITION).send().await.expect(200);
+    let mut collecting = Collecting::on(&world);
+    let summary = collecting.settled(&world).await;
+    assert_eq!((summary.doomed, summary.blockers.len()), (0, 0), "{summary:#?}");
+    world.get("configmaps/leaver").await.expect(404);
+    world.get(DEFINITION).await.expect(404);
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use sexton_model::feed::Line;
 use sexton_model::hook::Verdict;
+use sexton_testkit::collecting::quick;
 use sexton_testkit::things::owner;
-use sexton_testkit::{Call, Collecting, Scripted, World};
+use sexton_testkit::{Call, Collecting, Gate, Scripted, World};
 
 use crate::common::{CLASSES, ask, class, delete, hears, left, make, make_with, metadata, pass};
 use crate::murano::stage;
@@ -234,4 +236,45 @@ async fn destroyed_for_good() {
     world.merge("configmaps/b", &json!({"metadata": {"finalizers": []}})).await.expect(200);
     collecting.settled(&world).await;
     assert_eq!((left(&world).await, hooks.heard()), (Vec::new(), vec!["destroying destroy b".to_owned()]));
+}
+
+/// EXT-25: a call that waits for its turn is not made any more when it was given up meanwhile.
+#[tokio::test]
+async fn what_is_given_up_is_not_called_for_later() {
+    let (world, hooks) = stage().await;
+    make(&world, "first", &[]).await;
+    // Somebody else holds it, so that it is still there when the turn of the call comes.
+    make_with(&world, "second", &[], json!({"finalizers": ["example.com/hold"]})).await;
+    let (finish, finished) = tokio::sync::oneshot::channel::<()>();
+    hooks.during("destroying destroy first", async move { _ = finished.await });
+    let mut settings = quick("tests");
+    settings.hooks_at_once = 1;
+    let mut collecting = Collecting::with(&world, settings, hooks.clone());
+    delete(&world, "configmaps/first", "").await;
+    hooks.called(1).await;
+    delete(&world, "configmaps/second", "").await;
+    collecting.until(|summary| summary.calls == 2).await;
+    ask(&world, "second", json!({"want": "force", "blocker": "destroy", "reason": "enough"})).await;
+    collecting.until(|summary| summary.blockers.iter().any(|one| one.object.name == "second")).await;
+    finish.send(()).unwrap();
+    collecting.settled(&world).await;
+    assert_eq!(hooks.heard(), ["destroying destroy first"]);
+}
+
+/// What is destroyed runs no method any more, also if the collector has not heard of it yet.
+#[tokio::test]
+async fn who_was_destroyed_a_moment_ago_hears_nothing() {
+    let (world, hooks) = stage().await;
+    make(&world, "a", &[]).await;
+    make_with(&world, "b", &[], hears(&["a"])).await;
+    let gate = Gate::to(&world);
+    gate.only(|line| !matches!(line, Line::Modified(seen) if seen.object.metadata.name == "b"));
+    let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate);
+    collecting.settled(&world).await;
+    let destroyed = json!({"metadata": {"annotations": {"sexton.dev/destroyed": "true"}}});
+    world.merge("configmaps/b", &destroyed).await.expect(200);
+    delete(&world, "configmaps/a", "").await;
+    collecting.settled(&world).await;
+    assert_eq!(hooks.heard(), ["destroying destroy a"]);
+    assert_eq!(left(&world).await, ["b"]);
 }

@@ -6,6 +6,7 @@ use sexton_testkit::things::owner;
 use sexton_testkit::{Collecting, World};
 
 use crate::common::{delete, left, make, make_with, metadata};
+use crate::races::gated;
 
 /// A program that is not optimized takes a minute for a hundred thousand; it does with fewer.
 const MANY: usize = if cfg!(debug_assertions) { 3_000 } else { 100_000 };
@@ -251,5 +252,31 @@ async fn a_second_delete_changes_the_policy() {
         assert_eq!(delete(&world, "configmaps/root", second).await, 200);
         let summary = collecting.settled(&world).await;
         assert_eq!(left(&world).await, expected, "{first} {second} {summary:#?}");
+    }
+}
+
+/// Somebody follows an owner that waits for it and one that could go at once, and is itself waited for by both.
+#[tokio::test]
+async fn owners_that_wait_and_owners_that_do_not() {
+    let world = World::new().await;
+    for (referenced, seen) in [(false, true), (true, true), (false, false), (true, false)] {
+        let root = make(&world, "root", &[]).await;
+        let at_once = make(&world, "at-once", &[("root", &root)]).await;
+        let waits = make(&world, "waits", &[]).await;
+        let both = make(&world, "both", &[("at-once", &at_once), ("waits", &waits)]).await;
+        if referenced {
+            make(&world, "below", &[("both", &both)]).await;
+        }
+        let (gate, mut collecting) = gated(&world);
+        if seen {
+            collecting.settled(&world).await;
+        }
+        gate.lines(false);
+        delete(&world, "configmaps/waits", "Foreground").await;
+        delete(&world, "configmaps/root", "Background").await;
+        gate.lines(true);
+        let summary = collecting.settled(&world).await;
+        assert_eq!((left(&world).await, summary.doomed), (Vec::<String>::new(), 0), "{summary:#?}");
+        collecting.drain().await;
     }
 }

@@ -71,6 +71,9 @@ fn whatever_goes_wrong() {
             break;
         }
         ran += 1;
+        if ran % 500 == 0 {
+            eprintln!("{ran} worlds in {:.0?}, {} failed", started.elapsed(), failed.len());
+        }
         match run(seed) {
             Ok(counted) => {
                 counted.0.into_iter().for_each(|(what, times)| *figures.entry(what).or_default() += times)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sexton_model::{Document, GroupResource, Key, Stored};
 use sexton_store::engine::{Op, RawKey};
-use sexton_testkit::sim::judge::{Actor, Judge};
+use sexton_testkit::sim::judge::{Actor, Judge, Known};
 use sexton_testkit::things::owner;
 
 fn key(name: &str) -> RawKey {
@@ -78,4 +78,76 @@ fn who_may_not_go_is_missed() {
     found(&[put("a", &nothing)], &[put("a", &json!({"labels": {"x": "y"}}))], "not its own");
     found(&[put("a", &nothing), put("b", &below("a"))], &[put("b", &nothing)], "without need");
     found(&[], &[put("a", &nothing)], "the collector made");
+}
+
+fn journalled(stage: &str) -> Value {
+    let journal = json!({"v": 1, "state": {"stage": stage, "uid": "uid-a", "origin": "asked"}}).to_string();
+    let mut more = marked(&["sexton.dev/destroy"]);
+    more["annotations"] = json!({"sexton.dev/destruction": journal});
+    more
+}
+
+/// Steps are not taken back, and what is not destroyed is not said to be.
+#[test]
+fn what_is_written_wrongly_is_noticed() {
+    let back = judged(&[put("a", &journalled("destroying"))], &[put("a", &journalled("warning"))]);
+    assert!(back.contains("the step destroying was taken back to warning"), "{back}");
+    let lost = judged(&[put("a", &journalled("warned"))], &[put("a", &marked(&["sexton.dev/destroy"]))]);
+    assert!(lost.contains("its journal was lost in the step warned"), "{lost}");
+    assert_eq!(judged(&[put("a", &journalled("warned"))], &[put("a", &journalled("destroying"))]), "");
+    let class = json!({
+        "apiVersion": "sexton.dev/v1", "kind": "Class", "metadata": {"name": "configmap", "uid": "uid-class"},
+        "spec": {"for": {"kind": "ConfigMap"}, "destroy": {"exec": {"argv": ["/bin/true"]}}},
+    });
+    let stored = Stored::encode(&Document::from_value(class).unwrap());
+    let kind = GroupResource::new("sexton.dev", "classes");
+    let key = Key { kind, namespace: String::new(), name: "configmap".into() }.encode().into();
+    let class = Op::Put { key, value: stored.bytes().clone() };
+    let mut destroyed = journalled("destroying");
+    let marked = put("a", &marked(&["sexton.dev/destroy"]));
+    destroyed["annotations"]["sexton.dev/destroyed"] = json!("true");
+    let early = judged(&[class, marked], &[put("a", &journalled("destroying")), put("a", &destroyed)]);
+    assert!(early.contains("its method never said so"), "{early}");
+}
+
+/// Whoever follows is not stripped instead, and whoever is kept is not stripped of what keeps it.
+#[test]
+fn references_that_are_lost_wrongly_are_missed() {
+    for (policy, may) in [("cascade_deletion", false), ("foregroundDeletion", false), ("orphan", true)] {
+        let family = [put("a", &json!({})), put("b", &below("a")), put("a", &marked(&[policy]))];
+        let mut judge = Judge::default();
+        for (revision, op) in (1..).zip(&family) {
+            judge.committed(Actor::People, std::slice::from_ref(op), revision);
+        }
+        judge.known.insert(1, Known { revision: 3, blind: false });
+        judge.committed(Actor::Collector(1), &[put("b", &json!({}))], 4);
+        assert_eq!(judge.violations.is_empty(), may, "{policy}: {:?}", judge.violations);
+    }
+}
+
+/// Nobody writes in a turn that somebody else has begun.
+#[test]
+fn who_writes_after_its_turn_is_caught() {
+    let lease = |transitions: i64| {
+        let lease = json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {"name": "collector", "namespace": "default", "uid": "uid-lease"},
+            "spec": {"leaseTransitions": transitions},
+        });
+        let kind = GroupResource::new("coordination.k8s.io", "leases");
+        let key = Key { kind, namespace: "default".into(), name: "collector".into() };
+        let stored = Stored::encode(&Document::from_value(lease).unwrap());
+        Op::Put { key: key.encode().into(), value: stored.bytes().clone() }
+    };
+    let family = [put("a", &json!({})), put("b", &below("a")), gone("a")];
+    for (second, may) in [(1, true), (2, false)] {
+        let mut judge = Judge::default();
+        for (revision, op) in (1..).zip(&family) {
+            judge.committed(Actor::People, std::slice::from_ref(op), revision);
+        }
+        judge.committed(Actor::Collector(1), &[lease(1)], 4);
+        judge.committed(Actor::Collector(second), &[lease(i64::try_from(second).unwrap())], 5);
+        judge.committed(Actor::Collector(1), &[gone("b")], 6);
+        assert_eq!(judge.violations.is_empty(), may, "{:?}", judge.violations);
+    }
 }

@@ -44,8 +44,12 @@ impl Performer<'_> {
         if item.unprotected && live.is_protected() {
             return Err(Status::protected(&resource_of(item), &item.name).into());
         }
-        self.check_absent(item, kind, &live).await?;
         let mut weaker = weaker_conditions(item);
+        if item.unmarked && live.is_marked() {
+            let version = Some(live.version().to_owned());
+            return Ok(Done { outcome: Outcome::Unchanged, version, weaker });
+        }
+        self.check_absent(item, kind, &live).await?;
         let policy = match asked {
             Some(name) => named(item, name)?,
             None => recorded(item, &live),

@@ -66,16 +66,25 @@ pub(super) fn path_of(item: &Item, kind: &ServedKind) -> String {
 }
 
 impl Performer<'_> {
-    /// The object, if it still is the life and the version that are meant.
+    /// The object, if it still is the life and the version that are meant, and its owners are those.
     pub(super) async fn live(&self, item: &Item, kind: &ServedKind, whole: bool) -> Result<Live, Refusal> {
         let live = self.same_life(item, kind, whole).await?.ok_or_else(|| gone(item))?;
         match &item.resource_version {
             Some(wanted) if wanted != live.version() => {
                 let why = format!("it is at {} and not at {wanted} any more", live.version());
-                Err(Status::conflict(&resource_of(item), &item.name, why).into())
+                return Err(Status::conflict(&resource_of(item), &item.name, why).into());
             }
-            _ => Ok(live),
+            _ => {}
         }
+        if let Some(meant) = &item.owners {
+            let named: Vec<String> =
+                live.owners().iter().map(|owner| text(owner, "/uid").to_owned()).collect();
+            if !named.iter().all(|uid| meant.contains(uid)) || !meant.iter().all(|uid| named.contains(uid)) {
+                let named = named.join(", ");
+                return Err(Status::owners_changed(&resource_of(item), &item.name, &named).into());
+            }
+        }
+        Ok(live)
     }
 
     /// The object, if it still is the life that is meant.

@@ -237,6 +237,7 @@ mod tests {
             owners: None,
             marked: Vec::new(),
             unprotected: false,
+            unmarked: false,
             action: Action::Delete { policy: None, annotations: Annotations::new() },
             tombstone: None,
         }

@@ -102,6 +102,9 @@ impl Api {
         let current = self.find(&target, asked.name).await?;
         check_life(&target, asked, &current)?;
         let (guards, write, outcome) = match &asked.item.action {
+            Action::Delete { .. } if asked.item.unmarked && current.facts()?.deleted.is_some() => {
+                (vec![current.unchanged()], Write::Nothing, Outcome::Unchanged)
+            }
             Action::Delete { policy, annotations } => {
                 let policy = policy.as_deref().map(|name| policy_named(&target, asked, name)).transpose()?;
                 let deletion = self.decide_deletion(&target, &current, policy, annotations).await?;

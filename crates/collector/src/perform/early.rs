@@ -1,0 +1,63 @@
+//! Owners that are marked although they could go at once: somebody who goes before them dies of their end, too, and
+//! rests on a mark that cannot be taken back.
+
+use std::collections::BTreeSet;
+
+use sexton_lifecycle::{Cause, Detector, Finding, Judgement, LifeId, Snapshot};
+use sexton_model::Policy;
+use sexton_model::bulk::Item;
+
+use super::items::{self, Signature};
+use crate::decide::Decision;
+use crate::hooked::has_steps;
+
+/// The owners on whose end the death of a life rests, and on whom that is not seen yet: the one that takes it along, or
+/// all of them if each would keep it.
+pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
+    let Cause::OwnerDoomed { owner } = finding.cause else { return Vec::new() };
+    let unmarked = |owner: &LifeId| *owner != finding.life && !snapshot.is_marked(*owner);
+    if judgement.doomed.get(&owner).is_none_or(|owner| owner.policy == Policy::Cascade) {
+        return Some(owner).filter(unmarked).into_iter().collect();
+    }
+    let owners = snapshot.owner_lives(finding.life).filter(unmarked);
+    let mut owners: Vec<LifeId> = owners.filter(|owner| judgement.dooms(*owner)).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners
+}
+
+/// Who has to be marked early. What is only accused and takes steps is not: it can still be saved.
+pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId> {
+    let judgement = &decision.judgement;
+    let before_owners =
+        |finding: &&Finding| !finding.marked && !judgement.follows_owners(snapshot, finding.life);
+    let mut work: Vec<&Finding> =
+        decision.plan.steps().map(|step| &step.finding).filter(before_owners).collect();
+    let mut early = BTreeSet::new();
+    while let Some(finding) = work.pop() {
+        for owner in rests_on(snapshot, judgement, finding) {
+            let Some(owner) = judgement.doomed.get(&owner) else { continue };
+            let steps = owner.detector == Detector::Orphaned && has_steps(snapshot, owner.life);
+            if owner.policy == Policy::Background && !steps && early.insert(owner.life) {
+                work.push(owner);
+            }
+        }
+    }
+    early
+}
+
+/// The mark of such an owner. With this policy it waits for those who go before it, and goes all the same.
+pub(super) fn mark(
+    snapshot: &Snapshot,
+    judgement: &Judgement,
+    finding: &Finding,
+    signature: &Signature,
+) -> Item {
+    let marked = rests_on(snapshot, judgement, finding).into_iter().map(|owner| snapshot.uid(owner).0);
+    let finding = Finding { policy: Policy::Foreground, ..finding.clone() };
+    let mut item = items::delete(snapshot, judgement, &finding, signature);
+    // Those of its owners that are still there are not gone before it any more, but marked.
+    item.absent.retain(|uid| snapshot.get(&sexton_model::Uid(uid.clone())).is_none());
+    item.marked = marked.collect();
+    item
+}
