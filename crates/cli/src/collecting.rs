@@ -7,6 +7,7 @@ use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Resources};
 use sexton_collector::hooks::Hooks;
 use sexton_collector::{Collector, Means, Settings, SystemClock};
+use sexton_lifecycle::FuseLimits;
 
 /// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
 const OF_THE_STORE: &str = "sexton-serve";
@@ -18,6 +19,8 @@ const LEASE_OF_THE_STORE: Duration = Duration::from_secs(3600);
 pub(crate) struct Choices {
     /// How long a life without owners is left alone.
     pub(crate) orphan_grace: Duration,
+    /// How much of what nobody asked for may be destroyed at once.
+    pub(crate) fuse: FuseLimits,
 }
 
 /// The collector of the store that this process serves, or works on.
@@ -26,6 +29,7 @@ pub(crate) fn of_the_store(resources: Resources, choices: Choices) -> Collector 
     settings.lease.inherits = true;
     settings.lease.duration = LEASE_OF_THE_STORE;
     settings.orphan_grace = choices.orphan_grace;
+    settings.fuse = choices.fuse;
     collector(Arc::new(resources.clone()), resources, settings)
 }
 
@@ -33,6 +37,7 @@ pub(crate) fn of_the_store(resources: Resources, choices: Choices) -> Collector 
 pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.orphan_grace = choices.orphan_grace;
+    settings.fuse = choices.fuse;
     collector(Arc::new(resources.clone()), resources, settings)
 }
 

@@ -40,18 +40,7 @@ impl Names {
 
     /// The same of a life.
     pub(crate) fn of(&self, snapshot: &Snapshot, life: LifeId) -> String {
-        self.label(&object(snapshot, life))
-    }
-}
-
-/// A life, named in full.
-pub(crate) fn object(snapshot: &Snapshot, life: LifeId) -> ObjectRef {
-    ObjectRef {
-        group: snapshot.group(life).to_owned(),
-        kind: snapshot.kind(life).to_owned(),
-        namespace: snapshot.namespace(life).to_owned(),
-        name: snapshot.name(life).to_owned(),
-        uid: snapshot.uid(life).0,
+        self.label(&snapshot.object(life))
     }
 }
 

@@ -13,6 +13,8 @@ use common::{Play, SHOP};
 use sexton_client::connect::{Credentials, to_url};
 use sexton_client::resources::PutAsk;
 use sexton_client::{Kinds, Place, Resources};
+use sexton_collector::hooks::Hooks;
+use sexton_collector::{Collector, Means, Settings, Stop, SystemClock};
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, Tokens, router};
 use sexton_store::{Retention, Store, memory};
@@ -120,4 +122,52 @@ fn a_server_that_is_not_there_is_named() {
     let play = Play::new();
     play.run("get cm --server http://127.0.0.1:1")
         .fails(1, &["http://127.0.0.1:1: the server cannot be reached", "refused"]);
+}
+
+/// A collector for that server.
+fn collect(runtime: &tokio::runtime::Runtime, url: &str) {
+    let client = runtime.block_on(to_url(url, &Credentials::default())).unwrap().client;
+    let resources = Resources::new(client);
+    let means = Means {
+        gateway: Arc::new(resources.clone()),
+        resources,
+        runner: Arc::new(Hooks::new()),
+        clock: Arc::new(SystemClock),
+    };
+    runtime.spawn(async move {
+        let (_stop, stopped) = tokio::sync::watch::channel(Stop::No);
+        Collector::new(means, Settings::new("tests")).run(stopped).await;
+    });
+}
+
+/// Somebody comes under a deletion while it is carried out: it is not destroyed, and the command says so and ends.
+#[test]
+fn more_than_was_approved_while_it_runs() {
+    let (play, runtime) = (Play::new(), runtime());
+    let url = serve(&runtime, Authentication::LoopbackOpen);
+    let server = format!("--server {url}");
+    let put = |text: &str| assert_eq!(play.run_with(&format!("put -f - {server}"), text).code, 0);
+    put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: root}\n");
+    let root: serde_json::Value =
+        serde_json::from_str(&play.run(&format!("get cm/root -o json {server}")).out).unwrap();
+    let owned = |kind: &str, name: &str| {
+        let uid = root["metadata"]["uid"].as_str().unwrap();
+        format!(
+            "apiVersion: v1\nkind: {kind}\nmetadata:\n  name: {name}\n  ownerReferences:\n  \
+             - {{apiVersion: v1, kind: ConfigMap, name: root, uid: {uid}}}\n"
+        )
+    };
+    play.file("late.yaml", &owned("ConfigMap", "late"));
+    let (program, dir) = (env!("CARGO_BIN_EXE_sexton"), play.path().display().to_string());
+    play.program("bear", &format!("#!/bin/sh\nexec {program} put -f {dir}/late.yaml {server} >&2\n"));
+    put(&format!(
+        "apiVersion: sexton.dev/v1\nkind: Class\nmetadata: {{name: s}}\nspec:\n  for: {{kind: Secret}}\n  \
+         destroy: {{exec: {{argv: [{dir}/bear]}}}}\n"
+    ));
+    put(&owned("Secret", "s"));
+    collect(&runtime, &url);
+    let held = play.run(&format!("delete cm/root --yes {server}"));
+    held.fails(4, &["ConfigMap/late was not in the plan", "sexton delete ConfigMap/late", "1 still there"]);
+    assert_eq!(held.out, "! ConfigMap/root is marked, and still there\n");
+    play.run(&format!("get cm,secret -o name {server}")).says("configmap/late\nconfigmap/root\n");
 }

@@ -53,7 +53,8 @@ fn a_finalizer_of_somebody_else_is_named_and_can_be_given_up() {
     let force = "sexton force ConfigMap/h --blocker finalizer:x.example/wait --reason \"…\"";
     stuck.fails(3, &["held by the finalizer x.example/wait", force, "0 gone · 1 still there"]);
     assert_eq!(stuck.out, "! ConfigMap/h is marked, and still there\n");
-    assert!(play.run("why cm/h").out.contains(force));
+    let why = play.run("why cm/h").out;
+    assert!(why.contains(force) && why.contains(", policy cascade"), "{why}");
     assert!(play.run("why cm/h -o json").out.starts_with("{\"version\":1,\"kind\":\"Why\""));
     let name = play.run("collections -o name").out;
     let shown = play.run(&format!("collections {}", name.trim())).out;

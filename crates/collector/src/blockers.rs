@@ -5,7 +5,6 @@ use sexton_lifecycle::{Judgement, LifeId, Snapshot, WhyHeld};
 use sexton_model::collection::Blocker;
 use sexton_model::{Uid, time};
 
-use crate::ledger::object_ref;
 use crate::perform::items::foreign_finalizers;
 
 /// Those who cannot go, whatever we do.
@@ -35,7 +34,7 @@ pub(crate) fn blockers<'a>(
         }
     }
     let told = |life: LifeId, reason: &str| {
-        let (object, since) = (object_ref(snapshot, life), snapshot.deleted(life).map(time::format));
+        let (object, since) = (snapshot.object(life), snapshot.deleted(life).map(time::format));
         Blocker { object, reason: reason.to_owned(), since, ..Blocker::default() }
     };
     for (life, why) in &stuck.others {
@@ -68,7 +67,7 @@ pub(crate) fn blockers<'a>(
 }
 
 fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
-    let object = object_ref(snapshot, life);
+    let object = snapshot.object(life);
     Blocker {
         who: Some(format!("whoever serves the finalizer {finalizer}")),
         what: Some(format!("finalizer:{finalizer}")),
@@ -81,9 +80,9 @@ fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
 }
 
 fn of_staying(snapshot: &Snapshot, life: LifeId, stays: LifeId) -> Blocker {
-    let name = object_ref(snapshot, stays).to_string();
+    let name = snapshot.object(stays).to_string();
     Blocker {
-        object: object_ref(snapshot, life),
+        object: snapshot.object(life),
         reason: format!("{name} needs it, and is not to be destroyed"),
         clears: Some(format!("sexton delete {name}")),
         waits_for: Some(name),
@@ -93,7 +92,7 @@ fn of_staying(snapshot: &Snapshot, life: LifeId, stays: LifeId) -> Blocker {
 }
 
 fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> Blocker {
-    let name = object_ref(snapshot, held).to_string();
+    let name = snapshot.object(held).to_string();
     let (reason, clears) = match why {
         WhyHeld::Protected(text) if text == "true" => {
             (format!("{name} is protected"), format!("sexton unprotect {name}"))
@@ -107,7 +106,7 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
         ),
     };
     Blocker {
-        object: object_ref(snapshot, keeps),
+        object: snapshot.object(keeps),
         waits_for: Some(name),
         reason,
         clears: Some(clears),
@@ -116,10 +115,10 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
 }
 
 fn of_class(snapshot: &Snapshot, class: LifeId, user: LifeId, others: usize) -> Blocker {
-    let name = object_ref(snapshot, user).to_string();
+    let name = snapshot.object(user).to_string();
     let more = if others == 0 { String::new() } else { format!(" and {others} more") };
     Blocker {
-        object: object_ref(snapshot, class),
+        object: snapshot.object(class),
         reason: format!("in use by {name}{more}"),
         since: snapshot.deleted(class).map(time::format),
         clears: Some(format!("sexton delete {name}")),
@@ -129,12 +128,12 @@ fn of_class(snapshot: &Snapshot, class: LifeId, user: LifeId, others: usize) -> 
 }
 
 fn of_step(snapshot: &Snapshot, life: LifeId, blocker: &destruction::Blocker) -> Blocker {
-    let object = object_ref(snapshot, life);
+    let object = snapshot.object(life);
     let who = match &blocker.who {
         Callee::Destroy => "its destroy method".to_owned(),
         Callee::Subscriber(uid) => snapshot
             .get(&Uid(uid.clone()))
-            .map_or_else(|| uid.clone(), |subscriber| object_ref(snapshot, subscriber).to_string()),
+            .map_or_else(|| uid.clone(), |subscriber| snapshot.object(subscriber).to_string()),
     };
     let what = match &blocker.what {
         Some(Block::Veto) => "said no",
@@ -151,7 +150,7 @@ fn of_step(snapshot: &Snapshot, life: LifeId, blocker: &destruction::Blocker) ->
         reason: match &blocker.who {
             Callee::Destroy => format!("{who} {what}{by}: {}", blocker.reason),
             Callee::Subscriber(_) => {
-                format!("{} {who} {what}{by}: {}", blocker.phase.as_str(), blocker.reason)
+                format!("{} {who} {what}{by}: {}", blocker.phase.word(), blocker.reason)
             }
         },
         who: Some(who),

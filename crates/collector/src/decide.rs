@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sexton_lifecycle::detect::{self, Grace, Roots};
 use sexton_lifecycle::plan::{self, Flaw, Plan, Relation};
 use sexton_lifecycle::protect::{self, Held};
-use sexton_lifecycle::{Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Detector, Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Uid;
 use sexton_model::bulk::Item;
 
@@ -19,12 +19,19 @@ pub(crate) struct Waiting {
     since: BTreeMap<Uid, i64>,
     /// Lives that were accused and let go again, and until when they are left alone.
     spared: BTreeMap<Uid, i64>,
+    /// So many lives the fuse lets through: somebody saw what it holds and said so.
+    pub(crate) let_through: usize,
 }
 
 impl Waiting {
     /// Leaves a life alone for a time: somebody vetoed.
     pub(crate) fn spare(&mut self, uid: Uid, until: i64) {
         self.spared.insert(uid, until);
+    }
+
+    fn spares(&self, snapshot: &Snapshot, life: LifeId, finding: &Finding) -> bool {
+        let spared = |uid: &Uid| self.spared.contains_key(uid);
+        !self.spared.is_empty() && (spared(&finding.root) || spared(&snapshot.uid(life)))
     }
 
     /// When the next one's time comes, later than this.
@@ -43,14 +50,32 @@ pub(crate) struct Decision {
     pub(crate) survivors: HashMap<LifeId, Vec<LifeId>>,
     /// Owners that go after one who follows them, because they want to hear of its end: they are not gone before it.
     late_owners: HashMap<LifeId, Vec<LifeId>>,
-    /// What the collector itself accused and does not touch, because it is too much.
+    /// What the collector itself accused and is too much.
     pub(crate) fuse: Option<Held>,
+    /// Whether that goes on nevertheless, because somebody said so. Otherwise nothing of it is touched.
+    pub(crate) let_through: bool,
+    /// Whether anybody is accused who is not asked for. Mostly nobody is, and then nobody need be looked at for it.
+    pub(crate) accuses_some: bool,
+    /// From these follow accused lives of which not everybody has been warned: nothing of it goes before. Who that is,
+    /// whoever makes the calls knows.
+    pub(crate) unwarned: BTreeSet<Uid>,
 }
 
 impl Decision {
     /// Those who depend on a life and go after it.
     pub(crate) fn survivors_of(&self, life: LifeId) -> &[LifeId] {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether nobody asked for the death of a life: it, or whom it follows, was found by the collector, and a veto or
+    /// an owner that turns up saves it. What is written on it outlives the one that it followed.
+    pub(crate) fn accuses(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
+        let root = || snapshot.get(&finding.root).and_then(|root| self.judgement.doomed.get(&root));
+        !finding.marked
+            && (finding.detector == Detector::Orphaned
+                || snapshot.journal(finding.life).is_some()
+                || self.accuses_some
+                    && root().is_some_and(|root| root.detector == Detector::Orphaned && !root.marked))
     }
 
     /// Whether some of its owners go after it.
@@ -84,7 +109,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
     let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
-    let mut fuse = None;
+    let (mut fuse, mut let_through, mut accuses_some) = (None, false, false);
     if settings.takes_orphans {
         let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         let grace = Grace { now, period, since: &waiting.since };
@@ -95,9 +120,22 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
         for uid in seen {
             waiting.since.entry(uid).or_insert(now);
         }
+        if !waiting.spared.is_empty() {
+            // Whom they followed may be gone by now.
+            let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
+            let stays = |life: LifeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
+            judgement.doomed.retain(|life, finding| asked(finding) || stays(*life, finding));
+        }
+        accuses_some = !accused.doomed.is_empty();
         match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
             Ok(()) => add(&mut judgement, accused),
-            Err(held) => fuse = Some(held),
+            Err(held) => {
+                let_through = held.doomed <= waiting.let_through;
+                if let_through {
+                    add(&mut judgement, accused);
+                }
+                fuse = Some(held);
+            }
         }
     }
     let plan = plan::make(snapshot, &judgement);
@@ -109,26 +147,18 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Background) {
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
-    Decision { judgement, plan, survivors, late_owners, fuse }
+    let unwarned = BTreeSet::new();
+    Decision { judgement, plan, survivors, late_owners, fuse, let_through, accuses_some, unwarned }
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.
-fn spared_out(
-    snapshot: &sexton_lifecycle::Snapshot,
-    waiting: &mut Waiting,
-    mut accused: Judgement,
-    now: i64,
-) -> Judgement {
+fn spared_out(snapshot: &Snapshot, waiting: &mut Waiting, mut accused: Judgement, now: i64) -> Judgement {
     waiting.spared.retain(|_, until| *until > now);
-    if waiting.spared.is_empty() {
-        return accused;
-    }
-    let spared = |uid: &Uid| waiting.spared.contains_key(uid);
-    accused.doomed.retain(|life, finding| !spared(&snapshot.uid(*life)) && !spared(&finding.root));
+    accused.doomed.retain(|life, finding| !waiting.spares(snapshot, *life, finding));
     accused
 }
 
-fn still_accused(snapshot: &sexton_lifecycle::Snapshot, accused: &Judgement, uid: &Uid) -> bool {
+fn still_accused(snapshot: &Snapshot, accused: &Judgement, uid: &Uid) -> bool {
     snapshot.get(uid).is_some_and(|life| accused.doomed.contains_key(&life))
 }
 

@@ -33,7 +33,7 @@ pub use clock::{Clock, SystemClock};
 pub use controller::{Collector, Means, Stop};
 pub use hooked::Runner;
 pub use lease::LeaseSettings;
-pub use request::{Request, Want};
+pub use request::{FUSE, Request, Want};
 pub use settings::Settings;
 pub use standing::Standing;
 pub use summary::Summary;

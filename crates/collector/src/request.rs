@@ -3,7 +3,10 @@
 //! Written into an annotation of the life by the command line, read here.
 
 use serde::{Deserialize, Serialize};
-use sexton_lifecycle::destruction::{Callee, Event};
+use sexton_lifecycle::destruction::{Callee, Event, UNREADABLE};
+
+/// What the fuse is called as something in the way; behind it stands how many lives it holds.
+pub const FUSE: &str = "fuse:";
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,7 +16,8 @@ pub struct Request {
     pub id: String,
     /// What is wanted.
     pub want: Want,
-    /// What it is about: `destroy`, the uid of a subscriber, or `finalizer:NAME`. Without it, all of it.
+    /// What it is about: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal`; `fuse:COUNT` on the record
+    /// of what is held. Without it, all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
     /// Why.
@@ -47,7 +51,10 @@ impl Request {
 
     /// What it means for the steps of a life.
     pub(crate) fn event(&self) -> Option<Event> {
-        let callee = self.blocker.as_deref().filter(|blocker| !blocker.starts_with("finalizer:"));
+        let is_call = |blocker: &&str| {
+            !blocker.starts_with("finalizer:") && !blocker.starts_with(FUSE) && *blocker != UNREADABLE
+        };
+        let callee = self.blocker.as_deref().filter(is_call);
         let callee = callee.map(|blocker| Callee::from(blocker.to_owned()));
         match self.want {
             Want::Retry => Some(Event::RetryNow { callee }),
@@ -57,8 +64,22 @@ impl Request {
 
     /// The finalizer of somebody else that is to be given up.
     pub(crate) fn finalizer(&self) -> Option<&str> {
+        self.given_up()?.strip_prefix("finalizer:")
+    }
+
+    /// Whether a journal that cannot be read is to be given up.
+    pub(crate) fn begins_anew(&self) -> bool {
+        self.given_up() == Some(UNREADABLE)
+    }
+
+    /// How many lives the fuse is to let through.
+    pub(crate) fn lets_through(&self) -> Option<usize> {
+        self.given_up()?.strip_prefix(FUSE)?.parse().ok()
+    }
+
+    fn given_up(&self) -> Option<&str> {
         let reason = self.reason.as_deref().unwrap_or_default();
         let forced = self.want == Want::Force && !reason.is_empty();
-        self.blocker.as_deref().filter(|_| forced)?.strip_prefix("finalizer:")
+        self.blocker.as_deref().filter(|_| forced)
     }
 }

@@ -2,23 +2,30 @@
 //!
 //! A round makes one attempt. What it could not do the next one finds, because it looks at the world again.
 
+use std::collections::BTreeSet;
+
 use sexton_lifecycle::LifeId;
-use sexton_lifecycle::plan::Group;
-use sexton_model::Revision;
+use sexton_lifecycle::destruction::Stage;
+use sexton_lifecycle::plan::{Group, Step};
 use sexton_model::bulk::Outcome;
+use sexton_model::{Revision, Uid};
 
 use crate::blockers::{Stuck, blockers};
 use crate::controller::Collector;
 use crate::decide::{Decision, decide};
+use crate::hooked::has_steps;
 use crate::perform::{self, First, Prepared, SendError, Sent, Turns, Writes};
 
 impl Collector {
     /// Looks and acts. Gives back up to which revision it wrote.
     pub(crate) async fn round(&mut self) -> Result<Revision, SendError> {
         let now = self.means.clock.now();
-        let decision = decide(&self.view, &self.settings, &mut self.waiting, now);
+        self.waiting.let_through = self.ledger.let_through(&self.view.snapshot);
+        let mut decision = decide(&self.view, &self.settings, &mut self.waiting, now);
         self.summary.doomed = decision.judgement.doomed.len();
-        self.summary.held = decision.fuse.as_ref().map(ToString::to_string);
+        decision.unwarned = self.unwarned(&decision);
+        let held = decision.fuse.as_ref().filter(|_| !decision.let_through);
+        self.summary.held = held.map(ToString::to_string);
         self.ledger.note(&self.view.snapshot, &decision, now);
         let prepared = match perform::prepare(&self.view.snapshot, &decision, &self.ledger) {
             Ok(prepared) => prepared,
@@ -102,6 +109,21 @@ impl Collector {
         Ok((sent, stuck))
     }
 
+    /// From whom accused lives follow whose subscribers are not all warned yet.
+    fn unwarned(&self, decision: &Decision) -> BTreeSet<Uid> {
+        let snapshot = &self.view.snapshot;
+        if !decision.accuses_some && self.view.accused().next().is_none() {
+            return BTreeSet::new();
+        }
+        let warned = |step: &Step| {
+            let active = self.actives.get(&snapshot.uid(step.life).0);
+            active.is_some_and(|active| (Stage::Warned..=Stage::Released).contains(&active.state.stage))
+        };
+        let accused = decision.plan.steps().filter(|step| decision.accuses(snapshot, &step.finding));
+        let unwarned = accused.filter(|step| has_steps(snapshot, step.life) && !warned(step));
+        unwarned.map(|step| step.finding.root.clone()).collect()
+    }
+
     /// Sends strips and marks. Meanwhile it is worked out whose turn it is then, in the hope that nothing is in the way.
     async fn send_first<'a>(
         &self,
@@ -144,7 +166,8 @@ impl Collector {
         });
         let in_the_way = blockers(snapshot, &decision.judgement, steps, &stuck);
         self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
-        for record in self.ledger.balance(snapshot, decision, &in_the_way, now) {
+        let held = self.ledger.note_held(decision, now);
+        for record in self.ledger.balance(snapshot, decision, &in_the_way, now).into_iter().chain(held) {
             self.scribe.write(record);
         }
     }

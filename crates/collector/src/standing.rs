@@ -54,5 +54,5 @@ fn asked(state: &State) -> Option<String> {
         0 => String::new(),
         failures => format!(", attempt {}", failures + 1),
     };
-    Some(format!("{}{attempt}", phase.as_str()))
+    Some(format!("{}{attempt}", phase.word()))
 }

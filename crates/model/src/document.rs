@@ -201,6 +201,22 @@ impl Document {
         self.metadata().get("ownerReferences").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
+    /// An annotation.
+    pub fn annotation(&self, name: &str) -> Option<&str> {
+        self.metadata().get("annotations")?.get(name)?.as_str()
+    }
+
+    /// Sets an annotation.
+    pub fn set_annotation(&mut self, name: &str, value: &str) {
+        let all = self.metadata_mut().entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+        if !all.is_object() {
+            *all = Value::Object(Map::new());
+        }
+        if let Value::Object(all) = all {
+            all.insert(name.to_owned(), value.into());
+        }
+    }
+
     /// Sets a field of the metadata, or removes it.
     pub fn set_or_remove(&mut self, field: &str, value: Option<Value>) {
         match value {

@@ -32,6 +32,10 @@ pub const NAMESPACE_HOLD: &str = "kubernetes";
 /// A definition's hold while it has instances.
 pub const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
 
+/// Annotations that tell what was done to a life: only the collector writes them, through the bulk verb. Whoever could
+/// forge them could have a life removed that was never destroyed.
+pub const OF_THE_COLLECTOR: [&str; 2] = [JOURNAL, DESTROYED];
+
 /// The finalizers that the collector takes off once a life may go. All others are somebody else's.
 pub const OURS: [&str; 6] = [
     crate::delete_options::CASCADE_FINALIZER,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sexton_client::FeedError;
 use sexton_collector::Stop;
+use sexton_lifecycle::FuseLimits;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -22,6 +23,10 @@ pub(crate) struct Args {
     /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     orphan_grace: u64,
+    /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
+    /// of all if that is more
+    #[arg(long, value_name = "COUNT|PERCENT")]
+    max_delete: Option<FuseLimits>,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -31,7 +36,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             .next("a cluster", "sexton collect --context NAME"));
     }
     let world = World::open(settings, Purpose::Look).await?;
-    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace) };
+    let fuse = args.max_delete.unwrap_or_default();
+    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace), fuse };
     let resources = world.resources.clone();
     let collector = match resources.changes(None).await {
         Ok(_) => collecting::of_a_server(resources.clone(), choices),

@@ -131,7 +131,11 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
         lines.push(line(kind.clone(), format!("{} of {} gone", number.gone, number.doomed)));
     }
     let blocked = here.lines(&status.blockers).into_iter();
-    lines.extend(blocked.map(|line| WhyLine { text: format!("waits for {}", line.text), ..line }));
+    lines.extend(blocked.map(|line| match status.phase {
+        // It waits for nobody but whoever reads this.
+        Phase::Held => WhyLine { text: line.aside, aside: String::new(), ..line },
+        _ => WhyLine { text: format!("waits for {}", line.text), ..line },
+    }));
     if status.blockers_omitted > 0 {
         lines.push(line(format!("and {} more in the way", status.blockers_omitted), String::new()));
     }
@@ -141,6 +145,10 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
     if let Some(finished) = status.finished_at.as_deref().and_then(ago) {
         footer[0] =
             format!("{} of {} are gone, since {finished}.", number(status.gone), number(status.doomed));
+    }
+    if spec.roots.is_empty() && status.kinds.is_empty() {
+        // It tells of what is held, not of what goes.
+        footer = status.outcome.clone().into_iter().collect();
     }
     footer.extend(status.message.clone());
     Why { subject: name.clone(), headline: format!("{phase} ({})", facts.join(", ")), lines, footer }

@@ -7,6 +7,7 @@ use sexton_collector::preview::World as Seen;
 use sexton_collector::{Request, Want};
 use sexton_lifecycle::Settings as Rules;
 use sexton_lifecycle::explain::{self, Fate, Remedy};
+use sexton_model::collection::{self, Collection, Phase};
 use sexton_model::{Uid, marks};
 
 use super::resume::finish;
@@ -22,13 +23,15 @@ use crate::world::{Purpose, World};
 /// Give up one thing that an object waits for on its way out
 ///
 /// A destroy method, a handler of a subscriber, or the finalizer of somebody else is not waited for any more. What the
-/// object stood for may still exist then: a tombstone says so, with the reason.
+/// object stood for may still exist then: a tombstone says so, with the reason. On the record of a collection that is
+/// held because it would destroy too much, it lets that go on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// KIND/NAME or KIND/NAMESPACE/NAME
     #[arg(value_name = "KIND/NAME")]
     object: String,
-    /// What is given up: destroy, a subscriber's uid, or finalizer:NAME; needed if there is more than one
+    /// What is given up: destroy, a subscriber's uid, finalizer:NAME, journal, or fuse:COUNT; needed if there is more
+    /// than one
     #[arg(long, value_name = "WHAT")]
     blocker: Option<String>,
     /// Why; it stands in the tombstone
@@ -96,6 +99,9 @@ async fn blockers(
     one: &One,
     settings: &Settings,
 ) -> Result<Vec<Blocker>, Failure> {
+    if is_a_record(one) {
+        return held(one, settings);
+    }
     let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
     let label = one.place.kind.label(&one.name);
     let Some(life) = seen.life(one.uid()) else { return Err(Failure::new(format!("{label} is gone"))) };
@@ -121,6 +127,27 @@ async fn blockers(
             .exit(Exit::Held)
             .next("see what it waits for", why)),
         false => Ok(found),
+    }
+}
+
+fn is_a_record(one: &One) -> bool {
+    let kind = &one.place.kind.resource;
+    (kind.group.as_str(), kind.resource.as_str()) == ("sexton.dev", collection::RESOURCE)
+}
+
+/// What the record of a collection that is held waits for.
+fn held(one: &One, settings: &Settings) -> Result<Vec<Blocker>, Failure> {
+    let record = Collection::read(&one.object).ok().filter(|record| record.status.phase == Phase::Held);
+    let held = record.into_iter().flat_map(|record| record.status.blockers);
+    let held: Vec<Blocker> =
+        held.filter_map(|one| Some(Blocker { what: one.what?, words: one.reason })).collect();
+    match held.is_empty() {
+        true => {
+            let all = format!("sexton collections{}", settings.flags());
+            let failure = Failure::new(format!("{} is not held", one.name)).exit(Exit::Held);
+            Err(failure.next("see what is", all))
+        }
+        false => Ok(held),
     }
 }
 
@@ -154,6 +181,11 @@ async fn ask(
     one.annotate(world, marks::REQUEST, |_| Ok(Some(text.clone()))).await?;
     let label = one.place.kind.label(&one.name);
     output.mark('~', Paint::Change, &format!("{label} {words}"))?;
+    if is_a_record(&one) {
+        let see = format!("sexton collections{}", settings.flags());
+        output.talk(&format!("whoever collects sees to it; see how it goes: {see}"));
+        return Ok(Exit::Done);
+    }
     if !world.embedded {
         let why = format!("sexton why {}{}", quoted(&label), settings.flags());
         output.talk(&format!("the server sees to it; see how it goes: {why}"));

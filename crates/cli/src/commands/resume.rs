@@ -5,6 +5,7 @@ use std::time::Duration;
 use sexton_client::resources::ListAsk;
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_collector::Collector;
+use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::Settings as Rules;
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KIND, RESOURCE};
@@ -36,7 +37,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if !world.embedded {
         return open_ones(&world, output).await;
     }
-    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace) };
+    let choices =
+        Choices { orphan_grace: Duration::from_secs(args.orphan_grace), fuse: FuseLimits::default() };
     let collector = collecting::of_the_store(world.resources.clone(), choices);
     finish(&world, &kinds, collector, None, settings, output).await
 }
@@ -79,7 +81,15 @@ pub(super) async fn finish(
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);
     }
-    Ok(end.exit())
+    let held = work.summary().and_then(|summary| summary.held).filter(|_| of.is_none());
+    match (end.exit(), held) {
+        (Exit::Done, Some(held)) => {
+            output.talk(&held);
+            output.talk(&format!("  see what can be done   sexton collections{}", settings.flags()));
+            Ok(Exit::Held)
+        }
+        (exit, _) => Ok(exit),
+    }
 }
 
 /// What a server has under way.

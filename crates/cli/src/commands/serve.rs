@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use sexton_client::{Resources, connect};
 use sexton_collector::{Stop, Summary};
+use sexton_lifecycle::FuseLimits;
 use sexton_server::api::{Api, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     orphan_grace: u64,
+    /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
+    /// of all if that is more
+    #[arg(long, value_name = "COUNT|PERCENT")]
+    max_delete: Option<FuseLimits>,
     /// How the log on stderr is written
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     log: LogFormat,
@@ -226,7 +231,8 @@ async fn assemble(
     let metrics = store_metrics(engine);
     let collecting = (args.collector == Switch::On).then(|| {
         let orphan_grace = Duration::from_secs(args.orphan_grace);
-        Collecting::start(api.clone(), Choices { orphan_grace }, &metrics)
+        let fuse = args.max_delete.unwrap_or_default();
+        Collecting::start(api.clone(), Choices { orphan_grace, fuse }, &metrics)
     });
     let app = App::new(api, security.authentication(), limits, metrics);
     gate.open(app);

@@ -6,9 +6,10 @@ use sexton_client::{Kinds, Place, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::Settings as Rules;
 use sexton_lifecycle::explain::{self, Progress};
+use sexton_lifecycle::plan::policy_name;
 use sexton_model::collection::{self, Collection};
-use sexton_model::time;
 use sexton_model::tombstone::{self, Outcome, Tombstone};
+use sexton_model::{Policy, time};
 
 use crate::failure::{Exit, Failure};
 use crate::following::now;
@@ -71,6 +72,12 @@ async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings)
     {
         told = told.with_progress(progress);
     }
+    if is_ours(kinds)
+        && let Some(root) = told.lacks_policy()
+        && let Some(policy) = policy(world, root).await?
+    {
+        told = told.with_policy(policy);
+    }
     let naming = shown::naming(&world.namespace);
     Ok(shown::why(explain::story(&told, &naming, now), settings))
 }
@@ -81,6 +88,21 @@ async fn progress(world: &World, name: &str) -> Result<Option<Progress>, Failure
     let record = world.resources.find(&place, name).await?;
     let record = record.and_then(|record| Collection::read(&record).ok());
     Ok(record.map(|record| Progress { gone: record.status.gone, doomed: record.status.doomed }))
+}
+
+/// With which policy a life was deleted, if a record says so: the latest that began with it.
+async fn policy(world: &World, root: &str) -> Result<Option<Policy>, Failure> {
+    let place = Place::new(&ServedKind::of_ours(collection::RESOURCE, collection::KIND), None);
+    let listed = world.resources.list(&place, &ListAsk::default()).await?;
+    let records = listed.found.iter().filter_map(|document| Collection::read(document).ok());
+    let roots = records.flat_map(|record| {
+        let started = record.spec.started_at;
+        record.spec.roots.into_iter().map(move |root| (started.clone(), root))
+    });
+    let last = roots.filter(|(_, one)| one.uid == root).max_by(|a, b| a.0.cmp(&b.0));
+    let named = last.and_then(|(_, root)| root.policy);
+    let all = [Policy::Cascade, Policy::Foreground, Policy::Background, Policy::Orphan];
+    Ok(named.and_then(|name| all.into_iter().find(|policy| policy_name(*policy) == name)))
 }
 
 /// What became of something that is not there any more: the last that had the name.

@@ -218,7 +218,7 @@ impl<'a> Follow<'a> {
     }
 
     fn hear(&mut self, line: Line, mourner: &mut dyn Mourner) -> Result<(), Failure> {
-        if !matches!(line, Line::Bookmark { .. }) {
+        if self.concerns(&line) {
             self.moved = Instant::now();
         }
         let gone = match &line {
@@ -229,6 +229,22 @@ impl<'a> Follow<'a> {
         match gone.and_then(|uid| self.left.remove_entry(&uid)) {
             Some((uid, label)) => mourner.gone(&label, &uid),
             None => Ok(()),
+        }
+    }
+
+    /// Whether a line is about those who go, or who come under them. On a server there is always something else: what
+    /// others do, and the lease of whoever collects.
+    fn concerns(&self, line: &Line) -> bool {
+        match line {
+            Line::Added(seen) | Line::Modified(seen) | Line::Deleted(seen) => {
+                let metadata = &seen.object.metadata;
+                let followed = |uid: &String| self.left.contains_key(&Uid(uid.clone()));
+                metadata.deletion_timestamp.is_some()
+                    || followed(&metadata.uid)
+                    || metadata.owner_references.iter().any(|owner| followed(&owner.uid))
+            }
+            Line::Kinds { .. } | Line::Synced { .. } => true,
+            Line::Bookmark { .. } | Line::Error { .. } => false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is in the way, each with what to type about it.
 
+use sexton_collector::FUSE;
 use sexton_model::collection::Blocker;
 use sexton_model::time;
 
@@ -43,6 +44,9 @@ impl Here<'_> {
             commands.push(Command { what: what.into(), command, note: note.into() });
         };
         match (blocker.what.as_deref(), blocker.clears.as_deref()) {
+            (Some(what), Some(clears)) if what.starts_with(FUSE) => {
+                add("let it go on", format!("{clears}{}", self.flags), "they are destroyed then");
+            }
             (Some(what), _) => {
                 if !what.starts_with("finalizer:") {
                     add("try again now", format!("sexton retry {label}{}", self.flags), "");

@@ -12,7 +12,6 @@ use sexton_model::hook::{MAX_DOOMED, ObjectRef};
 use super::{Caller, handler_of};
 use crate::controller::Collector;
 use crate::decide::Decision;
-use crate::ledger::object_ref;
 use crate::perform::Hand;
 
 impl Collector {
@@ -97,7 +96,7 @@ impl Collector {
     fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> (Vec<ObjectRef>, usize) {
         let mut same =
             decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
-        let first = same.by_ref().take(MAX_DOOMED).map(|step| object_ref(&self.view.snapshot, step.life));
+        let first = same.by_ref().take(MAX_DOOMED).map(|step| self.view.snapshot.object(step.life));
         let first: Vec<ObjectRef> = first.collect();
         let count = first.len() + same.count();
         (first, count)

@@ -13,7 +13,7 @@ use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
 use sexton_model::class::{self, Method};
-use sexton_model::hook::{self, Call, ObjectRef, Verdict};
+use sexton_model::hook::{Call, ObjectRef, Verdict};
 use sexton_model::{marks, time};
 use tokio::sync::Semaphore;
 
@@ -147,10 +147,9 @@ impl Caller {
         if !self.wanted.load(Ordering::SeqCst) {
             return Ok(Reply::NotMade);
         }
-        let phase = wire_phase(self.phase);
         let call = Call {
             method: name.clone(),
-            phase,
+            phase: self.phase,
             session: self.session.clone(),
             epoch: self.epoch,
             idempotency_key: self.key.clone(),
@@ -195,15 +194,6 @@ impl Caller {
 fn is_destroyed(document: &Value) -> bool {
     let annotations = document.pointer("/metadata/annotations");
     annotations.and_then(|all| all.get(marks::DESTROYED)).is_some_and(|value| value == "true")
-}
-
-fn wire_phase(phase: Phase) -> hook::Phase {
-    match phase {
-        Phase::Warning => hook::Phase::Warning,
-        Phase::Notifying => hook::Phase::Notifying,
-        Phase::Destroying => hook::Phase::Destroying,
-        Phase::Destroyed => hook::Phase::Destroyed,
-    }
 }
 
 fn table_retry(retry: &class::Retry) -> Retry {

@@ -46,7 +46,9 @@ impl Collector {
         for group in decision.plan.groups() {
             if group.members.iter().any(|step| has_steps(&self.view.snapshot, step.life)) {
                 for step in &group.members {
-                    self.advance(step, group.members.len() > 1, turn.contains(&step.life), now);
+                    if step.finding.marked || decision.accuses(&self.view.snapshot, &step.finding) {
+                        self.advance(step, group.members.len() > 1, turn.contains(&step.life), now);
+                    }
                 }
                 self.close_circle(group);
             }
@@ -68,9 +70,6 @@ impl Collector {
     fn advance(&mut self, step: &Step, together: bool, is_its_turn: bool, now: i64) {
         let snapshot = &self.view.snapshot;
         let (life, marked) = (step.life, step.finding.marked);
-        if !marked && step.finding.detector != Detector::Orphaned {
-            return;
-        }
         let uid = snapshot.uid(life).0;
         let released = |active: &Active| active.state.stage == Stage::Released;
         if self.actives.get(&uid).is_some_and(released) && items::is_held_by_us(snapshot, life) {
@@ -89,7 +88,9 @@ impl Collector {
             active.take(&Event::Begin {
                 origin: if marked { Origin::Asked } else { Origin::Accused },
                 subscribers: subscribers(snapshot, life),
-                has_destroy: class.is_some_and(|class| class.destroy.is_some()),
+                // Whoever begins anew is not destroyed once more.
+                has_destroy: class.is_some_and(|class| class.destroy.is_some())
+                    && !snapshot.is_destroyed(life),
             });
         } else if marked && active.state.origin == Origin::Accused {
             active.take(&Event::Asked);
@@ -241,10 +242,9 @@ impl Collector {
                     ),
                     Action::Forget => self.actives.drop(&uid),
                     Action::CancelCollection { reason, .. } => {
-                        let now = self.means.clock.now();
-                        self.waiting.spare(Uid(uid.clone()), now + SPARED);
+                        self.spare(decision, Uid(uid.clone()));
                         for other in self.actives.cancel_accused(&reason) {
-                            self.waiting.spare(Uid(other), now + SPARED);
+                            self.spare(decision, Uid(other));
                         }
                     }
                 }
@@ -290,6 +290,15 @@ impl Collector {
                 self.rest();
             }
         }
+    }
+
+    /// Leaves a life alone for a while, and with it the one from whom its death would have followed.
+    fn spare(&mut self, decision: &Decision, uid: Uid) {
+        let until = self.means.clock.now() + SPARED;
+        let life = self.view.snapshot.get(&uid);
+        let finding = life.and_then(|life| decision.judgement.doomed.get(&life));
+        finding.into_iter().for_each(|finding| self.waiting.spare(finding.root.clone(), until));
+        self.waiting.spare(uid, until);
     }
 
     /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes

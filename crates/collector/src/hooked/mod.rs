@@ -24,6 +24,8 @@ use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, Uid, marks};
 
+use crate::request::Request;
+
 /// A call that is to be made as long as this is here: it may have to wait for its turn, and be given up meanwhile.
 #[derive(Debug)]
 struct Wanted(Arc<AtomicBool>);
@@ -76,6 +78,11 @@ pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
         || !snapshot.subscribers_of(life).is_empty()
 }
 
+/// Whether somebody said that the journal of a life, which cannot be read, is not to be waited for.
+fn begins_anew(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.request(life).and_then(Request::read).is_some_and(|request| request.begins_anew())
+}
+
 impl Actives {
     pub(crate) fn get(&self, uid: &str) -> Option<&Active> {
         self.by_uid.get(uid)
@@ -116,6 +123,7 @@ impl Actives {
             let (state, resumed) = match snapshot.journal(life) {
                 Some(text) => match State::decode(text) {
                     Ok(state) => (state, true),
+                    Err(_) if begins_anew(snapshot, life) => (State::new(uid.clone()), false),
                     Err(error) => {
                         self.unreadable.insert(uid, error.to_string());
                         return Err(error);

@@ -5,11 +5,16 @@ use std::collections::HashSet;
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KindCount, Progress};
 
-use super::{Ledger, Open};
+use super::{Ledger, Open, held};
 
 impl Ledger {
     /// Takes a record over that nobody has finished. If nobody of it is left, it is over with the next look.
     pub(crate) fn adopt(&mut self, record: Collection) {
+        if held::is_about_the_fuse(&record) && self.held.is_none() {
+            let written = Some(record.status.clone());
+            self.held = Some((record, written));
+            return;
+        }
         for root in &record.spec.roots {
             self.by_root.insert(Uid(root.uid.clone()), record.name.clone());
         }

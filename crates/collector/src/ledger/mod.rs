@@ -4,11 +4,11 @@
 //! the world.
 
 mod adopt;
+mod held;
 mod scribe;
 mod tombstones;
 
 pub(crate) use scribe::Scribe;
-pub(crate) use tombstones::object_ref;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -45,13 +45,15 @@ struct Open {
 pub(crate) struct Ledger {
     open: BTreeMap<String, Open>,
     by_root: HashMap<Uid, String>,
+    /// What the fuse holds, and what of that is written.
+    held: Option<(Collection, Option<Progress>)>,
     tombstones: usize,
 }
 
 impl Ledger {
     /// Empty books. Of each collection so many lives leave a tombstone.
     pub(crate) fn new(tombstones: usize) -> Ledger {
-        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), tombstones }
+        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), held: None, tombstones }
     }
 
     /// Notes who is to die, and opens collections for whom there is none.
@@ -112,7 +114,7 @@ impl Ledger {
         });
         let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
         match root {
-            Some(root) => open.record.spec.roots.push(Root::new(object_ref(snapshot, root), policy)),
+            Some(root) => open.record.spec.roots.push(Root::new(snapshot.object(root), policy)),
             None => open.record.spec.roots.push(Root {
                 uid: finding.root.0.clone(),
                 kind: "(gone)".to_owned(),

@@ -2,27 +2,15 @@
 
 use sexton_lifecycle::destruction::{Ending, State};
 use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
-use sexton_model::hook::ObjectRef;
 use sexton_model::raw::Raw;
 use sexton_model::tombstone::{Outcome, Tombstone};
 
 use crate::request::Request;
 
-/// A life as records name it.
-pub(crate) fn object_ref(snapshot: &Snapshot, life: LifeId) -> ObjectRef {
-    ObjectRef {
-        group: snapshot.group(life).to_owned(),
-        kind: snapshot.kind(life).to_owned(),
-        namespace: snapshot.namespace(life).to_owned(),
-        name: snapshot.name(life).to_owned(),
-        uid: snapshot.uid(life).0,
-    }
-}
-
 /// Why a life dies, in words for people.
 pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
     let named = |life: LifeId| match snapshot.contains(life) {
-        true => object_ref(snapshot, life).to_string(),
+        true => snapshot.object(life).to_string(),
         false => "something that is gone".to_owned(),
     };
     match &finding.cause {
@@ -63,7 +51,7 @@ fn made(
 ) -> Tombstone {
     let owners = snapshot.owners(finding.life).into_iter();
     let mut tombstone = Tombstone {
-        object: object_ref(snapshot, finding.life),
+        object: snapshot.object(finding.life),
         reason: reason(snapshot, finding),
         by: finding.initiator.clone(),
         collection: collection.map(str::to_owned),
@@ -87,7 +75,7 @@ fn made(
         if let Some(abandoned) = &state.abandoned {
             tombstone.causes.push(format!(
                 "abandoned, may still exist: {} of {} was given up: {}",
-                abandoned.phase.as_str(),
+                abandoned.phase.word(),
                 abandoned.callee,
                 abandoned.reason
             ));

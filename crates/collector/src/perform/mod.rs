@@ -170,11 +170,15 @@ impl<'a> Turns<'a> {
         group: &'a Group,
         sign: &dyn Sign,
     ) {
-        let unmarked = |step: &&Step| {
-            !step.finding.marked
-                && !marked_now.contains(&step.life)
-                && step.finding.detector != Detector::Orphaned
-        };
+        let accused = |step: &&Step| decision.accuses(snapshot, &step.finding);
+        let outside = |life: &LifeId| !group.members.iter().any(|step| step.life == *life);
+        let waits = |step: &Step| step.after.iter().any(|life| snapshot.contains(*life) && outside(life));
+        if group.members.iter().filter(accused).any(waits) {
+            // That its end is inevitable is told when those before it are seen to be gone, not when they should be.
+            return;
+        }
+        let unmarked =
+            |step: &&Step| !step.finding.marked && !marked_now.contains(&step.life) && !accused(step);
         for step in group.members.iter().filter(unmarked) {
             if group.members.len() == 1 {
                 delete(&mut self.writes, snapshot, decision, &step.finding, sign);
@@ -241,7 +245,8 @@ pub(crate) fn turns<'a>(
             turns.writes.next_stage();
             stage = of;
         }
-        if group.members.iter().any(|step| first.refused.contains_key(&step.life)) {
+        let unwarned = |step: &Step| !step.finding.marked && decision.unwarned.contains(&step.finding.root);
+        if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
             continue;
         }
         // Who was marked early is seen with its mark first.

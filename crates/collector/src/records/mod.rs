@@ -11,7 +11,7 @@ use serde_json::Value;
 use sexton_client::resources::{ListAsk, ListError, PutError, StatusError};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::collection::{self, Collection, Phase, Progress, trigger};
-use sexton_model::{GroupResource, time, tombstone};
+use sexton_model::{time, tombstone};
 
 /// A record that is removed and made again while it is written is not chased further than this.
 const ATTEMPTS: usize = 3;
@@ -71,8 +71,9 @@ pub struct Records {
 impl Records {
     /// The records behind these resources. How often they are written is up to the caller.
     pub fn new(resources: Resources, keep: Keep) -> Records {
-        let collections = place(collection::KIND, collection::RESOURCE);
-        let tombstones = place(tombstone::KIND, tombstone::RESOURCE);
+        let place = |plural: &str, kind: &str| Place::new(&ServedKind::of_ours(plural, kind), None);
+        let collections = place(collection::RESOURCE, collection::KIND);
+        let tombstones = place(tombstone::RESOURCE, tombstone::KIND);
         Records { resources, collections, tombstones, keep }
     }
 
@@ -148,20 +149,4 @@ fn finished(mut status: Progress, now: i64) -> Progress {
     }
     status.finished_at.get_or_insert_with(|| time::format(now));
     status
-}
-
-/// Our own kinds need no discovery: they are the same wherever this version runs.
-fn place(kind: &str, plural: &str) -> Place {
-    let kind = ServedKind {
-        resource: GroupResource::new("sexton.dev", plural),
-        version: "v1".into(),
-        preferred: true,
-        kind: kind.into(),
-        singular: kind.to_lowercase(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: false,
-        verbs: Vec::new(),
-    };
-    Place::new(&kind, None)
 }

@@ -152,11 +152,19 @@ impl View {
         let marked = |other: Option<LifeId>| other.is_some_and(|other| snapshot.is_marked(other));
         snapshot.is_marked(life)
             || snapshot.journal(life).is_some()
+            || self.is_about_the_fuse(life)
             || snapshot
                 .leads(life)
                 .any(|leads| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(owner)))
             || marked(snapshot.namespace_life(life))
             || marked(snapshot.definition_life(life))
+    }
+}
+
+impl View {
+    /// Whether somebody left a request on a record of ours.
+    fn is_about_the_fuse(&self, life: LifeId) -> bool {
+        self.snapshot.group(life) == "sexton.dev" && self.snapshot.request(life).is_some()
     }
 }
 

@@ -7,6 +7,9 @@ use super::state::{Callee, Stage, State};
 /// A longer text is no journal of ours: what can be written stays below.
 pub const MAX_JOURNAL: usize = 256 << 10;
 
+/// What somebody gives up who wants a life with an unreadable journal to begin anew.
+pub const UNREADABLE: &str = "journal";
+
 /// The form that is written.
 const VERSION: u32 = 1;
 

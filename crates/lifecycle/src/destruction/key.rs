@@ -12,7 +12,7 @@ const KEY_BYTES: usize = 16;
 /// The key under which a method of one callee is called in one phase of one life's destruction.
 pub fn idempotency_key(doomed: &str, phase: Phase, method: &str, callee: &str) -> String {
     let mut hash = Sha256::new();
-    for word in [doomed, phase.as_str(), method, callee] {
+    for word in [doomed, phase.word(), method, callee] {
         // The length goes along, so that no two lists of words are the same bytes.
         hash.update((word.len() as u64).to_be_bytes());
         hash.update(word.as_bytes());

@@ -27,7 +27,7 @@ mod state;
 mod step;
 mod view;
 
-pub use codec::{BadJournal, MAX_JOURNAL};
+pub use codec::{BadJournal, MAX_JOURNAL, UNREADABLE};
 pub use event::{Action, Event, Illegal, Outcome, Retry, Subscriber};
 pub use key::idempotency_key;
 pub use state::{

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+/// What subscribers and methods are called for.
+pub use sexton_model::hook::Phase;
 
 /// More subscribers with a handler than this cannot be journalled on one life.
 pub const MAX_SUBSCRIBERS: usize = 1_000;
@@ -13,32 +15,6 @@ pub const MAX_ERROR: usize = 1 << 10;
 pub const MAX_OUTPUT: usize = 4 << 10;
 /// All errors and reasons of open calls together: the later ones are cut to what is left.
 pub(super) const MAX_TEXTS: usize = 16 << 10;
-
-/// What subscribers and methods are called for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Phase {
-    /// It may be destroyed.
-    Warning,
-    /// It will be destroyed.
-    Notifying,
-    /// Its own method is to destroy it.
-    Destroying,
-    /// It was destroyed.
-    Destroyed,
-}
-
-impl Phase {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Phase::Warning => "warning",
-            Phase::Notifying => "notifying",
-            Phase::Destroying => "destroying",
-            Phase::Destroyed => "destroyed",
-        }
-    }
-}
 
 /// Whose method is called.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

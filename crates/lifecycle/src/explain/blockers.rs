@@ -80,7 +80,7 @@ pub(super) fn blockers(snapshot: &Snapshot, judgement: &Judgement, life: LifeId)
     all.extend(holds.map(|hold| spared(snapshot, hold.life, &hold.why)));
     let mut users = snapshot.users_of(life).filter(|user| !judgement.dooms(*user));
     if let Some(user) = users.next() {
-        let (object, others) = (name::of(snapshot, user), users.count());
+        let (object, others) = (snapshot.object(user), users.count());
         all.push(Blocker {
             what: Obstacle::InUse { object: object.clone(), others },
             since: snapshot.deleted(life),
@@ -108,7 +108,7 @@ pub(super) fn own(snapshot: &Snapshot, life: LifeId) -> Vec<Blocker> {
 }
 
 fn calls(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<Blocker> {
-    let object = name::of(snapshot, life);
+    let object = snapshot.object(life);
     let told = |blocker: destruction::Blocker| {
         let subscriber = match &blocker.who {
             Callee::Destroy => None,
@@ -136,7 +136,7 @@ fn calls(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<Blocker> {
 }
 
 fn unreadable(snapshot: &Snapshot, life: LifeId, error: &destruction::BadJournal) -> Blocker {
-    let again = Remedy::Unannotate { key: snapshot.key(life), annotation: marks::JOURNAL.to_owned() };
+    let again = Remedy::Force { object: snapshot.object(life), blocker: destruction::UNREADABLE.to_owned() };
     Blocker {
         what: Obstacle::Journal { error: error.to_string() },
         since: None,
@@ -151,12 +151,12 @@ fn held(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {
         what: Obstacle::Finalizer { name: finalizer.to_owned() },
         since: snapshot.deleted(life),
         next: None,
-        clears: vec![Remedy::Force { object: name::of(snapshot, life), blocker }],
+        clears: vec![Remedy::Force { object: snapshot.object(life), blocker }],
     }
 }
 
 fn spared(snapshot: &Snapshot, life: LifeId, why: &WhyHeld) -> Blocker {
-    let object = name::of(snapshot, life);
+    let object = snapshot.object(life);
     let clears = clears(snapshot, life, why);
     Blocker { what: Obstacle::Spared { object, why: why.clone() }, since: None, next: None, clears }
 }
@@ -167,9 +167,9 @@ pub(super) fn clears(snapshot: &Snapshot, life: LifeId, why: &WhyHeld) -> Vec<Re
         // A kind can be protected by settings: there is nothing to type about that here.
         WhyHeld::Protected(_) if snapshot.protect(life).is_none() => Vec::new(),
         WhyHeld::Protected(_) => {
-            vec![Remedy::Unannotate { key: snapshot.key(life), annotation: marks::PROTECT.to_owned() }]
+            vec![Remedy::Unprotect { key: snapshot.key(life) }]
         }
-        WhyHeld::NotApproved(_) => vec![Remedy::Delete { object: name::of(snapshot, life) }],
+        WhyHeld::NotApproved(_) => vec![Remedy::Delete { object: snapshot.object(life) }],
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn chain(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) ->
         if !alive {
             break;
         }
-        chain.push(Step { link, object: name::of(snapshot, next), alive, omitted: 0 });
+        chain.push(Step { link, object: snapshot.object(next), alive, omitted: 0 });
         at = next;
     }
     shortened(chain)

@@ -31,8 +31,9 @@ pub struct Dying {
     pub chain: Vec<Step>,
     /// The life from whose deletion this one follows; without a name if it is gone and nobody says what it was.
     pub root: ObjectRef,
-    /// When that was asked for, and with which policy, if the root is still there.
-    pub asked: Option<(i64, Policy)>,
+    /// When that was asked for, if the root is still there, and with which policy. That is not known once its finalizer
+    /// is taken off; and in the background it leaves none.
+    pub asked: Option<(i64, Option<Policy>)>,
     /// The step that it takes, if it takes steps.
     pub stage: Option<Stage>,
     /// Whether it was destroyed, and is only there to be read.
@@ -85,8 +86,11 @@ pub(super) fn dying(
         approved: root.and_then(|root| snapshot.approved(root)).map(str::to_owned),
         root: named.map_or_else(|| name::of_uid(snapshot, &finding.root), |step| step.object.clone()),
         asked: root.and_then(|root| {
-            let policy = judgement.doomed.get(&root).map_or(finding.policy, |root| root.policy);
-            Some((snapshot.deleted(root)?, policy))
+            let marked = snapshot.deleted(root)?;
+            // What holds others goes after them in any case.
+            let holder = snapshot.is_namespace(root) || snapshot.is_definition(root);
+            let found = judgement.doomed.get(&root).map_or(finding.policy, |root| root.policy);
+            Some((marked, snapshot.policy(root).or_else(|| holder.then_some(found))))
         }),
         chain,
         stage: stage_of(snapshot, life),

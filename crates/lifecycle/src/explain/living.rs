@@ -115,7 +115,7 @@ pub(super) fn living(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -
     let kept = judgement.holds.iter().filter(|hold| hold.life == life);
     let kept: Vec<Kept> = kept
         .map(|hold| Kept {
-            holds_up: hold.keeps.map(|keeps| name::of(snapshot, keeps)),
+            holds_up: hold.keeps.map(|keeps| snapshot.object(keeps)),
             why: hold.why.clone(),
             clears: clears(snapshot, life, &hold.why),
         })
@@ -172,7 +172,7 @@ fn conditions(snapshot: &Snapshot, life: LifeId) -> Vec<Condition> {
         let policies: Vec<Policy> =
             [Policy::Cascade, Policy::Foreground, Policy::Background].into_iter().filter(follows).collect();
         if !policies.is_empty() {
-            all.push(Condition::Owner { object: name::of(snapshot, *owner), policies });
+            all.push(Condition::Owner { object: snapshot.object(*owner), policies });
         }
     }
     let each =
@@ -180,10 +180,8 @@ fn conditions(snapshot: &Snapshot, life: LifeId) -> Vec<Condition> {
     if owners.len() > 1 && !all.iter().any(each) && dies(snapshot, life, &owners, Policy::Background) {
         all.push(Condition::AllOwners);
     }
-    all.extend(snapshot.namespace_life(life).map(|around| Condition::Namespace(name::of(snapshot, around))));
-    all.extend(
-        snapshot.definition_life(life).map(|around| Condition::Definition(name::of(snapshot, around))),
-    );
+    all.extend(snapshot.namespace_life(life).map(|around| Condition::Namespace(snapshot.object(around))));
+    all.extend(snapshot.definition_life(life).map(|around| Condition::Definition(snapshot.object(around))));
     all.extend(snapshot.manager(life).map(|manager| Condition::Leaves { manager: manager.to_owned() }));
     all
 }

@@ -16,6 +16,7 @@ mod story;
 mod waits;
 mod words;
 
+use sexton_model::Policy;
 use sexton_model::hook::ObjectRef;
 
 use crate::detect::{Grace, Judgement};
@@ -68,7 +69,7 @@ pub fn explain(
         Some(finding) => Fate::Dies(Box::new(dying::dying(snapshot, judgement, plan, finding, now))),
         None => Fate::Lives(Box::new(living::living(snapshot, judgement, life))),
     };
-    Explanation { subject: name::of(snapshot, life), fate, note: snapshot.note(life).map(str::to_owned) }
+    Explanation { subject: snapshot.object(life), fate, note: snapshot.note(life).map(str::to_owned) }
 }
 
 impl Explanation {
@@ -77,6 +78,27 @@ impl Explanation {
     pub fn with_progress(mut self, progress: Progress) -> Explanation {
         if let Fate::Dies(dying) = &mut self.fate {
             dying.progress = Some(progress);
+        }
+        self
+    }
+
+    /// The root of the deletion, if it does not say any more with which policy that was asked for.
+    pub fn lacks_policy(&self) -> Option<&str> {
+        match &self.fate {
+            Fate::Dies(dying) => {
+                dying.asked.filter(|(_, policy)| policy.is_none()).map(|_| dying.root.uid.as_str())
+            }
+            Fate::Lives(_) => None,
+        }
+    }
+
+    /// Adds with which policy that was, from the record of its collection.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Explanation {
+        if let Fate::Dies(dying) = &mut self.fate
+            && let Some((_, known)) = &mut dying.asked
+        {
+            *known = Some(policy);
         }
         self
     }

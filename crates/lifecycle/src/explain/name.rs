@@ -3,7 +3,7 @@
 use sexton_model::Uid;
 use sexton_model::hook::ObjectRef;
 
-use crate::snapshot::{LifeId, OwnerRef, Snapshot};
+use crate::snapshot::{OwnerRef, Snapshot};
 
 /// From where somebody looks: what goes without saying there is not said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,21 +50,10 @@ impl Naming {
     }
 }
 
-/// A life that is there.
-pub(super) fn of(snapshot: &Snapshot, life: LifeId) -> ObjectRef {
-    ObjectRef {
-        group: snapshot.group(life).to_owned(),
-        kind: snapshot.kind(life).to_owned(),
-        namespace: snapshot.namespace(life).to_owned(),
-        name: snapshot.name(life).to_owned(),
-        uid: snapshot.uid(life).0,
-    }
-}
-
 /// A life with a uid; if it is gone, only that.
 pub(super) fn of_uid(snapshot: &Snapshot, uid: &Uid) -> ObjectRef {
     match snapshot.get(uid) {
-        Some(life) => of(snapshot, life),
+        Some(life) => snapshot.object(life),
         None => ObjectRef { uid: uid.0.clone(), ..ObjectRef::default() },
     }
 }

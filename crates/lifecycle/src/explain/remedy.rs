@@ -2,9 +2,9 @@
 
 use sexton_model::Key;
 use sexton_model::hook::ObjectRef;
-use sexton_model::marks;
 
 use super::Naming;
+use crate::destruction;
 
 /// What clears a blocker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Remedy {
     Force {
         /// The life that waits.
         object: ObjectRef,
-        /// What is given up: `destroy`, the uid of a subscriber, or `finalizer:NAME`.
+        /// What is given up: `destroy`, the uid of a subscriber, `finalizer:NAME`, or a journal that cannot be read.
         blocker: String,
     },
     /// To delete what was left out.
@@ -26,12 +26,10 @@ pub enum Remedy {
         /// That.
         object: ObjectRef,
     },
-    /// To take an annotation off.
-    Unannotate {
-        /// Whose.
+    /// To protect it no longer.
+    Unprotect {
+        /// What.
         key: Key,
-        /// Its name.
-        annotation: String,
     },
 }
 
@@ -40,10 +38,10 @@ impl Remedy {
     pub fn purpose(&self) -> &'static str {
         match self {
             Remedy::Retry { .. } => "try again now",
+            Remedy::Force { blocker, .. } if blocker == destruction::UNREADABLE => "begin anew",
             Remedy::Force { .. } => "give it up",
             Remedy::Delete { .. } => "let it go, too",
-            Remedy::Unannotate { annotation, .. } if annotation == marks::PROTECT => "protect it no longer",
-            Remedy::Unannotate { .. } => "begin anew",
+            Remedy::Unprotect { .. } => "protect it no longer",
         }
     }
 
@@ -55,12 +53,8 @@ impl Remedy {
                 format!("sexton force {} --blocker {blocker} --reason \"…\"", naming.typed(object))
             }
             Remedy::Delete { object } => format!("sexton delete {}", naming.typed(object)),
-            Remedy::Unannotate { key, annotation } if annotation == marks::PROTECT => {
+            Remedy::Unprotect { key } => {
                 format!("sexton unprotect {}/{}{}", key.kind, key.name, naming.flag(&key.namespace))
-            }
-            Remedy::Unannotate { key, annotation } => {
-                let flag = naming.flag(&key.namespace);
-                format!("kubectl annotate {}/{}{flag} {annotation}-", key.kind, key.name)
             }
         }
     }
@@ -68,10 +62,10 @@ impl Remedy {
     /// What to know before it is typed.
     pub fn note(&self) -> &'static str {
         match self {
-            Remedy::Force { .. } => "leaves a tombstone: may still exist",
-            Remedy::Unannotate { annotation, .. } if annotation == marks::JOURNAL => {
+            Remedy::Force { blocker, .. } if blocker == destruction::UNREADABLE => {
                 "whoever was told is told again"
             }
+            Remedy::Force { .. } => "leaves a tombstone: may still exist",
             _ => "",
         }
     }

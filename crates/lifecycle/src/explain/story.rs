@@ -87,8 +87,11 @@ fn headline(dying: &Dying, naming: &Naming, now: i64) -> String {
         (_, Some(by)) => facts.push(format!("deleted by {by}{asked}")),
         (_, None) => facts.push(format!("deleted{asked}")),
     }
-    let policy = dying.asked.map_or(dying.policy, |(_, policy)| policy);
-    facts.push(format!("policy {}", words::policy(policy)));
+    let policy = dying.asked.map_or(Some(dying.policy), |(_, policy)| policy);
+    facts.push(match policy {
+        Some(policy) => format!("policy {}", words::policy(policy)),
+        None => "policy background, or one that is carried out already".to_owned(),
+    });
     facts.extend(dying.approved.as_ref().map(|digest| format!("approved plan {digest}")));
     facts.extend(dying.collection.as_ref().map(|name| format!("collection {name}")));
     facts.extend(dying.stage.map(|stage| words::stage(stage).to_owned()));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use sexton_model::hook::ObjectRef;
 
 use super::dying::stage_of;
-use super::{Blocker, blockers, name};
+use super::{Blocker, blockers};
 use crate::destruction::Stage;
 use crate::detect::Judgement;
 use crate::plan::{Plan, Relation};
@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
         while let Some((life, above, depth, between)) = stack.pop() {
             told.push(Wait {
                 depth,
-                object: name::of(self.snapshot, life),
+                object: self.snapshot.object(life),
                 before: relation(self.snapshot, self.plan, life, above),
                 between,
                 stage: stage_of(self.snapshot, life),

@@ -84,9 +84,9 @@ impl Blocker {
                 let who = match (callee, subscriber) {
                     (Callee::Destroy, _) => "destroy".to_owned(),
                     (_, Some(object)) if !object.name.is_empty() => {
-                        format!("{} {}", phase.as_str(), naming.name(object))
+                        format!("{} {}", phase.word(), naming.name(object))
                     }
-                    (Callee::Subscriber(uid), _) => format!("{} {uid}", phase.as_str()),
+                    (Callee::Subscriber(uid), _) => format!("{} {uid}", phase.word()),
                 };
                 format!("{who} {}{}", call(block.as_ref(), *failures), colon(error))
             }

@@ -1,11 +1,15 @@
-//! Who dies before whom, and why: the edges between those who die. Looks at them and their edges, at nobody else.
+//! Who dies before whom, and why: the edges between those who die. Looks at them and their edges, and at those who live
+//! on only where a destruction dependency leads through them.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::Relation;
 use crate::detect::Judgement;
 use crate::graph::Node;
 use crate::snapshot::{LifeId, Ownership, Snapshot};
+
+/// Whom somebody who lives on leads to, for each who was asked.
+type Through = HashMap<LifeId, Vec<Node>>;
 
 /// Those who die, numbered by their keys, and the edges between them.
 pub(super) struct Doomed<'a> {
@@ -34,9 +38,9 @@ impl<'a> Doomed<'a> {
             .lives
             .iter()
             .any(|life| self.snapshot.is_namespace(*life) || self.snapshot.is_definition(*life));
-        let mut edges = Vec::new();
+        let (mut edges, mut through) = (Vec::new(), HashMap::new());
         for (node, life) in (0..).zip(&self.lives) {
-            self.hard(node, *life, &mut edges);
+            self.hard(node, *life, &mut through, &mut edges);
             self.owners(node, *life, &mut edges);
             if holders {
                 self.contained(node, *life, &mut edges);
@@ -49,14 +53,44 @@ impl<'a> Doomed<'a> {
         self.numbers.get(&life).copied()
     }
 
-    fn hard(&self, node: Node, life: LifeId, edges: &mut Vec<(Node, Node, Relation)>) {
+    fn hard(&self, node: Node, life: LifeId, through: &mut Through, edges: &mut Vec<(Node, Node, Relation)>) {
         if !self.snapshot.subscriptions(life).is_empty() {
-            let targets = self.snapshot.targets_of(life).into_iter();
-            let doomed = targets.filter(|target| *target != life).filter_map(|target| self.number(target));
-            edges.extend(doomed.map(|target| (target, node, Relation::Subscription)));
+            let mut add = |target: Node| {
+                if target != node {
+                    edges.push((target, node, Relation::Subscription));
+                }
+            };
+            for target in self.snapshot.targets_of(life) {
+                match self.number(target) {
+                    Some(target) => add(target),
+                    None => {
+                        let behind = through.entry(target).or_insert_with(|| self.behind(target));
+                        behind.iter().copied().for_each(&mut add);
+                    }
+                }
+            }
         }
         let class = self.snapshot.class_for(life).filter(|class| *class != life);
         edges.extend(class.and_then(|class| self.number(class)).map(|class| (node, class, Relation::Class)));
+    }
+
+    /// Those who die and on whom somebody who lives on depends, directly or through others who live on.
+    fn behind(&self, stays: LifeId) -> Vec<Node> {
+        let mut found = Vec::new();
+        let (mut seen, mut left): (HashSet<LifeId>, _) = (HashSet::new(), vec![stays]);
+        seen.insert(stays);
+        while let Some(next) = left.pop() {
+            for target in self.snapshot.targets_of(next) {
+                match self.number(target) {
+                    Some(target) => found.push(target),
+                    None if seen.insert(target) => left.push(target),
+                    None => {}
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     fn owners(&self, node: Node, life: LifeId, edges: &mut Vec<(Node, Node, Relation)>) {

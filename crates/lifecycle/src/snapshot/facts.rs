@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 
+use sexton_model::hook::ObjectRef;
 use sexton_model::subscription::Subscription;
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
@@ -104,6 +105,17 @@ impl Snapshot {
     pub fn are_in_same_place(&self, one: LifeId, another: LifeId) -> bool {
         let (one, another) = (self.life(one), self.life(another));
         (one.kind, one.namespace) == (another.kind, another.namespace)
+    }
+
+    /// A life, named in full.
+    pub fn object(&self, life: LifeId) -> ObjectRef {
+        ObjectRef {
+            group: self.group(life).to_owned(),
+            kind: self.kind(life).to_owned(),
+            namespace: self.namespace(life).to_owned(),
+            name: self.name(life).to_owned(),
+            uid: self.uid(life).0,
+        }
     }
 
     /// The policy that its finalizers record. Of contradicting ones the least destructive counts.

@@ -125,7 +125,7 @@ impl World {
     }
 
     pub(crate) fn phases(&self) -> Vec<String> {
-        self.calls.iter().map(|(phase, callee)| format!("{} {callee}", phase.as_str())).collect()
+        self.calls.iter().map(|(phase, callee)| format!("{} {callee}", phase.word())).collect()
     }
 
     fn tick(&mut self) -> Result<(), Crash> {

@@ -100,7 +100,7 @@ fn events(state: &State) -> Vec<(&'static str, Event)> {
 fn action(action: &Action) -> String {
     match action {
         Action::Call { callee, phase, attempt, .. } => {
-            format!("Call {callee} {} #{attempt}", phase.as_str())
+            format!("Call {callee} {} #{attempt}", phase.word())
         }
         Action::CancelCollection { by, .. } => format!("CancelCollection by {by}"),
         other => format!("{other:?}"),

@@ -1,7 +1,8 @@
 //! Lives that die: who asked, how it follows, whom they wait for.
 
 use insta::assert_snapshot;
-use sexton_lifecycle::explain::{Before, Fate, Progress};
+use sexton_lifecycle::explain::{Before, Explanation, Fate, Progress};
+use sexton_model::Policy;
 
 use crate::{explained, told, why, world_with};
 
@@ -114,4 +115,21 @@ fn a_collection_says_how_far_it_is() {
         let it go, too $ sexton delete Vm/web
     3 of 5 are gone.
     ");
+}
+
+/// What a finalizer does not say any more is not made up; a record may know it.
+#[test]
+fn a_policy_that_is_carried_out_is_not_guessed() {
+    let snapshot = crate::common::world("app/shop deleted background by ada");
+    let shop = explained(&snapshot, "app/shop");
+    assert_eq!(shop.lacks_policy(), Some(shop.subject.uid.as_str()));
+    let headline = |told_of: &Explanation| told(told_of).lines().next().unwrap().to_owned();
+    assert_eq!(
+        headline(&shop),
+        "App/shop is being destroyed (deleted by ada, 4m9s ago, policy background, or one that is carried out already)"
+    );
+    assert_eq!(
+        headline(&shop.with_policy(Policy::Cascade)),
+        "App/shop is being destroyed (deleted by ada, 4m9s ago, policy cascade)"
+    );
 }

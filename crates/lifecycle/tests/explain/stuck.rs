@@ -133,7 +133,7 @@ fn foreign_finalizers_and_broken_journals() {
       held by the finalizer example.com/hold | for 4m9s
         give it up $ sexton force App/shop --blocker finalizer:example.com/hold --reason "…" (leaves a tombstone: may still exist)
       waits for Vm/web | the journal has version 9, and this program knows version 1
-        begin anew $ kubectl annotate vms.example.com/web sexton.dev/destruction- (whoever was told is told again)
+        begin anew $ sexton force Vm/web --blocker journal --reason "…" (whoever was told is told again)
     1 has to go before it.
     "#);
 }

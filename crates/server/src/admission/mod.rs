@@ -14,6 +14,7 @@ pub(crate) use classes::class_for;
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
 pub use limits::{Limits, check_size};
 pub use prepare::{match_target, prepare_create, prepare_update};
+pub(crate) use update::taken_off;
 
 use sexton_model::{Document, FieldError, Status};
 
@@ -50,6 +51,8 @@ const CHECKS: &[Check] = &[
     update::no_new_finalizers,
     // Nor can it get other owners, which would change who may keep it or take it along.
     update::no_new_owners,
+    // What was done to a life is told by whoever did it.
+    update::marks_of_the_collector,
     // A definition that cannot be served is refused, not stored and ignored.
     definition,
     // Code that cannot be run is refused now, not found out when an object has to end.

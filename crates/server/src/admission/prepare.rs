@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
-use sexton_model::marks::{DELETED_BY, NAMESPACE_HOLD};
+use sexton_model::marks::{DELETED_BY, NAMESPACE_HOLD, OF_THE_COLLECTOR};
 use sexton_model::{Document, Status, time};
 
 use crate::api::{Part, Result, Target};
@@ -122,7 +122,7 @@ pub fn prepare_update(
             new.set_or_remove(field, Some(time.clone()));
         }
     }
-    keep_signature(old, new);
+    keep_annotations(old, new);
     new.set_or_remove("selfLink", None);
     if part == Part::Main {
         complete(target, new, now)?;
@@ -136,16 +136,16 @@ pub fn prepare_update(
     Ok(())
 }
 
-/// Who asked for a deletion is as irreversible as its mark.
-fn keep_signature(old: &Document, new: &mut Document) {
-    let signature = old.metadata().get("annotations").and_then(|annotations| annotations.get(DELETED_BY));
-    let Some(signature) = signature.filter(|_| old.is_terminating()) else { return };
-    let annotations = new.metadata_mut().entry("annotations").or_insert_with(|| json!({}));
-    if annotations.is_null() {
-        *annotations = json!({});
+/// Who asked for a deletion is as irreversible as its mark. What the collector wrote is kept by whoever does not speak
+/// of it; whoever says something else is refused by a check.
+fn keep_annotations(old: &Document, new: &mut Document) {
+    if let Some(asker) = old.annotation(DELETED_BY).filter(|_| old.is_terminating()) {
+        new.set_annotation(DELETED_BY, asker);
     }
-    if let Some(annotations) = annotations.as_object_mut() {
-        annotations.insert(DELETED_BY.into(), signature.clone());
+    for name in OF_THE_COLLECTOR {
+        if let (Some(written), None) = (old.annotation(name), new.annotation(name)) {
+            new.set_annotation(name, written);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
-//! What an update may not do.
+//! What an update may not do, and what nobody but the collector may write.
 
 use serde_json::Value;
-use sexton_model::FieldError;
+use sexton_model::marks::OF_THE_COLLECTOR;
+use sexton_model::{Document, FieldError};
 
 use super::Change;
 use crate::api::Target;
@@ -15,6 +16,30 @@ pub(super) fn immutable_fields(_: &Target, change: &Change<'_>, errors: &mut Vec
             errors.push(FieldError::invalid(format!("metadata.{field}"), value, "field is immutable"));
         }
     }
+}
+
+/// Whoever could write what was done to a life could have one removed that was never destroyed. What an update leaves
+/// out was filled in before.
+pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
+    for name in OF_THE_COLLECTOR {
+        let was = change.old.and_then(|old| old.annotation(name));
+        if change.new.annotation(name) != was {
+            errors.push(of_the_collector(name));
+        }
+    }
+}
+
+/// Which annotation of the collector a patch takes off. Whoever says so means it, unlike a document that does not
+/// speak of it.
+pub(crate) fn taken_off(old: &Document, new: &Document) -> Option<FieldError> {
+    let gone = |name: &&str| old.annotation(name).is_some() && new.annotation(name).is_none();
+    OF_THE_COLLECTOR.into_iter().find(gone).map(of_the_collector)
+}
+
+fn of_the_collector(name: &str) -> FieldError {
+    let detail = "is written by the collector only; to have it do something else about this object, type: \
+                  sexton retry, or sexton force";
+    FieldError::forbidden(format!("metadata.annotations[{name}]"), detail)
 }
 
 /// On whom it depends is part of the judgement that ends it.

@@ -8,6 +8,7 @@ use sexton_store::CommitError;
 use super::commit::{Attempt, Ownership};
 use super::update::modified;
 use super::{Api, Failure, Part, RACES, Result, Target, WriteOptions, Written};
+use crate::admission;
 
 /// A patch, already read.
 #[derive(Debug, Clone)]
@@ -55,6 +56,11 @@ impl Api {
                 return Err(modified(target, name).into());
             }
             same_place(target, name, &old, &new)?;
+            if let Some(error) = admission::taken_off(&old, &new).filter(|_| part == Part::Main) {
+                return Err(
+                    Status::invalid(&target.kind.resource.group, &target.kind.kind, name, &[error]).into()
+                );
+            }
             match self.replace(target, part, (&current, &old), new, Ownership::Track, options).await? {
                 Attempt::Done(written) => return Ok(*written),
                 Attempt::Lost => {}

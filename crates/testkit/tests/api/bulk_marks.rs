@@ -1,4 +1,4 @@
-//! Conditions of a bulk about marks: who is marked already, who is protected.
+//! Conditions of a bulk about marks: who is marked already, who is protected; and marks that only a bulk may write.
 
 use serde_json::{Value, json};
 use sexton_testkit::World;
@@ -50,4 +50,83 @@ async fn what_is_protected_is_not_deleted_if_that_matters() {
     assert_eq!(told(&bulk(&world, vec![gone()]).await), ["409 Protected"]);
     world.merge("configmaps/a", &protect(json!("false"))).await.expect(200);
     assert_eq!(told(&bulk(&world, vec![gone()]).await), ["removed"]);
+}
+
+const JOURNAL: &str = "sexton.dev/destruction";
+const DESTROYED: &str = "sexton.dev/destroyed";
+
+fn annotated(name: &str, value: Value) -> Value {
+    json!({"metadata": {"annotations": {name: value}}})
+}
+
+/// REQ-MUR-28, REQ-MUR-29: nobody can forge that a life was destroyed, whichever way it is written.
+#[tokio::test]
+async fn what_was_done_to_a_life_is_not_told_by_others() {
+    let world = World::new().await;
+    made(&world, "configmaps", &config_map("a")).await;
+    for name in [JOURNAL, DESTROYED] {
+        let mut forged = config_map("b");
+        forged["metadata"]["annotations"] = json!({name: "true"});
+        let refused = world.create("configmaps", &forged).await;
+        assert_eq!(refused.code, 422);
+        assert!(
+            refused.text_at("message").contains("is written by the collector only"),
+            "{:?}",
+            refused.json
+        );
+        let field = format!("metadata.annotations[{name}]");
+        assert_eq!(refused.at("details.causes")[0]["field"], field.as_str());
+        forged["metadata"]["name"] = json!("a");
+        world.put("configmaps/a", &forged).await.expect(422);
+        world.merge("configmaps/a", &annotated(name, json!("true"))).await.expect(422);
+        let strategic = world.call("STRATEGIC", "configmaps/a").json(&annotated(name, json!("true")));
+        strategic.send().await.expect(422);
+        let path = format!("/metadata/annotations/{}", name.replace('/', "~1"));
+        let operations = json!([{"op": "add", "path": "/metadata/annotations", "value": {}},
+            {"op": "add", "path": path, "value": "true"}]);
+        world.call("JSON-PATCH", "configmaps/a").json(&operations).send().await.expect(422);
+        for object in ["a", "new"] {
+            let path = format!("configmaps/{object}?fieldManager=me&force=true");
+            let mut config = annotated(name, json!("true"));
+            config["apiVersion"] = json!("v1");
+            config["kind"] = json!("ConfigMap");
+            world.call("APPLY", &path).json(&config).send().await.expect(422);
+        }
+    }
+    world.get("configmaps/b").await.expect(404);
+    world.get("configmaps/new").await.expect(404);
+}
+
+/// What the collector wrote survives whoever writes the object as a whole, and is taken off by nobody else.
+#[tokio::test]
+async fn what_was_done_to_a_life_stays() {
+    let world = World::new().await;
+    let uid = made(&world, "configmaps", &config_map("a")).await;
+    let notes = json!({"patch": {"annotations": {JOURNAL: "{}", DESTROYED: "true"}}});
+    assert_eq!(told(&bulk(&world, vec![item("a", &uid, notes)]).await), ["patched"]);
+    let kept = |document: &Value| {
+        assert_eq!(document["metadata"]["annotations"][JOURNAL], "{}");
+        assert_eq!(document["metadata"]["annotations"][DESTROYED], "true");
+    };
+    let mut read = world.get("configmaps/a").await.document(200);
+    read["data"] = json!({"k": "1"});
+    kept(&world.put("configmaps/a", &read).await.document(200));
+    // Written by somebody who read it before, or never.
+    kept(&world.put("configmaps/a", &config_map("a")).await.document(200));
+    kept(&world.merge("configmaps/a", &annotated("example.com/mine", json!("1"))).await.document(200));
+    let config =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"annotations": {DESTROYED: "true"}}});
+    for config in [config, json!({"apiVersion": "v1", "kind": "ConfigMap"})] {
+        let apply = world.call("APPLY", "configmaps/a?fieldManager=me&force=true").json(&config);
+        kept(&apply.send().await.document(200));
+    }
+    for name in [JOURNAL, DESTROYED] {
+        for value in [Value::Null, json!("false")] {
+            world.merge("configmaps/a", &annotated(name, value)).await.expect(422);
+        }
+    }
+    world.merge("configmaps/a", &json!({"metadata": {"annotations": null}})).await.expect(422);
+    kept(&world.get("configmaps/a").await.document(200));
+    let none = json!({"patch": {"annotations": {JOURNAL: null, DESTROYED: null}}});
+    assert_eq!(told(&bulk(&world, vec![item("a", &uid, none)]).await), ["patched"]);
 }

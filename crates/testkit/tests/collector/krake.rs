@@ -191,8 +191,8 @@ async fn living_owners_are_left_alone() {
     assert_eq!(left(&world).await, ["living"]);
     assert_eq!(metadata(&world, "living").await, before);
     let written = gate.written();
-    let lives = written.iter().flat_map(|bulk| &bulk.items).flat_map(|item| item.lives());
-    let names: Vec<&str> = lives.map(|(name, _)| name).collect();
+    let items = written.iter().flat_map(|bulk| &bulk.items);
+    let names: Vec<&str> = items.flat_map(|item| item.lives().map(|(name, _)| name)).collect();
     assert!(!names.contains(&"living"), "{names:?}");
 }
 

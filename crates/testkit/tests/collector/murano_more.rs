@@ -117,8 +117,11 @@ async fn a_journal_that_cannot_be_read() {
     delete(&world, "configmaps/b", "").await;
     collecting.settled(&world).await;
     collecting.drain().await;
-    let nonsense = json!({"metadata": {"annotations": {"sexton.dev/destruction": "nonsense"}}});
-    world.merge("configmaps/b", &nonsense).await.expect(200);
+    let uid = metadata(&world, "b").await["uid"].clone();
+    let patch = json!({"patch": {"annotations": {"sexton.dev/destruction": "nonsense"}}});
+    let item =
+        json!({"resource": "configmaps", "namespace": "default", "name": "b", "uid": uid, "action": patch});
+    world.create("/apis/sexton.dev/v1/bulk", &json!({"items": [item]})).await.expect(200);
     let mut collecting = Collecting::scripted(&world, &hooks);
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["b"]);
@@ -126,6 +129,14 @@ async fn a_journal_that_cannot_be_read() {
     let reasons: Vec<&str> = summary.blockers.iter().map(|one| one.reason.as_str()).collect();
     assert!(reasons.iter().any(|reason| reason.contains("journal")), "{reasons:?}");
     assert!(metadata(&world, "b").await["deletionTimestamp"].is_string());
+    // Whoever knows what it is about has it begin anew.
+    ask(&world, "b", json!({"want": "retry"})).await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["b"]);
+    ask(&world, "b", json!({"want": "force", "blocker": "journal", "reason": "I wrote it"})).await;
+    hooks.answer("destroying destroy b", Verdict::Gone);
+    collecting.settled(&world).await;
+    assert_eq!((left(&world).await, hooks.heard().len()), (Vec::new(), 2));
 }
 
 /// More subscribers than can be called: nobody is left out silently.
@@ -148,9 +159,8 @@ async fn too_many_subscribers_are_told() {
     assert!(reasons.iter().any(|reason| reason.contains("subscribers")), "{reasons:?}");
 }
 
-/// A dependency on somebody who stays, and who depends on somebody who goes.
+/// REQ-MUR-24: a dependency on somebody who stays, and who depends on somebody who goes.
 #[tokio::test]
-#[ignore = "dependencies are followed only through those who die"]
 async fn a_dependency_through_somebody_who_stays() {
     let (world, hooks) = stage().await;
     make_with(&world, "a", &[], hears(&["m"])).await;
@@ -166,27 +176,46 @@ async fn a_dependency_through_somebody_who_stays() {
     assert!(at("z") < at("a"), "{heard:?}");
 }
 
-/// Who follows an orphan is warned of before the orphan goes: a veto saves both.
-#[tokio::test]
-#[ignore = "those who follow an orphan are marked when it is gone, and only then their subscribers are warned"]
-async fn a_veto_for_a_follower_saves_the_orphan() {
-    let (world, hooks) = stage().await;
+/// An orphan `o`, `d` that follows it, and `a` that hears of the end of `d`. Gives the place of the orphan.
+async fn orphan_with_follower(world: &World) -> String {
     let secrets = "/api/v1/namespaces/default/secrets";
     let orphan =
         json!({"metadata": {"name": "o", "ownerReferences": [owner("ConfigMap", "gone", "never-was")]}});
-    let mut settings = quick("tests");
-    settings.orphan_grace = std::time::Duration::from_secs(5);
-    let mut collecting = Collecting::with(&world, settings, hooks.clone());
     let o =
         world.create(secrets, &orphan).await.document(201)["metadata"]["uid"].as_str().unwrap().to_owned();
     let d = json!({"metadata": {"name": "d", "ownerReferences": [owner("Secret", "o", &o)]}});
     world.create("configmaps", &d).await.expect(201);
-    make_with(&world, "a", &[], hears(&["d"])).await;
-    hooks.answer("warning gone d", Verdict::Veto { reason: "I need it".into(), until: None });
-    pass(&world, 10).await;
-    collecting.settled(&world).await;
-    world.get(&format!("{secrets}/o")).await.expect(200);
-    assert!(metadata(&world, "d").await["deletionTimestamp"].is_null());
+    make_with(world, "a", &[], hears(&["d"])).await;
+    format!("{secrets}/o")
+}
+
+/// REQ-MUR-92, REQ-MUR-93: who follows an orphan is warned of before the orphan goes, and a veto saves both. When it is
+/// notified of, the orphan is gone already; then a veto saves the follower.
+#[tokio::test]
+async fn a_veto_for_a_follower_of_an_orphan() {
+    for phase in ["warning", "notifying", ""] {
+        let (world, hooks) = stage().await;
+        let mut settings = sexton_testkit::collecting::quick("tests");
+        settings.orphan_grace = std::time::Duration::from_secs(5);
+        let mut collecting = Collecting::with(&world, settings, hooks.clone());
+        let orphan = orphan_with_follower(&world).await;
+        let veto = Verdict::Veto { reason: "I need it".into(), until: None };
+        hooks.answer(&format!("{phase} gone d"), veto);
+        // Seen first, taken then, and left alone after the veto.
+        for _ in 0..3 {
+            collecting.settled(&world).await;
+            pass(&world, 10).await;
+        }
+        collecting.settled(&world).await;
+        let there = world.get(&orphan).await.code == 200;
+        assert_eq!(there, phase == "warning", "{phase} {:?}", hooks.heard());
+        if phase.is_empty() {
+            assert_eq!(left(&world).await, ["a"], "{:?}", hooks.heard());
+        } else {
+            let d = metadata(&world, "d").await;
+            assert!(d["deletionTimestamp"].is_null() && d["annotations"].is_null(), "{phase} {d}");
+        }
+    }
 }
 
 /// REQ-MUR-35, REQ-MUR-37, REQ-MUR-38, REQ-MUR-72: what is destroyed is destroyed after a restart of everything, too.

@@ -9,7 +9,7 @@ use sexton_collector::hooks::Hooks;
 use sexton_testkit::collecting::quick;
 use sexton_testkit::{Collecting, Scripted, World};
 
-use crate::common::{class, delete, left, make, make_with, metadata, pass, record};
+use crate::common::{class, delete, left, make, make_with, metadata, pass, record, records};
 
 /// EXT-18: a protected dependent holds its owner, and both are named. The rest goes; without the annotation all goes.
 #[tokio::test]
@@ -141,14 +141,20 @@ async fn orphans_can_be_left_alone() {
     assert_eq!(left(&world).await, ["orphan"]);
 }
 
-/// Too many orphans at once are held, and it is said why; the collector does not spin meanwhile, and what somebody asks
-/// for by name is done. With fewer it goes on.
-#[tokio::test]
-async fn too_many_orphans_blow_the_fuse() {
+/// More orphans than the fuse lets through.
+async fn many_orphans() -> World {
     let world = World::new().await;
     for number in 0..30 {
         make(&world, &format!("orphan-{number:02}"), &[("gone", "never-was")]).await;
     }
+    world
+}
+
+/// Too many orphans at once are held, and it is said why; the collector does not spin meanwhile, and what somebody asks
+/// for by name is done. With fewer it goes on.
+#[tokio::test]
+async fn too_many_orphans_blow_the_fuse() {
+    let world = many_orphans().await;
     let root = make(&world, "root", &[]).await;
     make(&world, "follows", &[("root", &root)]).await;
     let mut collecting = Collecting::on(&world);
@@ -167,4 +173,54 @@ async fn too_many_orphans_blow_the_fuse() {
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, Vec::<String>::new(), "{summary:#?}");
     assert_eq!((summary.held, summary.trouble), (None, None));
+}
+
+/// What is held has one record, whatever happens meanwhile, which says how many, why, and what to type. It is over when
+/// nothing is held any more.
+#[tokio::test]
+async fn what_is_held_has_a_record() {
+    let world = many_orphans().await;
+    let mut collecting = Collecting::on(&world);
+    collecting.settled(&world).await;
+    let held = record(&world, |record| record["status"]["phase"] == "held").await;
+    let (name, status) = (held["metadata"]["name"].as_str().unwrap(), &held["status"]);
+    assert_eq!((&status["doomed"], &status["gone"], &status["held"]), (&json!(30), &json!(0), &json!(30)));
+    assert!(status["message"].as_str().unwrap().contains("30 because ConfigMap/gone (never-was) does not"));
+    let clears = format!("sexton force Collection.sexton.dev/{name} --blocker fuse:30 --reason \"…\"");
+    assert_eq!(status["blockers"][0]["clears"], clears.as_str());
+    make(&world, "one-more", &[("gone", "never-was")]).await;
+    collecting.settled(&world).await;
+    record(&world, |record| record["status"]["held"] == 31).await;
+    collecting.kill();
+    let mut collecting = Collecting::on(&world);
+    pass(&world, 1).await;
+    collecting.settled(&world).await;
+    for number in 0..25 {
+        delete(&world, &format!("configmaps/orphan-{number:02}"), "Background").await;
+    }
+    collecting.settled(&world).await;
+    pass(&world, 1).await;
+    collecting.settled(&world).await;
+    let over = record(&world, |record| record["status"]["outcome"] == "no longer held").await;
+    assert_eq!((&over["metadata"]["name"], &over["status"]["phase"]), (&json!(name), &json!("done")));
+    let all = records(&world, "collections").await;
+    assert_eq!(all.iter().filter(|one| one["spec"]["roots"].is_null()).count(), 1, "{all:#?}");
+}
+
+/// Somebody who saw the record lets it go on, as many as it was then.
+#[tokio::test]
+async fn what_is_held_goes_on_when_somebody_says_so() {
+    let world = many_orphans().await;
+    let mut collecting = Collecting::on(&world);
+    collecting.settled(&world).await;
+    let held = record(&world, |record| record["status"]["phase"] == "held").await;
+    let path = format!("/apis/sexton.dev/v1/collections/{}", held["metadata"]["name"].as_str().unwrap());
+    for (blocker, left_over) in [("fuse:29", 30), ("fuse:30", 0)] {
+        let request = json!({"id": blocker, "want": "force", "blocker": blocker, "reason": "they are old"});
+        let note = json!({"metadata": {"annotations": {"sexton.dev/request": request.to_string()}}});
+        world.merge(&path, &note).await.expect(200);
+        collecting.settled(&world).await;
+        assert_eq!(left(&world).await.len(), left_over, "{blocker}");
+    }
+    record(&world, |record| record["status"]["outcome"] == "no longer held").await;
 }

@@ -110,6 +110,7 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Pr
         }
         return Ok(Prepared::Over(Exit::of_several(missing, missing)));
     }
+    wanted::refuse_permanent(&found.named, &world).await?;
     let preview = Preview::make(args, &world, &kinds, &found.named).await?;
     if args.dry_run {
         show_only(args, settings, &world, &preview, output)?;

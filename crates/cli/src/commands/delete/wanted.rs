@@ -1,12 +1,12 @@
 //! The lives that are meant: these and no others, even if their names are taken again.
 
 use serde_json::Value;
-use sexton_client::resources::{GetError, ListAsk, text};
-use sexton_client::{Kinds, Place};
-use sexton_model::Uid;
+use sexton_client::resources::{DeleteAsk, DeleteError, GetError, ListAsk, text};
+use sexton_client::{CallError, Kinds, Place};
+use sexton_model::{Policy, Uid};
 
 use super::Args;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::world::World;
 use crate::{input, targets};
 
@@ -47,6 +47,29 @@ pub(crate) async fn find(args: &Args, world: &World, kinds: &Kinds) -> Result<Fo
     let mut seen = std::collections::BTreeSet::new();
     found.named.retain(|named| seen.insert(named.uid.clone()));
     Ok(found)
+}
+
+/// What the server never deletes, whoever agrees, is refused before anybody is asked. Only namespaces and definitions can
+/// be so, and each is asked for in earnest but for the doing.
+pub(crate) async fn refuse_permanent(named: &[Named], world: &World) -> Result<(), Failure> {
+    let holds = |named: &&Named| {
+        ["namespaces", "customresourcedefinitions"].contains(&named.place.kind.resource.resource.as_str())
+    };
+    let mut refused = Vec::new();
+    for named in named.iter().filter(holds) {
+        let (uid, policy) = (Some(named.uid.0.clone()), Some(Policy::Background));
+        let ask = DeleteAsk { uid, policy, dry_run: true, ..DeleteAsk::default() };
+        let asked = world.resources.delete(&named.place, &named.name, &ask).await;
+        // Anything else may be another matter when it is carried out, and is told then.
+        if let Err(DeleteError::Call(CallError::Refused(status))) = asked
+            && status.code == 403
+        {
+            refused.push(status.message);
+        }
+    }
+    let [first, others @ ..] = refused.as_slice() else { return Ok(()) };
+    let failure = others.iter().fold(Failure::new(first), |failure, other| failure.detail(other));
+    Err(failure.detail("Nothing was deleted.").exit(Exit::Held))
 }
 
 /// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left.

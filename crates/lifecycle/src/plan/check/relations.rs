@@ -20,7 +20,7 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
     };
     let held_up = held_up(snapshot, judgement);
     for life in plan.steps().map(|step| step.life) {
-        for (subscriber, _) in snapshot.subscribers_of(life) {
+        for subscriber in subscribers(snapshot, judgement, life) {
             add(life, subscriber, Relation::Subscription);
         }
         if let Some(class) = snapshot.class_for(life) {
@@ -41,6 +41,20 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
     let mut once = HashSet::with_capacity(edges.len());
     edges.retain(|edge| once.insert(*edge));
     edges
+}
+
+/// Those who die and depend on a life, also through others who live on.
+fn subscribers(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -> HashSet<LifeId> {
+    let (mut found, mut next) = (HashSet::new(), vec![life]);
+    while let Some(target) = next.pop() {
+        for (subscriber, _) in snapshot.subscribers_of(target) {
+            if found.insert(subscriber) && !judgement.dooms(subscriber) {
+                next.push(subscriber);
+            }
+        }
+    }
+    found.retain(|subscriber| judgement.dooms(*subscriber));
+    found
 }
 
 /// Those for whom somebody else waits: they die for another reason than their owners, or have an owner that lives on

@@ -69,16 +69,26 @@ fn closed(mut edges: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     edges
 }
 
+/// Who has to die before whom by destruction dependencies of whomever, those who live on included.
+fn dependencies(snapshot: &Snapshot, doomed: &[LifeId]) -> Vec<Vec<bool>> {
+    let others = snapshot.lives().filter(|life| !doomed.contains(life));
+    let everybody: Vec<LifeId> = doomed.iter().copied().chain(others).collect();
+    let mut hard = vec![vec![false; everybody.len()]; everybody.len()];
+    for (to, subscriber) in everybody.iter().enumerate() {
+        for target in snapshot.targets_of(*subscriber).iter().filter(|target| *target != subscriber) {
+            let from = everybody.iter().position(|other| other == target).unwrap();
+            hard[from][to] = true;
+        }
+    }
+    let closed = closed(hard).into_iter().take(doomed.len());
+    closed.map(|row| row.into_iter().take(doomed.len()).collect()).collect()
+}
+
 impl Model {
     fn new(snapshot: &Snapshot, judgement: &Judgement) -> Model {
         let lives: Vec<LifeId> = judgement.doomed.keys().copied().collect();
         let place = |life: &LifeId| lives.iter().position(|other| other == life);
-        let mut hard = vec![vec![false; lives.len()]; lives.len()];
-        for (to, subscriber) in lives.iter().enumerate() {
-            for target in snapshot.targets_of(*subscriber).iter().filter(|target| *target != subscriber) {
-                place(target).into_iter().for_each(|from| hard[from][to] = true);
-            }
-        }
+        let hard = dependencies(snapshot, &lives);
         let mut all = hard.clone();
         let mut owned = vec![vec![false; lives.len()]; lives.len()];
         for (from, life) in lives.iter().enumerate() {
@@ -89,7 +99,7 @@ impl Model {
                 }
             }
         }
-        Model { lives, hard: closed(hard), owned: closed(owned), all: closed(all) }
+        Model { lives, hard, owned: closed(owned), all: closed(all) }
     }
 }
 
