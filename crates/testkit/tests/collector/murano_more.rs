@@ -266,13 +266,17 @@ async fn what_is_given_up_is_not_called_for_later() {
 async fn who_was_destroyed_a_moment_ago_hears_nothing() {
     let (world, hooks) = stage().await;
     make(&world, "a", &[]).await;
-    make_with(&world, "b", &[], hears(&["a"])).await;
+    let b = make_with(&world, "b", &[], hears(&["a"])).await;
     let gate = Gate::to(&world);
     gate.only(|line| !matches!(line, Line::Modified(seen) if seen.object.metadata.name == "b"));
     let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate);
     collecting.settled(&world).await;
-    let destroyed = json!({"metadata": {"annotations": {"sexton.dev/destroyed": "true"}}});
-    world.merge("configmaps/b", &destroyed).await.expect(200);
+    // As the collector writes it.
+    let patch = json!({"patch": {"annotations": {"sexton.dev/destroyed": "true"}}});
+    let item =
+        json!({"resource": "configmaps", "namespace": "default", "name": "b", "uid": b, "action": patch});
+    let bulk = json!({"items": [item]});
+    world.call("POST", "/apis/sexton.dev/v1/bulk").json(&bulk).send().await.expect(200);
     delete(&world, "configmaps/a", "").await;
     collecting.settled(&world).await;
     assert_eq!(hooks.heard(), ["destroying destroy a"]);
