@@ -72,7 +72,7 @@ pub struct Item {
     /// The life must name exactly these uids as its owners: on them rests the judgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owners: Option<Vec<String>>,
-    /// Lives that must be marked, or be gone: of their marks this one is a consequence.
+    /// Lives that must be marked, or be gone, and not leave behind what they own: of their marks this is a consequence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
     /// The life must not be protected.

@@ -42,7 +42,7 @@ impl Term {
         Term::of(Tag::Uid, &[uid])
     }
 
-    /// This life exists and is marked as deleted.
+    /// This life exists and is marked as deleted, and not so that it leaves what it owns behind.
     pub fn marked(uid: &str) -> Term {
         Term::of(Tag::Marked, &[uid])
     }

@@ -73,6 +73,14 @@ impl TermIndex {
         }
     }
 
+    /// Who carries a term, if that is exactly one.
+    fn one(&self, term: Term) -> Option<&RawKey> {
+        match self.shard(term).get(&term)? {
+            Holders::One(key) => Some(key),
+            Holders::Many(keys) => keys.first().filter(|_| keys.len() == 1),
+        }
+    }
+
     /// Makes a draft true: its batch is durable.
     pub(crate) fn accept(&mut self, draft: Draft) {
         for Step { term, key, added } in draft.steps {
@@ -150,6 +158,13 @@ impl Draft {
         let count = index.count(term).saturating_add_signed(more);
         if count == 0 || count > others.len() {
             return count == 0;
+        }
+        if let [other] = others
+            && !self.counts.contains_key(&term)
+            && !self.counts.contains_key(other)
+        {
+            // Nothing of it changes in this batch: the index knows.
+            return index.one(term).is_some_and(|key| index.one(*other) == Some(key));
         }
         let both = |key: &RawKey, other: Term| {
             let terms =

@@ -13,15 +13,14 @@ use super::items::{self, Signature};
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 
-/// The owners on whose end the death of a life rests, and on whom that is not seen yet: the one that takes it along, or
-/// all of them if each would keep it.
+/// The owners on whose end the death of a life rests: the one that takes it along, or all of them if each would keep it.
 pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
     let Cause::OwnerDoomed { owner } = finding.cause else { return Vec::new() };
-    let unmarked = |owner: &LifeId| *owner != finding.life && !snapshot.is_marked(*owner);
+    let other = |owner: &LifeId| *owner != finding.life;
     if judgement.doomed.get(&owner).is_none_or(|owner| owner.policy == Policy::Cascade) {
-        return Some(owner).filter(unmarked).into_iter().collect();
+        return Some(owner).filter(other).into_iter().collect();
     }
-    let owners = snapshot.owner_lives(finding.life).filter(unmarked);
+    let owners = snapshot.owner_lives(finding.life).filter(other);
     let mut owners: Vec<LifeId> = owners.filter(|owner| judgement.dooms(*owner)).collect();
     owners.sort_unstable();
     owners.dedup();
@@ -37,7 +36,8 @@ pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId
         decision.plan.steps().map(|step| &step.finding).filter(before_owners).collect();
     let mut early = BTreeSet::new();
     while let Some(finding) = work.pop() {
-        for owner in rests_on(snapshot, judgement, finding) {
+        let owners = rests_on(snapshot, judgement, finding).into_iter();
+        for owner in owners.filter(|owner| !snapshot.is_marked(*owner)) {
             let Some(owner) = judgement.doomed.get(&owner) else { continue };
             let steps = owner.detector == Detector::Orphaned && has_steps(snapshot, owner.life);
             if owner.policy == Policy::Background && !steps && early.insert(owner.life) {

@@ -116,7 +116,8 @@ pub(crate) fn delete(
             match judgement.follows_owners(snapshot, finding.life) {
                 true => Item { absent: owner_uids(snapshot, finding.life, true), owners, ..item },
                 false => {
-                    // Should one be saved at the last moment, so is whoever would have followed it.
+                    // Should one be saved at the last moment, or leave behind what it owns after all, so is whoever
+                    // would have followed it.
                     let marked = rests_on(snapshot, judgement, finding).into_iter();
                     Item { marked: marked.map(|owner| snapshot.uid(owner).0).collect(), owners, ..item }
                 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::delete_options::ORPHAN_FINALIZER;
 use crate::document::Document;
 use crate::subscription::{self, Subscription, Target};
 use crate::term::{Term, Terms};
@@ -61,7 +62,9 @@ impl Facts<'_> {
     pub fn terms(&self) -> Terms {
         let mut terms = Terms::new();
         terms.push(Term::uid(self.uid));
-        terms.extend(self.deleted.map(|_| Term::marked(self.uid)));
+        if self.deleted.is_some() && !self.finalizers.contains(&ORPHAN_FINALIZER) {
+            terms.push(Term::marked(self.uid));
+        }
         terms.extend(self.owners.iter().map(|uid| Term::owner(uid)));
         for subscription in &self.subscriptions {
             match *subscription {

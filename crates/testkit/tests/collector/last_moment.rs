@@ -79,7 +79,6 @@ async fn left_behind_by_one_and_kept_by_an_orphan() {
 
 /// Who is to be left behind after all, because its owner was deleted once more, lives on.
 #[tokio::test]
-#[ignore = "a policy that changes between the judgement and the write is not a condition of the write yet"]
 async fn left_behind_at_the_last_moment() {
     for policy in ["", "Foreground"] {
         let world = World::new().await;
