@@ -9,6 +9,7 @@ mod arbitrary;
 mod arbitrary_shapes;
 mod bulk;
 mod bulk_conditions;
+mod bulk_many;
 mod bulk_marks;
 mod classes;
 mod create;
