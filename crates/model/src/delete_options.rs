@@ -6,6 +6,8 @@ use crate::invalid::FieldError;
 
 /// The finalizer of the delete that names no policy: every dependent is marked, the owner goes last.
 pub const CASCADE_FINALIZER: &str = "cascade_deletion";
+/// The same on servers of another make: most of their kinds take no name of somebody else without a domain.
+pub const QUALIFIED_CASCADE_FINALIZER: &str = "sexton.dev/cascade-deletion";
 /// The finalizer of a foreground deletion.
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 /// The finalizer of an orphaning deletion.
@@ -48,6 +50,9 @@ impl Policy {
 
     /// The policy that a finalizer records.
     pub fn recorded_by(finalizer: &str) -> Option<Policy> {
+        if finalizer == QUALIFIED_CASCADE_FINALIZER {
+            return Some(Policy::Cascade);
+        }
         Policy::RECORDED.into_iter().find(|policy| policy.finalizer() == Some(finalizer))
     }
 }
@@ -130,4 +135,23 @@ fn policy_named(name: &str) -> Option<Policy> {
 pub fn dry_run_error(stages: &[String]) -> Option<FieldError> {
     let unknown = stages.iter().find(|stage| stage.as_str() != "All")?;
     Some(FieldError::not_supported("dryRun", unknown.as_str(), &["All"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{marks, names};
+
+    /// REQ-KRK-8: what records a policy is known again, here and on a server of another make.
+    #[test]
+    fn a_policy_is_known_by_its_finalizer() {
+        for policy in Policy::RECORDED {
+            assert_eq!(policy.finalizer().and_then(Policy::recorded_by), Some(policy));
+        }
+        assert_eq!(Policy::recorded_by(QUALIFIED_CASCADE_FINALIZER), Some(Policy::Cascade));
+        assert_eq!(Policy::recorded_by("example.com/mine"), None);
+        assert!(marks::is_ours(QUALIFIED_CASCADE_FINALIZER));
+        assert!(QUALIFIED_CASCADE_FINALIZER.contains('/'));
+        names::qualified_name(QUALIFIED_CASCADE_FINALIZER).unwrap();
+    }
 }

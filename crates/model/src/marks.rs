@@ -37,8 +37,9 @@ pub const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
 pub const OF_THE_COLLECTOR: [&str; 2] = [JOURNAL, DESTROYED];
 
 /// The finalizers that the collector takes off once a life may go. All others are somebody else's.
-pub const OURS: [&str; 6] = [
+pub const OURS: [&str; 7] = [
     crate::delete_options::CASCADE_FINALIZER,
+    crate::delete_options::QUALIFIED_CASCADE_FINALIZER,
     crate::delete_options::FOREGROUND_FINALIZER,
     crate::delete_options::ORPHAN_FINALIZER,
     DESTROY_FINALIZER,

@@ -9,7 +9,7 @@ use sexton_testkit::things::{config_map, core, held};
 use crate::bulk::{delete, gateway, item, one};
 use crate::faults::{Fault, Faults};
 
-/// The finalizer is on before the deletion, whatever the server makes of policies: one of ours would take it off again
+/// REQ-KRK-8: the finalizer is on before the deletion, whatever the server makes of policies: one of ours would take it off again
 /// under a named policy, a Kubernetes needs one to be named because kinds differ in what they do without.
 #[tokio::test]
 async fn a_cascade_holds_on_any_server() {

@@ -107,7 +107,8 @@ impl Faults {
         self.0.cuts.send_modify(|cuts| *cuts += 1);
     }
 
-    /// A deletion in the background leaves our cascade finalizer alone from now on.
+    /// A deletion in the background leaves our cascade finalizer alone from now on, and names without a domain are not
+    /// taken as finalizers.
     pub(crate) fn act_like_kubernetes(&self) {
         *self.0.like_kubernetes.lock().unwrap() = true;
     }
@@ -129,14 +130,24 @@ impl Faults {
     }
 
     async fn read(&self, request: Request<Body>) -> Request<Body> {
-        if request.method() != Method::DELETE {
+        let like_kubernetes = *self.0.like_kubernetes.lock().unwrap();
+        if request.method() != Method::DELETE && (request.method() != Method::PATCH || !like_kubernetes) {
             return request;
         }
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
+        if parts.method == Method::PATCH {
+            let sent: Value = serde_json::from_slice(&bytes).unwrap();
+            let finalizers = sent["metadata"]["finalizers"].as_array().into_iter().flatten();
+            for finalizer in finalizers.filter_map(Value::as_str) {
+                let standard = matches!(finalizer, "orphan" | "foregroundDeletion" | "kubernetes");
+                assert!(standard || finalizer.contains('/'), "a Kubernetes does not take {finalizer:?}");
+            }
+            return Request::from_parts(parts, Body::from(bytes));
+        }
         let mut sent: Value = serde_json::from_slice(&bytes).unwrap();
         self.0.deletes.lock().unwrap().push(sent.clone());
-        if *self.0.like_kubernetes.lock().unwrap() && sent["propagationPolicy"] == "Background" {
+        if like_kubernetes && sent["propagationPolicy"] == "Background" {
             sent.as_object_mut().unwrap().remove("propagationPolicy");
         }
         Request::from_parts(parts, Body::from(sent.to_string().into_bytes()))

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 use sexton_model::bulk::{Annotations, Item, Outcome};
-use sexton_model::delete_options::CASCADE_FINALIZER;
+use sexton_model::delete_options::QUALIFIED_CASCADE_FINALIZER;
 use sexton_model::{FieldError, Policy, Status};
 
 use super::live::{Live, path_of, resource_of};
@@ -86,7 +86,7 @@ impl Performer<'_> {
         let mut finalizers = live.finalizers();
         let held = !finalizers.is_empty() || policy.finalizer().is_some() || live.is_marked();
         if policy == Policy::Cascade && !has_cascade(live) {
-            finalizers.push(CASCADE_FINALIZER.to_owned());
+            finalizers.push(QUALIFIED_CASCADE_FINALIZER.to_owned());
             metadata.insert("finalizers".into(), json!(finalizers));
         }
         let notes = live.annotations_to_change(annotations);
@@ -174,7 +174,7 @@ struct Prepared {
 }
 
 fn has_cascade(live: &Live) -> bool {
-    live.finalizers().iter().any(|finalizer| finalizer == CASCADE_FINALIZER)
+    live.finalizers().iter().any(|finalizer| Policy::recorded_by(finalizer) == Some(Policy::Cascade))
 }
 
 fn named(item: &Item, name: &str) -> Result<Policy, Refusal> {

@@ -23,7 +23,7 @@ use self::item::{Asked, Decided, Rests};
 use super::{Api, Failure, RACES, Result, Target};
 
 /// So many items are committed together, unless they write more than this.
-const PART: usize = 512;
+const PART: usize = 256;
 const PART_BYTES: usize = 4 << 20;
 /// As much is decided before it is known what became of it.
 const ROUND_BYTES: usize = 16 << 20;
