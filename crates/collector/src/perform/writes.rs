@@ -81,7 +81,17 @@ impl<'a> Writes<'a> {
         let fits = |(last, shared): &(LifeId, Basis<'_>)| shared.is_same(&basis, snapshot, *last, life);
         let shared = self.last.as_ref().is_some_and(fits);
         match self.items.last_mut().filter(|item| shared && item.count() < TOGETHER) {
-            Some(item) => item.also.push((snapshot.name(life).to_owned(), snapshot.uid(life).0)),
+            Some(item) => {
+                let (name, uid) = (snapshot.name(life).to_owned(), snapshot.uid(life).0);
+                if cfg!(debug_assertions) {
+                    // Wherever speed does not matter it is made for each of them all the same, and compared.
+                    let also = std::mem::take(&mut item.also);
+                    let own = Item { name: name.clone(), uid: uid.clone(), ..item.clone() };
+                    assert_eq!(own, make(), "what is shared is the same");
+                    item.also = also;
+                }
+                item.also.push((name, uid));
+            }
             None => self.items.push(make()),
         }
         self.lives.push(life);
