@@ -1,9 +1,11 @@
 //! Running a program: the call on its standard input, the verdict on its standard output.
 //!
-//! It gets a clean environment and no shell. It must not know what the verdict is good for.
+//! The call is complete before the program begins: should the collector die in that moment, the program does not take
+//! half a call, or none, for a whole one. It gets a clean environment and no shell. It must not know what the verdict is good for.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::pin::pin;
@@ -11,8 +13,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use sexton_model::hook::Verdict;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::timeout;
 
 use super::group::Group;
@@ -66,8 +67,9 @@ pub(super) async fn run(
     max_output: usize,
 ) -> Result<Verdict, HookError> {
     let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
-    let mut group = Group::start(program.command()).map_err(failed)?;
-    let attended = timeout(deadline, attend(&mut group, program, document, max_output)).await;
+    let call = complete(&document).map_err(failed)?;
+    let mut group = Group::start(program.command(), call).map_err(failed)?;
+    let attended = timeout(deadline, attend(&mut group, program, max_output)).await;
     let result = attended.unwrap_or(Err(HookError::Deadline { after: deadline }));
     if result.is_err() {
         group.kill();
@@ -77,15 +79,9 @@ pub(super) async fn run(
     result
 }
 
-async fn attend(
-    group: &mut Group,
-    program: &Program<'_>,
-    document: Vec<u8>,
-    max_output: usize,
-) -> Result<Verdict, HookError> {
+async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> Result<Verdict, HookError> {
     let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
     let pipes = group.pipes().await.map_err(failed)?;
-    let stdin = ChildStdin::from_std(pipes.stdin).map_err(HookError::Lost)?;
     let stdout = ChildStdout::from_std(pipes.stdout).map_err(HookError::Lost)?;
     let stderr = ChildStderr::from_std(pipes.stderr).map_err(HookError::Lost)?;
 
@@ -95,10 +91,7 @@ async fn attend(
             output::tail(stderr, &mut complaint, COMPLAINT).await;
             Ok(())
         };
-        // All at once: a program may answer before it has read everything, or never read.
-        let talk = async {
-            tokio::try_join!(output::all(stdout, &mut said, max_output), complaining, feed(stdin, document))
-        };
+        let talk = async { tokio::try_join!(output::all(stdout, &mut said, max_output), complaining) };
         let mut talk = pin!(talk);
         let first = tokio::select! {
             ended = group.ended() => Some(ended.map_err(HookError::Lost)?),
@@ -120,17 +113,23 @@ async fn attend(
     Ok(Verdict::failed(&reason(status, &mut complaint)))
 }
 
-/// A program that does not want to read is none the worse for it.
-async fn feed(mut stdin: impl AsyncWrite + Unpin, document: Vec<u8>) -> Result<(), HookError> {
-    let fed: io::Result<()> = async {
-        stdin.write_all(&document).await?;
-        stdin.shutdown().await
-    }
-    .await;
-    if let Err(error) = fed {
-        tracing::debug!(%error, "the program did not read all of its call");
-    }
-    Ok(())
+/// The call as a file that nobody else can find, to be read from its beginning.
+fn complete(document: &[u8]) -> io::Result<File> {
+    let mut file = nameless()?;
+    file.write_all(document)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+#[cfg(target_os = "linux")]
+fn nameless() -> io::Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    Ok(memfd_create("sexton-call", MemfdFlags::CLOEXEC)?.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless() -> io::Result<File> {
+    tempfile::tempfile()
 }
 
 /// How it ended, and its last words.

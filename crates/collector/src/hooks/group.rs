@@ -4,9 +4,10 @@
 //! its first process is not. It must not know what runs, or for how long it may.
 //! What leaves the group on purpose (`setsid`) is not followed.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -14,9 +15,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::oneshot;
 
-/// The three ends of its standard streams.
+/// The ends of its standard streams.
 pub(super) struct Pipes {
-    pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
     pub(super) stderr: ChildStderr,
 }
@@ -50,8 +50,8 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts a program in a group of its own. A thread waits for its end, since starting and waiting both can block.
-    pub(super) fn start(mut command: Command) -> io::Result<Group> {
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub(super) fn start(mut command: Command, stdin: File) -> io::Result<Group> {
+        command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let shared = Shared(Arc::new(Mutex::new(State::Beginning)));
         let (start, started) = oneshot::channel();
         let (end, ended) = oneshot::channel();
@@ -115,8 +115,8 @@ fn lost() -> io::Error {
 
 fn begin(mut command: Command) -> io::Result<(Child, Pipes)> {
     let mut child = command.spawn()?;
-    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-        (Some(stdin), Some(stdout), Some(stderr)) => Ok((child, Pipes { stdin, stdout, stderr })),
+    match (child.stdout.take(), child.stderr.take()) {
+        (Some(stdout), Some(stderr)) => Ok((child, Pipes { stdout, stderr })),
         _ => Err(io::Error::other("its streams are not there")),
     }
 }

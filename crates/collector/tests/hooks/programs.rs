@@ -27,6 +27,12 @@ async fn the_call_is_on_standard_input() {
     assert_eq!(document["object"]["metadata"]["name"], "web-1");
 }
 
+/// Whoever is cut off from the collector, because that was killed, has the whole call: nobody has to send the rest.
+#[tokio::test]
+async fn the_call_is_complete_before_the_program_begins() {
+    assert_eq!(answer(&sh("test ! -p /dev/stdin")).await.unwrap(), done());
+}
+
 #[tokio::test]
 async fn a_verdict_is_read_even_with_words_around_it() {
     let script =
