@@ -135,8 +135,8 @@ async fn three_states() {
     assert_eq!((&last["type"], &last["object"]["metadata"]["name"]), (&json!("DELETED"), &json!("r")));
 }
 
-/// REQ-KRK-1, REQ-KRK-2, REQ-KRK-3, REQ-KRK-4, REQ-KRK-7, REQ-KRK-16: a chain of kinds with several owners goes from the bottom
-/// to the top, and the feed of all kinds tells it in that order.
+/// REQ-KRK-1, REQ-KRK-2, REQ-KRK-3, REQ-KRK-4, REQ-KRK-7, REQ-KRK-14, REQ-KRK-16: a chain of kinds with several owners
+/// goes from the bottom to the top, and the feed of all kinds tells it in that order.
 #[tokio::test]
 async fn any_kind_depends_on_any_other_over_several_levels() {
     let world = World::new().await;

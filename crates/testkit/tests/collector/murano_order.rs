@@ -13,7 +13,8 @@ fn destroyed(hooks: &Scripted) -> Vec<String> {
     calls.iter().filter_map(|call| call.strip_prefix("destroying destroy ")).map(str::to_owned).collect()
 }
 
-/// REQ-MUR-16, REQ-MUR-21, REQ-MUR-86: a child that depends on its parent's destruction outlives it, whatever the policy.
+/// REQ-MUR-16, REQ-MUR-19, REQ-MUR-21, REQ-MUR-86: a child that depends on its parent's destruction outlives it,
+/// whatever the policy.
 #[tokio::test]
 async fn a_child_that_hears_of_its_parent_goes_after_it() {
     for policy in ["", "Foreground", "Background"] {
