@@ -218,6 +218,26 @@ async fn a_veto_for_a_follower_of_an_orphan() {
     }
 }
 
+/// Who rests on an owner that may still be saved waits until that is settled, and nobody waits for it meanwhile.
+#[tokio::test]
+async fn an_accused_owner_with_steps_beside_a_waiting_one() {
+    let (world, hooks) = stage().await;
+    let mut settings = quick("tests");
+    settings.orphan_grace = std::time::Duration::from_secs(5);
+    let mut collecting = Collecting::with(&world, settings, hooks.clone());
+    let root = make(&world, "root", &[]).await;
+    let orphan = make(&world, "orphan", &[("gone", "never-was")]).await;
+    make(&world, "both", &[("root", &root), ("orphan", &orphan)]).await;
+    collecting.settled(&world).await;
+    pass(&world, 10).await;
+    delete(&world, "configmaps/root", "Foreground").await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, Vec::<String>::new(), "{:?}", hooks.heard());
+    let heard = hooks.heard();
+    let at = |name: &str| heard.iter().position(|call| *call == format!("destroying destroy {name}"));
+    assert!(heard.len() == 3 && at("root").is_some() && at("orphan") < at("both"), "{heard:?}");
+}
+
 /// REQ-MUR-35, REQ-MUR-37, REQ-MUR-38, REQ-MUR-72: what is destroyed is destroyed after a restart of everything, too.
 #[tokio::test]
 async fn destroyed_for_good() {
