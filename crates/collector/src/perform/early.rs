@@ -27,24 +27,6 @@ pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Fin
     owners
 }
 
-/// The owners on whose end the death of a life rests, and that may still be saved, because they are only accused and take
-/// steps. It is left alone until that is settled; and they do not wait for it, as it may outlive them.
-pub(super) fn undecided(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> Vec<LifeId> {
-    let judgement = &decision.judgement;
-    if !decision.accuses_some || finding.marked || judgement.follows_owners(snapshot, finding.life) {
-        return Vec::new();
-    }
-    let saveable = |owner: &LifeId| {
-        let owner = judgement.doomed.get(owner).filter(|owner| !snapshot.is_marked(owner.life));
-        owner.is_some_and(|owner| {
-            owner.detector == Detector::Orphaned
-                && owner.policy == Policy::Background
-                && has_steps(snapshot, owner.life)
-        })
-    };
-    rests_on(snapshot, judgement, finding).into_iter().filter(saveable).collect()
-}
-
 /// Who has to be marked early. What is only accused and takes steps is not: it can still be saved.
 pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId> {
     let judgement = &decision.judgement;

@@ -50,9 +50,6 @@ pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn 
         writes.next_stage();
         for step in layer {
             let finding = &step.finding;
-            if !early::undecided(snapshot, decision, finding).is_empty() {
-                continue;
-            }
             if early.contains(&step.life) {
                 let judgement = &decision.judgement;
                 let item = early::mark(snapshot, judgement, finding, &sign.signature(finding));
@@ -175,14 +172,7 @@ impl<'a> Turns<'a> {
     ) {
         let accused = |step: &&Step| decision.accuses(snapshot, &step.finding);
         let outside = |life: &LifeId| !group.members.iter().any(|step| step.life == *life);
-        let rests = |one: &LifeId, on: LifeId| {
-            let finding = decision.judgement.doomed.get(one);
-            finding.is_some_and(|finding| early::undecided(snapshot, decision, finding).contains(&on))
-        };
-        let waits = |step: &Step| {
-            let before = |life: &&LifeId| snapshot.contains(**life) && outside(life);
-            step.after.iter().filter(before).any(|life| !rests(life, step.life))
-        };
+        let waits = |step: &Step| step.after.iter().any(|life| snapshot.contains(*life) && outside(life));
         if group.members.iter().filter(accused).any(waits) {
             // That its end is inevitable is told when those before it are seen to be gone, not when they should be.
             return;
@@ -201,33 +191,6 @@ impl<'a> Turns<'a> {
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
         self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
         self.stepping.push(group);
-    }
-
-    /// The turn of a group that simply goes. Whether all of it does.
-    fn go(
-        &mut self,
-        snapshot: &Snapshot,
-        decision: &'a Decision,
-        marked_now: &HashSet<LifeId>,
-        group: &'a Group,
-        sign: &dyn Sign,
-    ) -> bool {
-        let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();
-        let mut all_go = true;
-        for step in &group.members {
-            let marked = step.finding.marked || marked_now.contains(&step.life);
-            let foreign = items::is_held_by_others(snapshot, step.life);
-            all_go &= !foreign;
-            if foreign && marked {
-                self.stuck.push(step.life);
-            }
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
-                all_go = false;
-                continue;
-            }
-            self.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
-        }
-        all_go
     }
 
     /// The write that removes somebody, or marks it, or takes off what is ours.
@@ -265,10 +228,6 @@ impl<'a> Turns<'a> {
     }
 }
 
-fn first_of(group: &Group) -> Option<LifeId> {
-    group.members.first().map(|step| step.life)
-}
-
 /// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
@@ -280,7 +239,7 @@ pub(crate) fn turns<'a>(
     let staying = Staying::new(snapshot, decision);
     let mut progress = Progress::new(&decision.plan);
     let mut queue: VecDeque<(&Group, usize)> = progress.ready().map(|group| (group, 0)).collect();
-    let (mut stage, mut seen) = (0, HashSet::new());
+    let mut stage = 0;
     while let Some((group, of)) = queue.pop_front() {
         if of > stage {
             turns.writes.next_stage();
@@ -288,15 +247,6 @@ pub(crate) fn turns<'a>(
         }
         let unwarned = |step: &Step| !step.finding.marked && decision.unwarned.contains(&step.finding.root);
         if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
-            continue;
-        }
-        let undecided = |step: &'a Step| early::undecided(snapshot, decision, &step.finding);
-        let undecided: Vec<LifeId> = group.members.iter().flat_map(undecided).collect();
-        if !undecided.is_empty() {
-            // Those come first, though the plan has them later.
-            let uid = |life: LifeId| snapshot.uid(life);
-            let groups = undecided.into_iter().filter_map(|life| decision.plan.group_of(&uid(life)));
-            queue.extend(groups.filter(|group| seen.insert(first_of(group))).map(|group| (group, stage + 1)));
             continue;
         }
         // Who was marked early is seen with its mark first.
@@ -320,8 +270,23 @@ pub(crate) fn turns<'a>(
             turns.step(snapshot, decision, marked_now, group, sign);
             continue;
         }
-        if turns.go(snapshot, decision, marked_now, group, sign) {
-            let free = group.members.iter().flat_map(|step| progress.gone(step.life));
+        let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();
+        let mut all_go = true;
+        for step in &group.members {
+            let marked = step.finding.marked || marked_now.contains(&step.life);
+            let foreign = items::is_held_by_others(snapshot, step.life);
+            all_go &= !foreign;
+            if foreign && marked {
+                turns.stuck.push(step.life);
+            }
+            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+                all_go = false;
+                continue;
+            }
+            turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
+        }
+        if all_go {
+            let free = together.into_iter().flat_map(|life| progress.gone(life));
             queue.extend(free.map(|group| (group, stage + 1)));
         }
     }
