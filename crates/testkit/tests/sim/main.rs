@@ -32,6 +32,14 @@ const MATTERS: [&str; 12] = [
     "removals",
 ];
 
+/// Worlds that are known to fail, and how; the collector's tests have the same in small, ignored. One that passes, or
+/// fails in another way, is an error: this list only ever shrinks.
+const KNOWN: [(u64, &str); 1] = [(1367, "requests and no end")];
+
+fn known(seed: u64) -> Option<&'static str> {
+    KNOWN.iter().find(|(known, _)| *known == seed).map(|(_, how)| *how)
+}
+
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
@@ -75,6 +83,10 @@ fn whatever_goes_wrong() {
             eprintln!("{ran} worlds in {:.0?}, {} failed", started.elapsed(), failed.len());
         }
         match run(seed) {
+            Ok(_) if known(seed).is_some() => panic!("{seed} passes now: take it off the list of the known"),
+            Err(failure) if known(seed).is_some_and(|how| failure.what[0].contains(how)) => {
+                eprintln!("{seed} is known to fail: {}", failure.what[0]);
+            }
             Ok(counted) => {
                 counted.0.into_iter().for_each(|(what, times)| *figures.entry(what).or_default() += times)
             }
