@@ -83,6 +83,11 @@ impl Decision {
         self.late_owners.contains_key(&life)
     }
 
+    /// Whether this one of its owners goes after it.
+    pub(crate) fn goes_late(&self, life: LifeId, owner: LifeId) -> bool {
+        self.late_owners.get(&life).is_some_and(|late| late.contains(&owner))
+    }
+
     /// Proves the plan with other code than that which made it. Nothing is written before.
     pub(crate) fn prove(&self, snapshot: &Snapshot) -> Result<(), Unproved> {
         plan::check(snapshot, &self.judgement, &self.plan).map_err(Unproved)
@@ -94,6 +99,9 @@ impl Decision {
         for owner in self.late_owners.get(&finding.life).into_iter().flatten() {
             let uid = snapshot.uid(*owner).0;
             item.absent.retain(|absent| *absent != uid);
+            if !self.judgement.follows_owners(snapshot, finding.life) {
+                item.marked.push(uid);
+            }
         }
         item
     }

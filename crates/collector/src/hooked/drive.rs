@@ -236,10 +236,14 @@ impl Collector {
                         let item = self.mark_item(decision, life);
                         writes.push((uid.clone(), life, Event::Marked, item));
                     }
-                    Action::Release => writes.extend(
-                        self.release_item(decision, life, &state)
-                            .map(|item| (uid.clone(), life, Event::Released, item)),
-                    ),
+                    Action::Release => match self.release_item(decision, life, &state) {
+                        Some(item) => writes.push((uid.clone(), life, Event::Released, item)),
+                        None => {
+                            // Its mark is not seen yet, and nothing else condemns it: it is released when it is seen.
+                            self.actives.drop(&uid);
+                            self.rest();
+                        }
+                    },
                     Action::Forget => self.actives.drop(&uid),
                     Action::CancelCollection { reason, .. } => {
                         self.spare(decision, Uid(uid.clone()));

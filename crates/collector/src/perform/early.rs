@@ -1,7 +1,7 @@
 //! Owners that are marked although they could go at once: somebody who goes before them, or with them, dies of their
 //! end, too, and rests on what cannot be taken back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use sexton_lifecycle::destruction::{Stage, State};
 use sexton_lifecycle::plan::Group;
@@ -27,6 +27,38 @@ pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Fin
     owners
 }
 
+/// The owners that have to be marked before a life may be: those on whose end its death rests, and that do not go
+/// before it.
+pub(super) fn marked_before(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> Vec<LifeId> {
+    let judgement = &decision.judgement;
+    let mut owners = rests_on(snapshot, judgement, finding);
+    let late = |owner: &LifeId| decision.goes_late(finding.life, *owner);
+    owners.retain(|owner| late(owner) || !judgement.follows(snapshot, finding.life, *owner));
+    owners
+}
+
+/// Whether an owner goes before a life although others wait for the life. As long as it is there the life has no mark.
+pub(super) fn is_preceded(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> bool {
+    let judgement = &decision.judgement;
+    !judgement.follows_owners(snapshot, finding.life)
+        && rests_on(snapshot, judgement, finding).into_iter().any(|owner| {
+            judgement.follows(snapshot, finding.life, owner) && !decision.goes_late(finding.life, owner)
+        })
+}
+
+/// Whether a life may be marked now: the owners that would have to be marked before it are. Asking earlier would only be
+/// refused.
+pub(super) fn may_be_marked(
+    snapshot: &Snapshot,
+    decision: &Decision,
+    finding: &Finding,
+    marked: &HashSet<LifeId>,
+) -> bool {
+    let is_marked = |owner: &LifeId| snapshot.is_marked(*owner) || marked.contains(owner);
+    decision.judgement.follows_owners(snapshot, finding.life)
+        || marked_before(snapshot, decision, finding).iter().all(is_marked)
+}
+
 /// Who has to be marked early. What is only accused and takes steps is not: it can still be saved.
 pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId> {
     let judgement = &decision.judgement;
@@ -36,7 +68,7 @@ pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId
         decision.plan.steps().map(|step| &step.finding).filter(before_owners).collect();
     let mut early = BTreeSet::new();
     while let Some(finding) = work.pop() {
-        let owners = rests_on(snapshot, judgement, finding).into_iter();
+        let owners = marked_before(snapshot, decision, finding).into_iter();
         for owner in owners.filter(|owner| !snapshot.is_marked(*owner)) {
             let Some(owner) = judgement.doomed.get(&owner) else { continue };
             let steps = owner.detector == Detector::Orphaned && has_steps(snapshot, owner.life);

@@ -118,8 +118,12 @@ pub(crate) fn delete(
                 false => {
                     // Should one be saved at the last moment, or leave behind what it owns after all, so is whoever
                     // would have followed it.
-                    let marked = rests_on(snapshot, judgement, finding).into_iter();
-                    Item { marked: marked.map(|owner| snapshot.uid(owner).0).collect(), owners, ..item }
+                    let first = |owner: &LifeId| judgement.follows(snapshot, finding.life, *owner);
+                    let (absent, marked): (Vec<LifeId>, Vec<LifeId>) =
+                        rests_on(snapshot, judgement, finding).into_iter().partition(first);
+                    let uids =
+                        |owners: Vec<LifeId>| owners.into_iter().map(|owner| snapshot.uid(owner).0).collect();
+                    Item { absent: uids(absent), marked: uids(marked), owners, ..item }
                 }
             }
         }

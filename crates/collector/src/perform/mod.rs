@@ -45,16 +45,24 @@ pub(crate) trait Sign {
 pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn Sign) -> Writes<'a> {
     let mut writes = Writes::default();
     strips(&mut writes, snapshot, decision);
-    let early = early::early(snapshot, decision);
+    let (early, mut marked) = (early::early(snapshot, decision), HashSet::new());
     for layer in causes_first(decision) {
         writes.next_stage();
         for step in layer {
             let finding = &step.finding;
+            let marks = early.contains(&step.life) || needs_mark(finding);
+            if !marks
+                || !early::may_be_marked(snapshot, decision, finding, &marked)
+                || early::is_preceded(snapshot, decision, finding)
+            {
+                continue;
+            }
+            marked.insert(step.life);
             if early.contains(&step.life) {
                 let judgement = &decision.judgement;
                 let item = early::mark(snapshot, judgement, finding, &sign.signature(finding));
                 writes.alone(step.life, item);
-            } else if needs_mark(finding) {
+            } else {
                 delete(&mut writes, snapshot, decision, finding, sign);
             }
         }
@@ -247,6 +255,12 @@ pub(crate) fn turns<'a>(
         }
         let unwarned = |step: &Step| !step.finding.marked && decision.unwarned.contains(&step.finding.root);
         if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
+            continue;
+        }
+        let unsettled = |step: &Step| {
+            !step.finding.marked && !early::may_be_marked(snapshot, decision, &step.finding, marked_now)
+        };
+        if group.members.iter().any(unsettled) {
             continue;
         }
         // Who was marked early is seen with its mark first.

@@ -165,11 +165,25 @@ impl Judgement {
     pub fn follows_owners(&self, snapshot: &Snapshot, life: LifeId) -> bool {
         let Some(finding) = self.doomed.get(&life) else { return false };
         let over_owners = matches!(finding.cause, Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. });
-        let waits = |owner: LifeId| {
-            let owner = self.doomed.get(&owner);
-            owner.is_none_or(|owner| matches!(owner.policy, Policy::Cascade | Policy::Foreground))
-        };
-        over_owners && !snapshot.owner_lives(life).any(waits)
+        over_owners && snapshot.owner_lives(life).all(|owner| self.goes_first(owner))
+    }
+
+    /// Whether a life goes after this one of its owners, though another may wait for it: each of them would keep it, and
+    /// this one may still be saved. What is marked cannot come back any more, and holds nobody up.
+    pub fn follows(&self, snapshot: &Snapshot, life: LifeId, owner: LifeId) -> bool {
+        if self.follows_owners(snapshot, life) {
+            return true;
+        }
+        let Some(finding) = self.doomed.get(&life).filter(|finding| !finding.marked) else { return false };
+        let Cause::OwnerDoomed { owner: cause } = finding.cause else { return false };
+        let taken_along = self.doomed.get(&cause).is_none_or(|cause| cause.policy == Policy::Cascade);
+        !taken_along && self.goes_first(owner)
+    }
+
+    /// Whether it dies, and waits for nobody whom it owns.
+    fn goes_first(&self, owner: LifeId) -> bool {
+        let owner = self.doomed.get(&owner);
+        owner.is_some_and(|owner| !matches!(owner.policy, Policy::Cascade | Policy::Foreground))
     }
 
     /// Whether the life is to die.

@@ -94,12 +94,11 @@ impl<'a> Doomed<'a> {
     }
 
     fn owners(&self, node: Node, life: LifeId, edges: &mut Vec<(Node, Node, Relation)>) {
-        let follows = self.judgement.follows_owners(self.snapshot, life);
         let seen = self.snapshot.life(life);
         for reference in &seen.owners {
             let Ownership::Valid(owner) = self.snapshot.ownership(seen, reference) else { continue };
             let Some(number) = self.number(owner).filter(|number| *number != node) else { continue };
-            edges.push(match follows {
+            edges.push(match self.judgement.follows(self.snapshot, life, owner) {
                 true => (number, node, Relation::Background),
                 false => (node, number, Relation::Owner),
             });

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::json;
 use sexton_model::hook::Call;
 use sexton_testkit::collecting::quick;
 use sexton_testkit::{Collecting, Gate, Scripted, World};
@@ -123,4 +124,28 @@ async fn it_does_not_hear_the_answer_of_any_write() {
     assert_eq!(counts.len(), ALL.len(), "{counts:?}");
     // Whoever ended left one tombstone.
     assert_eq!(records(&world, "tombstones").await.len(), 3);
+}
+
+/// Of whose end was told that nothing can be done about it goes, even if it is protected at the last moment: its mark
+/// rests on nothing that is judged in that round, and it is released when the mark is seen.
+#[tokio::test]
+async fn protected_when_it_is_too_late() {
+    let world = World::embedded().await;
+    let late = make_with(&world, "late", &[("gone", "never-was")], json!({})).await;
+    // Somebody depends on it and wants to hear nothing.
+    let depends = json!([{"target": "ConfigMap/late"}]).to_string();
+    make_with(&world, "ear", &[], json!({"annotations": {"sexton.dev/destruction-dependencies": depends}}))
+        .await;
+    let told = json!({"uid": late, "origin": "accused", "stage": "marking"});
+    let journal = json!({"v": 1, "state": told}).to_string();
+    let patch = json!({"patch": {"annotations": {"sexton.dev/destruction": journal}}});
+    let item = json!({"resource": "configmaps", "namespace": "default", "name": "late", "uid": late, "action": patch});
+    world.create("/apis/sexton.dev/v1/bulk", &json!({"items": [item]})).await.expect(200);
+    world
+        .merge("configmaps/late", &json!({"metadata": {"annotations": {"sexton.dev/protect": "true"}}}))
+        .await
+        .expect(200);
+    let mut collecting = Collecting::scripted(&world, &Arc::new(Scripted::default()));
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["ear"]);
 }

@@ -220,7 +220,6 @@ async fn a_veto_for_a_follower_of_an_orphan() {
 
 /// Who rests on an owner that may still be saved waits until that is settled, and nobody waits for it meanwhile.
 #[tokio::test]
-#[ignore = "the plan has such an owner after whoever rests on it, and neither begins"]
 async fn an_accused_owner_with_steps_beside_a_waiting_one() {
     let (world, hooks) = stage().await;
     let mut settings = quick("tests");

@@ -27,7 +27,7 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
             add(life, class, Relation::Class);
         }
         for dependent in snapshot.valid_dependents(life) {
-            if held_up.contains(&dependent) {
+            if held_up.contains(&dependent) && !rests_on(snapshot, judgement, dependent, life) {
                 add(dependent, life, Relation::Owner);
             } else {
                 add(life, dependent, Relation::Background);
@@ -75,4 +75,21 @@ fn held_up(snapshot: &Snapshot, judgement: &Judgement) -> HashSet<LifeId> {
         }
     }
     held_up
+}
+
+/// Whether it is not certain that a life dies before this owner of it has: there is no mark on it, nobody takes it along
+/// whatever others say, and the owner waits for nobody.
+fn rests_on(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, owner: LifeId) -> bool {
+    let at_once = |one: LifeId| {
+        let policy = judgement.doomed.get(&one).map(|finding| finding.policy);
+        matches!(policy, Some(Policy::Background | Policy::Orphan))
+    };
+    let rests = judgement.doomed.get(&life).is_some_and(|finding| match finding.cause {
+        Cause::OwnerDoomed { owner } => {
+            let waits = judgement.doomed.get(&owner).is_some_and(|one| one.policy == Policy::Foreground);
+            !finding.marked && (waits || at_once(owner))
+        }
+        _ => false,
+    });
+    rests && at_once(owner) && snapshot.contains(owner)
 }
