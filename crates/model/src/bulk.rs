@@ -78,6 +78,9 @@ pub struct Item {
     /// The life must not be protected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unprotected: bool,
+    /// The life must have exactly these annotations; `None` means that it must not have that one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotated: Annotations,
     /// If the life is marked already, it stays as it is: what is to follow was decided by whoever marked it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmarked: bool,
@@ -232,6 +235,8 @@ pub mod reason {
     pub const NOT_MARKED: &str = "NotMarked";
     /// The life is protected.
     pub const PROTECTED: &str = "Protected";
+    /// The annotations of the life are others now.
+    pub const ANNOTATIONS_CHANGED: &str = "AnnotationsChanged";
     /// Something refers to the life.
     pub const STILL_REFERENCED: &str = "StillReferenced";
 }

@@ -3,6 +3,7 @@
 //! Pure: no IO, no async, no clock, no randomness. Everything here is a value or a function of values.
 //! It must not know how things are stored, served or collected.
 
+pub mod accusation;
 pub mod bulk;
 pub mod class;
 pub mod collection;

@@ -16,6 +16,8 @@ pub const COLLECTION: &str = "sexton.dev/collection";
 pub const APPROVED: &str = "sexton.dev/approved";
 /// What somebody wants of the collector about a blocked life: to try again, or to give something up.
 pub const REQUEST: &str = "sexton.dev/request";
+/// Somebody who looked for garbage says that this is some: see [`crate::accusation`].
+pub const ACCUSED: &str = "sexton.dev/accused";
 /// Which deployment put an object last.
 pub const DEPLOYMENT_ID: &str = "sexton.dev/deployment-id";
 /// Where an object stands in its module; higher ones go first.

@@ -215,6 +215,14 @@ impl Status {
         Status::new(409, reason::NOT_MARKED, message).about(kind, name)
     }
 
+    /// 409: an annotation is another than that on which the caller's judgement rests.
+    pub fn annotations_changed(kind: &GroupResource, name: &str, annotation: &str) -> Status {
+        let message = format!(
+            "Operation cannot be fulfilled on {kind} \"{name}\": its annotation {annotation} is another now"
+        );
+        Status::new(409, reason::ANNOTATIONS_CHANGED, message).about(kind, name)
+    }
+
     /// 409: it is protected.
     pub fn protected(kind: &GroupResource, name: &str) -> Status {
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": it is protected");

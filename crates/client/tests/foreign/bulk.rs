@@ -34,6 +34,7 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         owners: None,
         marked: Vec::new(),
         unprotected: false,
+        annotated: Annotations::new(),
         unmarked: false,
         action,
         tombstone: None,

@@ -56,6 +56,7 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         owners: None,
         marked: Vec::new(),
         unprotected: false,
+        annotated: BTreeMap::new(),
         unmarked: false,
         action,
         tombstone: None,

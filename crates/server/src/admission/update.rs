@@ -1,7 +1,7 @@
 //! What an update may not do, and what nobody but the collector may write.
 
 use serde_json::Value;
-use sexton_model::marks::OF_THE_COLLECTOR;
+use sexton_model::marks::{ACCUSED, OF_THE_COLLECTOR};
 use sexton_model::{Document, FieldError};
 
 use super::Change;
@@ -26,6 +26,12 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
         if change.new.annotation(name) != was {
             errors.push(of_the_collector(name));
         }
+    }
+    // An accusation can be taken off by anybody. It cannot be copied to somebody else with the rest of a document.
+    let accused = change.new.annotation(ACCUSED);
+    if accused.is_some() && accused != change.old.and_then(|old| old.annotation(ACCUSED)) {
+        let detail = "is written by whoever looks for garbage only; leave it out";
+        errors.push(FieldError::forbidden(format!("metadata.annotations[{ACCUSED}]"), detail));
     }
 }
 

@@ -33,6 +33,14 @@ impl Live {
         value.is_some_and(|value| !value.is_empty() && value != "false")
     }
 
+    /// An annotation that is not what the item says.
+    pub(super) fn changed_annotation<'a>(&self, item: &'a Item) -> Option<&'a str> {
+        let annotations = self.0.pointer("/metadata/annotations");
+        let value = |name: &str| annotations.and_then(|all| all.get(name)).and_then(Value::as_str);
+        let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
+        item.annotated.iter().find(differs).map(|(name, _)| name.as_str())
+    }
+
     pub(super) fn finalizers(&self) -> Vec<String> {
         let list = self.0.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
         list.filter_map(Value::as_str).map(str::to_owned).collect()

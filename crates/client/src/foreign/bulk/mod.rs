@@ -237,6 +237,7 @@ mod tests {
             owners: None,
             marked: Vec::new(),
             unprotected: false,
+            annotated: Annotations::new(),
             unmarked: false,
             action: Action::Delete { policy: None, annotations: Annotations::new() },
             tombstone: None,

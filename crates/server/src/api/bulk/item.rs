@@ -207,10 +207,23 @@ fn check_life(target: &Target, Asked { item, name, uid }: Asked<'_>, current: &O
             return Err(Status::owners_changed(&target.kind.resource, name, &owners).into());
         }
     }
+    if let Some(other) = changed_annotation(item, current)? {
+        return Err(Status::annotations_changed(&target.kind.resource, name, other).into());
+    }
     if item.unprotected && is_protected(current)? {
         return Err(Status::protected(&target.kind.resource, name).into());
     }
     Ok(())
+}
+
+/// An annotation that is not what the caller thinks.
+fn changed_annotation<'a>(item: &'a Item, current: &Object) -> Result<Option<&'a str>> {
+    if item.annotated.is_empty() {
+        return Ok(None);
+    }
+    let document = current.document()?;
+    let differs = |(name, value): &(&String, &Option<String>)| document.annotation(name) != value.as_deref();
+    Ok(item.annotated.iter().find(differs).map(|(name, _)| name.as_str()))
 }
 
 fn is_protected(current: &Object) -> Result<bool> {
