@@ -53,16 +53,22 @@ impl Collector {
                 self.close_circle(group);
             }
         }
-        self.find_again(decision);
+        self.find_again(decision, now);
         self.rescue(decision);
     }
 
-    /// Whoever was accused by somebody before us, and is not any more: saved, or too late.
-    fn find_again(&mut self, decision: &Decision) {
+    /// Whoever was accused, perhaps by somebody before us, and is not any more: saved, or too late. Then it goes on.
+    fn find_again(&mut self, decision: &Decision, now: i64) {
         let snapshot = &self.view.snapshot;
         for life in self.view.accused().filter(|life| !decision.judgement.dooms(*life)) {
-            if let Err(error) = self.actives.open(snapshot, life) {
-                tracing::error!(%error, life = %snapshot.key(life), "a journal cannot be read");
+            match self.actives.open(snapshot, life) {
+                Ok(active) if (Stage::Notifying..=Stage::Released).contains(&active.state.stage) => {
+                    listen(active, snapshot, life, now);
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(%error, life = %snapshot.key(life), "a journal cannot be read");
+                }
             }
         }
     }
@@ -95,16 +101,7 @@ impl Collector {
         } else if marked && active.state.origin == Origin::Accused {
             active.take(&Event::Asked);
         }
-        let heard = active.hear_request(snapshot.request(life));
-        if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
-            active.take(&event);
-        }
-        for uid in left(snapshot, life, &active.state) {
-            active.take(&Event::Left { uid });
-        }
-        if destruction::due(&active.state).is_some_and(|due| due <= now) {
-            active.take(&Event::Tick { now });
-        }
+        listen(active, snapshot, life, now);
         if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
             active.take_turn(subscribers(snapshot, life), together);
         }
@@ -347,6 +344,20 @@ impl Collector {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }
         Some(item)
+    }
+}
+
+/// What somebody asked for about a life, who left, and what is due by the clock.
+fn listen(active: &mut Active, snapshot: &Snapshot, life: LifeId, now: i64) {
+    let heard = active.hear_request(snapshot.request(life));
+    if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
+        active.take(&event);
+    }
+    for uid in left(snapshot, life, &active.state) {
+        active.take(&Event::Left { uid });
+    }
+    if destruction::due(&active.state).is_some_and(|due| due <= now) {
+        active.take(&Event::Tick { now });
     }
 }
 
