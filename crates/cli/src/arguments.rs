@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, plan, protect, put, resume,
-    serve, subscribe, version, watch, why,
+    apply, backup, collect, collections, delete, destroy, force, get, graph, kinds, kubeconfig, modules,
+    plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -23,9 +23,13 @@ pub(crate) struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Apply(Box<apply::Args>),
     Get(get::Args),
     Put(put::Args),
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
+    Destroy(destroy::Args),
+    Modules(modules::Args),
+    Transfer(transfer::Args),
     Delete(delete::Args),
     Resume(resume::Args),
     Why(why::Args),
