@@ -71,14 +71,11 @@ fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
     named.map(|(uid, _)| uid.0).collect()
 }
 
-/// The owners to whom a life that lives on refers no longer after this round: all of them when for none there is a way
-/// back, and before that those who leave it behind. They may have to go before the others can.
+/// The owners to whom a life that lives on refers no longer after this round: those for whom there is no way back. The
+/// others may have to wait until these are gone.
 pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
-    let leaves_behind = |uid: &&Uid| {
-        let owner = snapshot.get(uid).filter(|owner| snapshot.is_marked(*owner));
-        owner.is_some_and(|owner| snapshot.policy(owner) == Some(Policy::Orphan))
-    };
-    strip.owners.iter().filter(|uid| strip.ready || leaves_behind(uid)).map(|uid| uid.0.clone()).collect()
+    let lost = |uid: &&Uid| strip.ready || snapshot.get(uid).is_none_or(|owner| snapshot.is_marked(owner));
+    strip.owners.iter().filter(lost).map(|uid| uid.0.clone()).collect()
 }
 
 /// A life lives on and loses references, as long as its owners are those by which that was decided.
@@ -107,9 +104,19 @@ pub(crate) fn delete(
     };
     let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
     let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
-    match finding.cause {
+    match &finding.cause {
         // What somebody asked for by name was protected at the door, or not at all.
         Cause::Asked => Item { unprotected: false, unmarked: false, ..item },
+        Cause::Accused { accused } => {
+            // As long as it is accused of the same, and carries the same mark: a put takes that back.
+            let said = &accused.said;
+            let annotated = BTreeMap::from([
+                (marks::ACCUSED.to_owned(), Some(accused.text.clone())),
+                (marks::DEPLOYMENT_ID.to_owned(), said.deployment.clone()),
+            ]);
+            let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.life, false));
+            Item { absent: said.absent.clone(), owners, annotated, ..item }
+        }
         // What lies in something that is marked goes, whoever owns it.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
