@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sexton_client::resources::{DeleteAsk, DeleteError, PutError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
+use sexton_model::Policy;
 use sexton_model::bulk::Epoch;
 use sexton_model::module::PREFIX;
 use sexton_model::time;
@@ -158,7 +159,8 @@ impl ModuleLease {
 
     /// Removes it for good, once there is no module any more.
     pub(super) async fn remove(&self) -> Result<(), LeaseError> {
-        match self.resources().delete(&self.place, &self.name, &DeleteAsk::default()).await {
+        let ask = DeleteAsk { policy: Some(Policy::Background), ..DeleteAsk::default() };
+        match self.resources().delete(&self.place, &self.name, &ask).await {
             Ok(_) | Err(DeleteError::NotFound(_)) => Ok(()),
             Err(DeleteError::Changed(status)) => Err(self.failed(CallError::Refused(status))),
             Err(DeleteError::Call(error)) => Err(self.failed(error)),

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 use sexton_client::resources::{DeleteAsk, DeleteError, ListAsk, ListError, PutError, text};
 use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
+use sexton_model::Policy;
 use sexton_model::module::{KIND, ModuleSpec, ModuleStatus, PREFIX, RESOURCE};
 
 use super::lease::{LeaseError, NAMESPACE, call_error};
@@ -183,7 +184,9 @@ impl Records {
     pub(super) async fn remove(&self, record: &ModuleRecord) -> Result<(), RecordsError> {
         let name = &record.spec.manager;
         let version = Some(record.version().to_owned()).filter(|version| !version.is_empty());
-        let ask = DeleteAsk { resource_version: version, ..DeleteAsk::default() };
+        // Nothing belongs to a record: it goes at once.
+        let policy = Some(Policy::Background);
+        let ask = DeleteAsk { policy, resource_version: version, ..DeleteAsk::default() };
         match self.resources.delete(&self.place, &self.object_name(name), &ask).await {
             Ok(_) | Err(DeleteError::NotFound(_)) => Ok(()),
             Err(DeleteError::Changed(_)) => Err(RecordsError::Changed(name.clone())),
