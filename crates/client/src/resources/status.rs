@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use sexton_model::Status;
 
-use super::{Place, Resources};
+use super::{Place, PutError, Resources};
 use crate::call::{Call, CallError};
 
 /// Why a status was not written.
@@ -52,5 +52,19 @@ impl Resources {
         let call = Call::new(Method::PATCH, format!("{}/status", place.path_of(name)))
             .body("application/json-patch+json", &Value::Array(operations));
         Ok(call.send(&self.client).await?.value)
+    }
+
+    /// Replaces the status of an object, if the version in the document is still the current one.
+    ///
+    /// # Errors
+    /// See [`PutError`].
+    pub async fn replace_status(
+        &self,
+        place: &Place,
+        name: &str,
+        document: &Value,
+    ) -> Result<Value, PutError> {
+        let path = format!("{}/status", place.path_of(name));
+        Ok(Call::new(Method::PUT, path).body("application/json", document).send(&self.client).await?.value)
     }
 }

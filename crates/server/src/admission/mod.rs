@@ -6,6 +6,7 @@ mod classes;
 mod holds;
 mod limits;
 mod metadata;
+mod modules;
 mod owners;
 mod prepare;
 mod update;
@@ -57,6 +58,8 @@ const CHECKS: &[Check] = &[
     definition,
     // Code that cannot be run is refused now, not found out when an object has to end.
     classes::class,
+    // A scope without its own manager would sweep what belongs to others.
+    modules::module,
 ];
 
 /// What a verb of ours puts on an object, which is otherwise as it was, must be such as anybody may put on.

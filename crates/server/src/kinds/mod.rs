@@ -52,6 +52,8 @@ pub enum Special {
     Definition,
     /// Gives code to another kind.
     Class,
+    /// Records what is deployed together.
+    Module,
     /// Has a write-only `stringData`.
     Secret,
     /// Cannot own or be owned in a way that matters; deletes at once.
