@@ -56,7 +56,11 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let module = &args.module;
     let buried = match destroyed.buried {
         true => Buried::Gone,
-        false => modules.bury(module).await.map_err(|error| failed(error, &args, settings))?,
+        false => {
+            // Kinds may have gone with the module.
+            let modules = Modules::open(tools(&world).await?).await?;
+            modules.bury(module).await.map_err(|error| failed(error, &args, settings))?
+        }
     };
     let took = time(started.elapsed());
     match buried {
@@ -122,7 +126,7 @@ async fn prepare(
 fn show(plan: &DestroyPlan, world: &World, names: &Names, output: &Output) -> Result<(), Failure> {
     output.talk(&format!("destroy {} on {}", plan.module, world.target));
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
-    let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(40);
+    let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
     for death in &deaths {
         let line = format!("{}  {}  {}", padded(&death.label, column), death.reason, ordinal(death.order));
         output.mark('-', Paint::Bad, &line)?;

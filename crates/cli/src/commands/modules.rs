@@ -154,7 +154,8 @@ async fn one(
         let counts = format!("{} objects, {} swept", sealed.count, sealed.swept);
         output.line(&format!("  sealed    {id}  {at}  by {by}, {counts}"))?;
     }
-    for past in &status.history {
+    let newest = status.sealed.as_ref().map(|sealed| sealed.deployment_id.as_str());
+    for past in status.history.iter().filter(|past| Some(past.deployment_id.as_str()) != newest) {
         let (id, at, by) = (&past.deployment_id, &past.at, &past.by);
         let counts = format!("{} objects, {} swept", past.count, past.swept);
         output.line(&format!("  {:<9} {id}  {at}  by {by}, {counts}", phase(past.phase)))?;

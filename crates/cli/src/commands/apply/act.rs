@@ -211,19 +211,19 @@ fn end(
         None if args.dry_gc => {
             format!("sealed, not swept: {} keep their order", count(deployed.swept.renumbered))
         }
-        None => format!("sealed {} swept {}", style.dot(), count(swept.gone)),
+        None => format!("sealed{}swept {}", style.dot(), count(swept.gone)),
     });
     facts.push(time(started.elapsed()));
     for kept in &deployed.swept.spared {
         let member = &kept.member;
         output.talk(&format!("  {}/{} was spared: {}", member.kind, member.name, kept.why));
     }
-    let dot = format!(" {} ", style.dot());
+    let dot = style.dot();
     match swept.left {
-        0 => output.mark('✔', Paint::Good, &facts.join(&dot)),
+        0 => output.mark('✔', Paint::Good, &facts.join(dot)),
         left => {
             facts.push(format!("{} still there", count(left)));
-            output.mark('!', Paint::Change, &facts.join(&dot))
+            output.mark('!', Paint::Change, &facts.join(dot))
         }
     }
 }

@@ -32,6 +32,7 @@ pub(crate) use show::deaths;
 /// reverse order. If anything cannot be put, nothing is swept. Exit codes: 1 if something was not put, 3 if nothing was
 /// done or something is in the way, 4 if part of the sweep is done, 5 if somebody else works on the module.
 #[derive(Debug, Clone, clap::Args)]
+#[group(id = "apply")]
 pub(crate) struct Args {
     /// A file of YAML or JSON documents, a directory of such files, or - for stdin
     #[arg(short, long = "filename", required = true, value_name = "FILE|DIR|-")]

@@ -124,17 +124,17 @@ impl Shown<'_> {
             true => format!("{} live, {} in this module", count(plan.in_scope), count(plan.puts.len())),
             false => format!("deployment {}", plan.deployment_id),
         };
-        format!("{manager} on {target} {dot} scope {} {dot} {round}\n", scope.join(","))
+        format!("{manager} on {target}{dot}scope {}{dot}{round}\n", scope.join(","))
     }
 
     fn destroyed(&self, style: Style, text: &mut String) {
         let deaths = self.deaths();
-        let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(40);
+        let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
         self.several(deaths.len(), text, |place| {
             let death = &deaths[place];
             let label = padded(&death.label, column);
             let order = ordinal(death.order);
-            let marks: String = death.marks.iter().map(|mark| format!(" {} {mark}", style.dot())).collect();
+            let marks: String = death.marks.iter().map(|mark| format!("{}{mark}", style.dot())).collect();
             let line = format!("- {label}  {}{marks}  {order}", death.reason);
             style.paint(&line, Paint::Bad)
         });
