@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    apply, backup, collect, collections, delete, destroy, force, get, graph, kinds, kubeconfig, modules,
-    plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
+    modules, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -23,6 +23,7 @@ pub(crate) struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Args),
     Apply(Box<apply::Args>),
     Get(get::Args),
     Put(put::Args),

@@ -7,8 +7,8 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    apply, backup, collect, collections, delete, destroy, force, get, graph, kinds, kubeconfig, modules,
-    plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
+    modules, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -61,6 +61,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
     match command {
         Command::Get(args) => get::run(args, settings, output).await,
         Command::Put(args) => put::run(args, settings, output).await,
+        Command::Demo(args) => demo::run(args, output).await,
         Command::Apply(args) => apply::run(*args, settings, output).await,
         Command::Plan(args) => plan::run(*args, settings, output).await,
         Command::Destroy(args) => destroy::run(args, settings, output).await,

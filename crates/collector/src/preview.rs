@@ -97,6 +97,9 @@ impl World {
         let method = class.destroy.as_ref()?;
         Some(match &method.run {
             // A whole script says less than its first words.
+            sexton_model::class::Run::Exec { argv, .. } if argv.get(1).is_some_and(|word| word == "-c") => {
+                format!("{} -c …", argv[0])
+            }
             sexton_model::class::Run::Exec { argv, .. } => {
                 let words = argv.join(" ");
                 cut(words.lines().next().unwrap_or_default(), SHOWN)

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod collect;
 pub(crate) mod collections;
 pub(crate) mod delete;
+pub(crate) mod demo;
 pub(crate) mod destroy;
 pub(crate) mod force;
 pub(crate) mod get;
