@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sexton_client::Resources;
 use sexton_collector::modules::{
@@ -158,6 +159,10 @@ pub(crate) struct Line {
     writes: Arc<AtomicUsize>,
     hung: Arc<Notify>,
     seen: Arc<Mutex<Vec<String>>>,
+    /// A word that is taken out of all real writes, as a webhook could.
+    stripped: Option<&'static str>,
+    /// Whether our group is missing from what the server says it has.
+    plain: bool,
 }
 
 impl Line {
@@ -172,7 +177,15 @@ impl Line {
             writes: Arc::default(),
             hung: Arc::default(),
             seen: Arc::default(),
+            stripped: None,
+            plain: false,
         }
+    }
+
+    /// Whatever is called so never arrives in a real write.
+    pub(crate) fn stripping(mut self, word: &'static str) -> Line {
+        self.stripped = Some(word);
+        self
     }
 
     /// The n-th write, counted from 1, meets this fate.
@@ -183,6 +196,12 @@ impl Line {
                 if is_write(request) && writes == number { fate } else { Fate::Passes }
             },
         )
+    }
+
+    /// The server does not tell that it has our kinds.
+    pub(crate) fn stripping_groups(mut self) -> Line {
+        self.plain = true;
+        self
     }
 
     pub(crate) fn client(&self) -> kube::Client {
@@ -231,7 +250,23 @@ impl Line {
             self.hung.notify_one();
             std::future::pending::<()>().await;
         }
+        let body = match self.stripped.filter(|_| is_write(&asked)) {
+            Some(word) => {
+                let bytes = body.collect().await?.to_bytes();
+                Body::from(String::from_utf8_lossy(&bytes).replace(word, "stripped.example.com/x"))
+            }
+            None => Body::new(body),
+        };
         let answer = self.router.clone().oneshot(Request::from_parts(parts, body)).await?;
+        if self.plain && asked.uri().path() == "/apis" {
+            let (parts, body) = answer.into_parts();
+            let mut groups: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
+            let list = groups["groups"].as_array_mut().unwrap();
+            list.retain(|group| group["name"] != "sexton.dev");
+            let mut answer = Response::new(Body::from(groups.to_string()));
+            answer.headers_mut().insert("content-type", parts.headers["content-type"].clone());
+            return Ok(answer);
+        }
         if fate == Fate::HangsAfter {
             self.hung.notify_one();
             std::future::pending::<()>().await;
