@@ -4,9 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
 use serde_json::Value;
-use sexton_client::resources::{ListAsk, text};
+use sexton_client::resources::{ListAsk, ListError, Listed, text};
 use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::module::Member;
 use sexton_model::marks;
@@ -60,17 +62,11 @@ pub(super) async fn look(
     let ask = ListAsk { labels: format!("{}={manager}", marks::MANAGER), ..ListAsk::default() };
     let wants_whole =
         |kind: &ServedKind| whole.contains(&(kind.resource.group.clone(), kind.resource.resource.clone()));
-    let lists = listable.into_iter().map(|kind| {
-        let (ask, whole) = (&ask, wants_whole(kind));
-        async move {
-            let place = Place::new(kind, None);
-            let listed = match whole {
-                true => resources.list(&place, ask).await,
-                false => resources.list_metadata(&place, ask).await,
-            };
-            (kind, whole, listed)
-        }
-    });
+    // A list of futures instead of a closure that makes them: whoever waits for this may be moved between threads.
+    let mut lists: Vec<BoxFuture<'_, _>> = Vec::new();
+    for kind in listable {
+        lists.push(list(resources, kind, &ask, wants_whole(kind)).boxed());
+    }
     let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
     let mut uids = BTreeSet::new();
     while let Some((kind, whole, listed)) = lists.next().await {
@@ -106,6 +102,20 @@ pub(super) async fn look(
 pub(super) fn slot_of(member: &Member) -> Slot {
     let (group, resource, namespace, name) = member.slot();
     (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
+}
+
+async fn list<'a>(
+    resources: &Resources,
+    kind: &'a ServedKind,
+    ask: &ListAsk,
+    whole: bool,
+) -> (&'a ServedKind, bool, Result<Listed<Vec<Value>>, ListError>) {
+    let place = Place::new(kind, None);
+    let listed = match whole {
+        true => resources.list(&place, ask).await,
+        false => resources.list_metadata(&place, ask).await,
+    };
+    (kind, whole, listed)
 }
 
 /// What matters of an object.

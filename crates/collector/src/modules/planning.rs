@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 use sexton_client::CallError;
@@ -15,7 +17,7 @@ use super::documents::Deployment;
 use super::look::{Looked, Slot, look, slot_of};
 use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
 use super::prepare::{NotPrepared, Prepared, prepare};
-use super::puts::{check_owners, judge};
+use super::puts::{Judged, check_owners, judge};
 use super::records::ModuleRecord;
 use super::victims::{divide, foresee, fuse};
 
@@ -56,21 +58,15 @@ impl Modules {
         documents: &[Prepared],
         looked: &mut Looked,
     ) -> Result<Vec<Option<Value>>, CallError> {
-        let found: Vec<(&Prepared, Option<Value>)> = documents
-            .iter()
-            .map(|document| (document, looked.objects.remove(&document.own_slot())))
-            .collect();
-        stream::iter(found)
-            .map(|(document, found)| async move {
-                match found {
-                    Some(object) => Ok(Some(object)),
-                    None if !document.wanted => Ok(None),
-                    None => self.tools.resources.find(&document.place, &document.entry.name).await,
-                }
-            })
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await
+        let mut found: Vec<BoxFuture<'_, Result<Option<Value>, CallError>>> = Vec::new();
+        for document in documents {
+            found.push(match looked.objects.remove(&document.own_slot()) {
+                Some(object) => ready(Ok(Some(object))).boxed(),
+                None if !document.wanted => ready(Ok(None)).boxed(),
+                None => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
+            });
+        }
+        stream::iter(found).buffered(AT_ONCE).try_collect().await
     }
 
     /// What each document comes to. All that is refused is found at once.
@@ -80,18 +76,11 @@ impl Modules {
         documents: &[Prepared],
         live: &[Option<Value>],
     ) -> Result<Vec<PlannedPut>, PlanError> {
-        let resources = &self.tools.resources;
-        let wanted = documents.iter().zip(live).filter(|(document, _)| document.wanted);
-        let wanted: Vec<(&Prepared, Option<&Value>)> =
-            wanted.map(|(document, live)| (document, live.as_ref())).collect();
-        let mut judged = stream::iter(wanted)
-            .map(|(document, live)| async move {
-                if let Some(refusal) = check_owners(resources, &self.kinds, document).await? {
-                    return Ok::<_, CallError>(Err(refusal));
-                }
-                judge(resources, deployment, document, live).await
-            })
-            .buffered(AT_ONCE);
+        let mut judging: Vec<BoxFuture<'_, Result<Judged, CallError>>> = Vec::new();
+        for (document, live) in documents.iter().zip(live).filter(|(document, _)| document.wanted) {
+            judging.push(self.judge_one(deployment, document, live.as_ref()).boxed());
+        }
+        let mut judged = stream::iter(judging).buffered(AT_ONCE);
         let (mut puts, mut refusals) = (Vec::new(), Vec::new());
         while let Some(next) = judged.next().await {
             match next? {
@@ -100,6 +89,19 @@ impl Modules {
             }
         }
         if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
+    }
+
+    async fn judge_one(
+        &self,
+        deployment: &Deployment,
+        document: &Prepared,
+        live: Option<&Value>,
+    ) -> Result<Judged, CallError> {
+        let resources = &self.tools.resources;
+        match check_owners(resources, &self.kinds, document).await? {
+            Some(refusal) => Ok(Err(refusal)),
+            None => judge(resources, deployment, document, live).await,
+        }
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {

@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
 use sexton_client::resources::PutAsk;
 use sexton_model::module::OnFailure;
@@ -33,7 +35,8 @@ impl Modules {
         let mut failed = Vec::new();
         for level in levels(&plan.documents, &plan.puts) {
             locked.check()?;
-            let mut puts = stream::iter(level).map(|at| work.put_one(at)).buffer_unordered(AT_ONCE);
+            let puts: Vec<BoxFuture<'_, _>> = level.map(|at| work.put_one(at).boxed()).collect();
+            let mut puts = stream::iter(puts).buffer_unordered(AT_ONCE);
             while let Some(result) = puts.next().await {
                 match result {
                     Some(Ok(PutAction::Create)) => deployed.created += 1,
