@@ -3,7 +3,7 @@
 //! It must not know when that code is called, or how a call is made.
 
 mod method;
-mod read;
+pub(crate) mod read;
 
 pub use method::{DEFAULT_DEADLINE, DEFAULT_OUTPUT, Method, Run};
 

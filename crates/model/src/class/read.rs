@@ -9,15 +9,15 @@ use serde_json::{Map, Value};
 use crate::invalid::FieldError;
 
 /// What was wrong so far.
-pub(super) type Errors = Vec<FieldError>;
+pub(crate) type Errors = Vec<FieldError>;
 
 /// The place of a field within another.
-pub(super) fn within(path: &str, name: &str) -> String {
+pub(crate) fn within(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 /// A map that has no other fields than these.
-pub(super) fn object<'v>(
+pub(crate) fn object<'v>(
     value: &'v Value,
     path: &str,
     known: &[&str],
@@ -36,7 +36,7 @@ pub(super) fn object<'v>(
 }
 
 /// A text that has to be there and may not be empty.
-pub(super) fn text<'v>(
+pub(crate) fn text<'v>(
     map: &'v Map<String, Value>,
     path: &str,
     name: &str,
@@ -52,7 +52,7 @@ pub(super) fn text<'v>(
 }
 
 /// A whole number within bounds; without it, the usual one.
-pub(super) fn number(
+pub(crate) fn number(
     map: &Map<String, Value>,
     path: &str,
     name: &str,
