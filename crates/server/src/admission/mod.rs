@@ -8,6 +8,7 @@ mod limits;
 mod metadata;
 mod owners;
 mod prepare;
+mod rules;
 mod update;
 
 pub(crate) use classes::class_for;
@@ -57,6 +58,8 @@ const CHECKS: &[Check] = &[
     definition,
     // Code that cannot be run is refused now, not found out when an object has to end.
     classes::class,
+    // A rule that makes no sense is refused now: nobody would notice that it finds nothing.
+    rules::rule,
 ];
 
 /// What a verb of ours puts on an object, which is otherwise as it was, must be such as anybody may put on.
@@ -97,6 +100,7 @@ impl Api {
             warnings.extend(self.check_owners(target, &change, &mut errors).await?);
         }
         if errors.is_empty() {
+            self.check_name_is_clean(target, &change).await?;
             return Ok(warnings);
         }
         // Whoever made that many mistakes learns nothing from the rest of them.

@@ -135,6 +135,17 @@ const COLLECTION: &[Column] = &[
     shown("Blocked", Cell::Number("status.blocked")),
     AGE,
 ];
+const RULE: &[Column] = &[
+    NAME,
+    shown("Detector", Cell::Text("spec.detector", "")),
+    shown("Mode", Cell::Text("spec.mode", "report")),
+    shown("Interval", Cell::Text("spec.interval", "10m")),
+    shown("Scope", Cell::Number("status.scope")),
+    shown("Orphan", Cell::Number("status.counts.orphan")),
+    shown("Unknown", Cell::Number("status.counts.unknown")),
+    shown("Last Scan", Cell::Since("status.lastScan")),
+    AGE,
+];
 const TOMBSTONE: &[Column] = &[
     NAME,
     shown("Kind", Cell::Kind("spec.object")),
@@ -166,6 +177,7 @@ pub(super) fn of(kind: &Kind) -> &'static [Column] {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => DEFINITION,
         ("sexton.dev", "Class") => CLASS,
         ("sexton.dev", "Collection") => COLLECTION,
+        ("sexton.dev", "Rule") => RULE,
         ("sexton.dev", "Tombstone") => TOMBSTONE,
         _ => GENERIC,
     }
