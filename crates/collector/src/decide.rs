@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sexton_lifecycle::detect::{self, Grace, Roots};
 use sexton_lifecycle::plan::{self, Flaw, Plan, Relation};
 use sexton_lifecycle::protect::{self, Held};
-use sexton_lifecycle::{Detector, Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Uid;
 use sexton_model::bulk::Item;
 
@@ -72,10 +72,9 @@ impl Decision {
     pub(crate) fn accuses(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let root = || snapshot.get(&finding.root).and_then(|root| self.judgement.doomed.get(&root));
         !finding.marked
-            && (finding.detector == Detector::Orphaned
+            && (finding.detector.accuses()
                 || snapshot.journal(finding.life).is_some()
-                || self.accuses_some
-                    && root().is_some_and(|root| root.detector == Detector::Orphaned && !root.marked))
+                || self.accuses_some && root().is_some_and(|root| root.detector.accuses() && !root.marked))
     }
 
     /// Whether some of its owners go after it.
@@ -118,34 +117,39 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
     let rules = &settings.rules;
     let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
     let (mut fuse, mut let_through, mut accuses_some) = (None, false, false);
+    waiting.spared.retain(|_, until| *until > now);
+    if !waiting.spared.is_empty() {
+        // Whom they followed may be gone by now.
+        let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
+        let stays = |life: LifeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
+        judgement.doomed.retain(|life, finding| asked(finding) || stays(*life, finding));
+    }
     if settings.takes_orphans {
         let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         let grace = Grace { now, period, since: &waiting.since };
         let orphans = detect::orphaned(snapshot, grace, rules);
         let seen: BTreeSet<Uid> = orphans.waiting.iter().map(|life| snapshot.uid(*life)).collect();
-        let accused = spared_out(snapshot, waiting, orphans.judgement, now);
+        let accused = spared_out(snapshot, waiting, orphans.judgement);
         waiting.since.retain(|uid, _| seen.contains(uid) || still_accused(snapshot, &accused, uid));
         for uid in seen {
             waiting.since.entry(uid).or_insert(now);
         }
-        if !waiting.spared.is_empty() {
-            // Whom they followed may be gone by now.
-            let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
-            let stays = |life: LifeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
-            judgement.doomed.retain(|life, finding| asked(finding) || stays(*life, finding));
-        }
         accuses_some = !accused.doomed.is_empty();
         match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
-            Ok(()) => add(&mut judgement, accused),
+            Ok(()) => judgement.absorb(accused),
             Err(held) => {
                 let_through = held.doomed <= waiting.let_through;
                 if let_through {
-                    add(&mut judgement, accused);
+                    judgement.absorb(accused);
                 }
                 fuse = Some(held);
             }
         }
     }
+    // Who accuses has looked at how many they are.
+    let accused = spared_out(snapshot, waiting, detect::accused(snapshot, rules));
+    accuses_some |= !accused.doomed.is_empty();
+    judgement.absorb(accused);
     let plan = plan::make(snapshot, &judgement);
     let mut survivors: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner) {
@@ -160,25 +164,11 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.
-fn spared_out(snapshot: &Snapshot, waiting: &mut Waiting, mut accused: Judgement, now: i64) -> Judgement {
-    waiting.spared.retain(|_, until| *until > now);
+fn spared_out(snapshot: &Snapshot, waiting: &Waiting, mut accused: Judgement) -> Judgement {
     accused.doomed.retain(|life, finding| !waiting.spares(snapshot, *life, finding));
     accused
 }
 
 fn still_accused(snapshot: &Snapshot, accused: &Judgement, uid: &Uid) -> bool {
     snapshot.get(uid).is_some_and(|life| accused.doomed.contains_key(&life))
-}
-
-/// What follows from deletions comes first: what is accused besides only adds to it.
-fn add(judgement: &mut Judgement, accused: Judgement) {
-    for (life, finding) in accused.doomed {
-        judgement.doomed.entry(life).or_insert(finding);
-    }
-    let doomed: BTreeSet<LifeId> = judgement.doomed.keys().copied().collect();
-    judgement.strips.extend(accused.strips);
-    judgement.strips.retain(|strip| !doomed.contains(&strip.life));
-    judgement.unknown.extend(accused.unknown);
-    judgement.invalid.extend(accused.invalid);
-    judgement.holds.extend(accused.holds);
 }

@@ -114,12 +114,14 @@ impl World {
         self.planned(detect::judge(self.snapshot(), Roots::None, asked, rules))
     }
 
-    /// What follows from what is marked now.
+    /// What follows from what is marked now, and from accusations.
     ///
     /// # Errors
     /// The plan did not pass its check.
     pub fn under_way(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
-        self.planned(detect::judge(self.snapshot(), Roots::All, &[], rules))
+        let mut judgement = detect::judge(self.snapshot(), Roots::All, &[], rules);
+        judgement.absorb(detect::accused(self.snapshot(), rules));
+        self.planned(judgement)
     }
 
     fn planned(&self, judgement: Judgement) -> Result<(Judgement, Plan), PreviewError> {

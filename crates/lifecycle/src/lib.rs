@@ -14,5 +14,5 @@ pub use detect::{
 };
 pub use protect::{FuseLimits, Held, Protection, fuse};
 pub use snapshot::{
-    LifeId, NotObservable, Observation, OwnerRef, Ownership, Snapshot, WhyInvalid, WhyUnknown,
+    Accused, LifeId, NotObservable, Observation, OwnerRef, Ownership, Snapshot, WhyInvalid, WhyUnknown,
 };

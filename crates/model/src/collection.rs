@@ -32,6 +32,14 @@ pub mod trigger {
     pub const DELETE: &str = "delete";
     /// Something has no owner left.
     pub const ORPHANS: &str = "orphans";
+    /// A module was deployed, and something is not in it any more.
+    pub const SWEEP: &str = "sweep";
+    /// A former owner of a name left something behind.
+    pub const LEFTOVERS: &str = "leftovers";
+    /// A program reaches something no longer, or its model does not have it any more.
+    pub const PROGRAM: &str = "program";
+    /// All of them.
+    pub const ALL: [&str; 5] = [DELETE, ORPHANS, SWEEP, LEFTOVERS, PROGRAM];
 }
 
 /// A collection.

@@ -85,6 +85,7 @@ impl Shown<'_> {
                 format!("owned by {}{then}", self.name(*owner))
             }
             Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
+            Cause::Accused { accused } => accused.said.because.clone(),
             Cause::InNamespace { namespace } => format!("in {}", self.name(*namespace)),
             Cause::OfDefinition { definition } => format!("defined by {}", self.name(*definition)),
         }
@@ -218,7 +219,7 @@ fn cause(finding: &Finding) -> Option<LifeId> {
         Cause::OwnerDoomed { owner } => Some(owner),
         Cause::InNamespace { namespace } => Some(namespace),
         Cause::OfDefinition { definition } => Some(definition),
-        Cause::Asked | Cause::OwnersGone { .. } => None,
+        Cause::Asked | Cause::OwnersGone { .. } | Cause::Accused { .. } => None,
     }
 }
 

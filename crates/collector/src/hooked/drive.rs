@@ -106,7 +106,7 @@ impl Collector {
             active.take(&Event::Tick { now });
         }
         if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
-            active.take(&Event::PredecessorsGone { subscribers: subscribers(snapshot, life), together });
+            active.take_turn(subscribers(snapshot, life), together);
         }
     }
 

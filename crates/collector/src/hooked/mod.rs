@@ -59,6 +59,9 @@ pub(crate) struct Active {
     pub(crate) seen: Revision,
     /// Why the table does not let it go on, if somebody can help.
     illegal: Option<String>,
+    /// What it was before its turn came, until that is written: if somebody changes the life first, its turn may not
+    /// have come after all.
+    before_turn: Option<State>,
     /// Which request of somebody's was heard last, so that it is heard once.
     request: Option<String>,
 }
@@ -140,6 +143,7 @@ impl Actives {
                 under_way: BTreeMap::new(),
                 seen: Revision::NONE,
                 illegal: None,
+                before_turn: None,
                 request: None,
             };
             if resumed {
@@ -158,6 +162,7 @@ impl Actives {
         {
             active.wrote(result);
             active.written = journal;
+            active.before_turn = None;
         }
     }
 
@@ -179,10 +184,17 @@ impl Actives {
         active.state.marked || active.state.stage <= Stage::Warned || inevitable
     }
 
-    /// Puts actions off until the life is seen as it is now.
+    /// Puts actions off until the life is seen as it is now. Whether its turn has come is then asked again: what somebody
+    /// wrote may have put it behind others.
     pub(crate) fn postpone(&mut self, uid: &str, actions: Vec<Action>) {
-        if let Some(active) = self.by_uid.get_mut(uid) {
-            active.postponed.extend(actions);
+        let Some(active) = self.by_uid.get_mut(uid) else { return };
+        match active.before_turn.take() {
+            Some(before) => {
+                active.state = before;
+                active.actions.clear();
+                active.postponed.push(Action::Journal);
+            }
+            None => active.postponed.extend(actions),
         }
     }
 
@@ -283,6 +295,12 @@ impl Active {
             Err(illegal @ Illegal::TooManySubscribers) => self.illegal = Some(illegal.to_string()),
             Err(illegal) => tracing::debug!(uid = self.state.uid, ?event, %illegal, "an event is ignored"),
         }
+    }
+
+    /// Its turn has come.
+    pub(crate) fn take_turn(&mut self, subscribers: Vec<destruction::Subscriber>, together: bool) {
+        self.before_turn = Some(self.state.clone());
+        self.take(&Event::PredecessorsGone { subscribers, together });
     }
 
     /// What somebody asked for, if it is new.

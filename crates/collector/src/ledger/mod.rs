@@ -12,7 +12,8 @@ pub(crate) use scribe::Scribe;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sexton_lifecycle::{Detector, Finding, Snapshot};
+use sexton_lifecycle::{Cause, Finding, Snapshot};
+use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
 use sexton_model::raw::Raw;
 use sexton_model::{Uid, time};
@@ -66,12 +67,17 @@ impl Ledger {
             }
         }
         new.sort_by(|a, b| a.root.cmp(&b.root));
-        let mut roots: Vec<&Uid> = new.iter().map(|finding| &finding.root).collect();
+        let accused = |finding: &Finding| accusation_of(snapshot, decision, &finding.root);
+        let unnamed = new.iter().filter(|finding| accused(finding).is_none());
+        let mut roots: Vec<&Uid> = unnamed.map(|finding| &finding.root).collect();
         roots.dedup();
         let shared = (roots.len() > RECORDS_AT_ONCE).then(|| name_of(roots[0]));
         for finding in new {
             if !self.by_root.contains_key(&finding.root) {
-                let name = shared.clone().unwrap_or_else(|| name_of(&finding.root));
+                let name = match accused(finding) {
+                    Some(accusation) => accusation.collection.clone(),
+                    None => shared.clone().unwrap_or_else(|| name_of(&finding.root)),
+                };
                 self.begin(snapshot, decision, finding, name, now);
             }
         }
@@ -91,12 +97,21 @@ impl Ledger {
     fn begin(&mut self, snapshot: &Snapshot, decision: &Decision, finding: &Finding, name: String, now: i64) {
         let root = snapshot.get(&finding.root);
         let accused = root.and_then(|root| decision.judgement.doomed.get(&root));
-        let orphans = accused.is_some_and(|root| root.detector == Detector::Orphaned);
+        let nobody_asked = accused.is_some_and(|root| root.detector.accuses());
+        let accusation = accusation_of(snapshot, decision, &finding.root);
+        let trigger = match accusation.map(|said| said.accuser) {
+            Some(Accuser::Unmarked) => trigger::SWEEP,
+            Some(Accuser::Leftover) => trigger::LEFTOVERS,
+            Some(Accuser::Unreachable | Accuser::Removed) => trigger::PROGRAM,
+            Some(Accuser::Orphaned) => trigger::ORPHANS,
+            None if nobody_asked => trigger::ORPHANS,
+            None => trigger::DELETE,
+        };
         let open = self.open.entry(name.clone()).or_insert_with(|| Open {
             record: Collection {
                 name: name.clone(),
                 spec: Spec {
-                    trigger: if orphans { trigger::ORPHANS } else { trigger::DELETE }.to_owned(),
+                    trigger: trigger.to_owned(),
                     by: finding.initiator.clone(),
                     roots: Vec::new(),
                     roots_omitted: 0,
@@ -107,7 +122,7 @@ impl Ledger {
                 status: Progress::default(),
             },
             members: HashSet::new(),
-            worth: orphans,
+            worth: nobody_asked,
             buried: 0,
             written: None,
             before: None,
@@ -243,6 +258,14 @@ impl Sign for Ledger {
         }
         *burials.entry(name.clone()).or_default() += 1;
         tombstones::of(snapshot, finding, Some(name), None)
+    }
+}
+
+/// What somebody says of the life from which all follows.
+fn accusation_of<'a>(snapshot: &Snapshot, decision: &'a Decision, root: &Uid) -> Option<&'a Accusation> {
+    match &decision.judgement.doomed.get(&snapshot.get(root)?)?.cause {
+        Cause::Accused { accused } => Some(&accused.said),
+        _ => None,
     }
 }
 

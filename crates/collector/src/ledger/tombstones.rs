@@ -17,6 +17,7 @@ pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
         Cause::Asked => "asked for".to_owned(),
         Cause::OwnerDoomed { owner } => format!("its owner {} is destroyed", named(*owner)),
         Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
+        Cause::Accused { accused } => format!("{}: {}", accused.said.by, accused.said.because),
         Cause::InNamespace { namespace } => format!("its namespace {} is destroyed", named(*namespace)),
         Cause::OfDefinition { definition } => format!("its definition {} is destroyed", named(*definition)),
     }

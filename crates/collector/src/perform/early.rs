@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use sexton_lifecycle::destruction::{Stage, State};
 use sexton_lifecycle::plan::Group;
-use sexton_lifecycle::{Cause, Detector, Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 
@@ -71,7 +71,7 @@ pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId
         let owners = marked_before(snapshot, decision, finding).into_iter();
         for owner in owners.filter(|owner| !snapshot.is_marked(*owner)) {
             let Some(owner) = judgement.doomed.get(&owner) else { continue };
-            let steps = owner.detector == Detector::Orphaned && has_steps(snapshot, owner.life);
+            let steps = owner.detector.accuses() && has_steps(snapshot, owner.life);
             if owner.policy == Policy::Background && !steps && early.insert(owner.life) {
                 work.push(owner);
             }

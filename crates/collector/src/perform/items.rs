@@ -107,9 +107,19 @@ pub(crate) fn delete(
     };
     let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
     let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
-    match finding.cause {
+    match &finding.cause {
         // What somebody asked for by name was protected at the door, or not at all.
         Cause::Asked => Item { unprotected: false, unmarked: false, ..item },
+        Cause::Accused { accused } => {
+            // As long as it is accused of the same, and carries the same mark: a put takes that back.
+            let said = &accused.said;
+            let annotated = BTreeMap::from([
+                (marks::ACCUSED.to_owned(), Some(accused.text.clone())),
+                (marks::DEPLOYMENT_ID.to_owned(), said.deployment.clone()),
+            ]);
+            let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.life, false));
+            Item { absent: said.absent.clone(), owners, annotated, ..item }
+        }
         // What lies in something that is marked goes, whoever owns it.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {

@@ -16,7 +16,7 @@ pub(crate) use writes::Writes;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
-use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot, Strip};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 use sexton_model::raw::Raw;
@@ -129,7 +129,7 @@ fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
 
 /// Whether a life is marked before anything below it is touched.
 fn needs_mark(finding: &Finding) -> bool {
-    !finding.marked && finding.policy != Policy::Background && finding.detector != Detector::Orphaned
+    !finding.marked && finding.policy != Policy::Background && !finding.detector.accuses()
 }
 
 /// Finalizers of others that somebody gave up.

@@ -2,7 +2,7 @@
 //!
 //! It must not know what is written; only when two lives may share an item.
 
-use sexton_lifecycle::{Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
 use sexton_model::bulk::Item;
 use sexton_model::{Policy, Uid};
 
@@ -38,8 +38,11 @@ impl Basis<'_> {
         let same = match (self, other) {
             (Basis::Deletion(a), Basis::Deletion(b)) => {
                 let Finding { life: _, detector, cause, policy, marked, root, initiator } = a;
+                // Those who are accused of the same end in the same collection, each from itself.
+                let same_root = root == &b.root || matches!(cause, Cause::Accused { .. });
                 (detector, policy, marked) == (&b.detector, &b.policy, &b.marked)
-                    && (cause, root, initiator) == (&b.cause, &b.root, &b.initiator)
+                    && (cause, initiator) == (&b.cause, &b.initiator)
+                    && same_root
                     && snapshot.have_same_owners(one, another)
             }
             (Basis::Strip(a), Basis::Strip(b)) => a == b && snapshot.have_same_owners(one, another),

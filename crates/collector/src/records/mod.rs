@@ -123,8 +123,7 @@ impl Records {
         let ask = ListAsk { limit: Some(MOST_UNFINISHED), ..ListAsk::default() };
         let listed = self.resources.list(&self.collections, &ask).await?;
         let read = listed.found.iter().filter_map(|document| Collection::read(document).ok());
-        let ours =
-            |one: &Collection| [trigger::DELETE, trigger::ORPHANS].contains(&one.spec.trigger.as_str());
+        let ours = |one: &Collection| trigger::ALL.contains(&one.spec.trigger.as_str());
         Ok(read.filter(|one| ours(one) && !one.status.phase.is_over()).collect())
     }
 

@@ -152,6 +152,7 @@ impl View {
         let marked = |other: Option<LifeId>| other.is_some_and(|other| snapshot.is_marked(other));
         snapshot.is_marked(life)
             || snapshot.journal(life).is_some()
+            || snapshot.accusation(life).is_some()
             || self.is_about_the_fuse(life)
             || snapshot
                 .leads(life)

@@ -135,8 +135,16 @@ impl<'a, 'b> Chains<'a, 'b> {
     }
 
     fn root(&mut self, life: LifeId, detector: Detector, cause: Cause) {
-        let initiator = self.snapshot.deleted_by(life).map(str::to_owned);
+        let mut initiator = self.snapshot.deleted_by(life).map(str::to_owned);
         let root = self.snapshot.uid(life);
+        let (mut detector, mut cause) = (detector, cause);
+        if let Some(accused) = self.snapshot.accusation(life).filter(|_| cause == Cause::Asked) {
+            // What somebody accused is marked by now.
+            (detector, cause) = (Detector::Accused, Cause::Accused { accused: accused.clone() });
+        }
+        if let Cause::Accused { accused } = &cause {
+            initiator = initiator.or_else(|| accused.said.initiator.clone());
+        }
         self.add(life, Link { detector, cause, root, initiator });
     }
 

@@ -1,10 +1,11 @@
 //! What detectors say: who is doomed and why, who only loses references, and what is left alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sexton_model::{Policy, Uid};
 
-use crate::snapshot::{LifeId, OwnerRef, Snapshot, WhyInvalid, WhyUnknown};
+use crate::snapshot::{Accused, LifeId, OwnerRef, Snapshot, WhyInvalid, WhyUnknown};
 
 /// What follows from the marked, removed and accused lives of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,10 +50,19 @@ pub enum Detector {
     Cascade,
     /// Its owners do not exist.
     Orphaned,
+    /// Somebody who looked for garbage says that it is some.
+    Accused,
+}
+
+impl Detector {
+    /// Whether nobody asked for it: until its end is inevitable the life may be saved.
+    pub fn accuses(self) -> bool {
+        matches!(self, Detector::Orphaned | Detector::Accused)
+    }
 }
 
 /// What a finding is based on.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// Somebody asked for it.
     Asked,
@@ -65,6 +75,11 @@ pub enum Cause {
     OwnersGone {
         /// Those that it names.
         uids: Vec<Uid>,
+    },
+    /// Somebody says that it is garbage.
+    Accused {
+        /// The annotation.
+        accused: Arc<Accused>,
     },
     /// Its namespace dies.
     InNamespace {
@@ -147,7 +162,7 @@ impl Cause {
             Cause::OwnerDoomed { owner: life }
             | Cause::InNamespace { namespace: life }
             | Cause::OfDefinition { definition: life } => Some(*life),
-            Cause::Asked | Cause::OwnersGone { .. } => None,
+            Cause::Asked | Cause::OwnersGone { .. } | Cause::Accused { .. } => None,
         }
     }
 }
@@ -184,6 +199,18 @@ impl Judgement {
     fn goes_first(&self, owner: LifeId) -> bool {
         let owner = self.doomed.get(&owner);
         owner.is_some_and(|owner| !matches!(owner.policy, Policy::Cascade | Policy::Foreground))
+    }
+
+    /// Adds what is accused besides: what follows from deletions comes first.
+    pub fn absorb(&mut self, accused: Judgement) {
+        for (life, finding) in accused.doomed {
+            self.doomed.entry(life).or_insert(finding);
+        }
+        self.strips.extend(accused.strips);
+        self.strips.retain(|strip| !self.doomed.contains_key(&strip.life));
+        self.unknown.extend(accused.unknown);
+        self.invalid.extend(accused.invalid);
+        self.holds.extend(accused.holds);
     }
 
     /// Whether the life is to die.

@@ -1,5 +1,6 @@
 //! Who is garbage. Each detector is a function of a snapshot; none of them deletes anything.
 
+mod accused;
 mod approvals;
 mod cascade;
 mod chains;
@@ -8,6 +9,7 @@ mod orphaned;
 mod report;
 mod spread;
 
+pub use accused::accused;
 pub use cascade::{Roots, Settings, judge};
 pub use judgement::{
     Cause, Detector, Finding, Hold, Hypothetical, Invalid, Judgement, Strip, Unknown, WhyHeld,

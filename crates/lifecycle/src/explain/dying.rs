@@ -8,7 +8,7 @@ use super::chain::chain;
 use super::waits::waits;
 use super::{Blocker, Step, Wait, name};
 use crate::destruction::{BadJournal, Stage, State};
-use crate::detect::{Detector, Finding, Judgement};
+use crate::detect::{Cause, Detector, Finding, Judgement};
 use crate::plan::Plan;
 use crate::snapshot::{LifeId, Snapshot};
 
@@ -19,6 +19,8 @@ pub struct Dying {
     pub marked: Option<i64>,
     /// Who found it.
     pub detector: Detector,
+    /// Who accuses the life from which this one follows, and of what.
+    pub accused: Option<(String, String)>,
     /// What its own dependents do.
     pub policy: Policy,
     /// Who asked for the deletion from which this one follows.
@@ -80,6 +82,10 @@ pub(super) fn dying(
     Dying {
         marked: snapshot.deleted(life),
         detector: finding.detector,
+        accused: root.and_then(|root| match &judgement.doomed.get(&root)?.cause {
+            Cause::Accused { accused } => Some((accused.said.by.clone(), accused.said.because.clone())),
+            _ => None,
+        }),
         policy: finding.policy,
         by: finding.initiator.clone().or_else(|| asked_by(snapshot, &finding.root)),
         collection: snapshot.collection(life).map(str::to_owned),

@@ -82,7 +82,13 @@ fn headline(dying: &Dying, naming: &Naming, now: i64) -> String {
     }
     let mut facts = Vec::new();
     let asked = dying.asked.map(|(at, _)| format!(", {} ago", time::age(now - at))).unwrap_or_default();
+    if let Some((by, because)) = &dying.accused {
+        facts.push(format!("{by}: {because}"));
+    }
     match (dying.detector, &dying.by) {
+        (_, by) if dying.accused.is_some() => {
+            facts.extend(by.as_ref().map(|by| format!("asked for by {by}")))
+        }
         (Detector::Orphaned, None) => facts.push("found without owners".to_owned()),
         (_, Some(by)) => facts.push(format!("deleted by {by}{asked}")),
         (_, None) => facts.push(format!("deleted{asked}")),

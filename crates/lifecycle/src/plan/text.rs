@@ -117,11 +117,13 @@ fn step_json(step: &Step) -> Value {
         Detector::Deleted => "deleted",
         Detector::Cascade => "cascade",
         Detector::Orphaned => "orphaned",
+        Detector::Accused => "accused",
     };
     let cause = match &step.finding.cause {
         Cause::Asked => "asked",
         Cause::OwnerDoomed { .. } => "ownerDoomed",
         Cause::OwnersGone { .. } => "ownersGone",
+        Cause::Accused { .. } => "accused",
         Cause::InNamespace { .. } => "inNamespace",
         Cause::OfDefinition { .. } => "ofDefinition",
     };

@@ -164,6 +164,7 @@ impl Snapshot {
             manager: seen.manager,
             note: seen.note,
             request: seen.request,
+            accusation: seen.accusation,
         };
         let key = &seen.key;
         Life {

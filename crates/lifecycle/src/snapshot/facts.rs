@@ -3,13 +3,14 @@
 //! Every function that takes a [`LifeId`] panics if that life is gone: see [`Snapshot::contains`].
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use sexton_model::hook::ObjectRef;
 use sexton_model::subscription::Subscription;
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
 use super::kinds::{DEFINITIONS, NAMESPACES};
-use super::life::Rare;
+use super::life::{Accused, Rare};
 use super::words::NOTHING;
 use super::{LifeId, Snapshot};
 
@@ -185,6 +186,11 @@ impl Snapshot {
     /// What somebody wants of the collector about it, as it is written.
     pub fn request(&self, life: LifeId) -> Option<&str> {
         self.rare(life)?.request.as_deref()
+    }
+
+    /// That somebody who looked for garbage says that it is some.
+    pub fn accusation(&self, life: LifeId) -> Option<&Arc<Accused>> {
+        self.rare(life)?.accusation.as_ref()
     }
 
     /// What it wants to be told of, as it is written.

@@ -1,7 +1,9 @@
 //! One life as the snapshot keeps it: small, with what is rare in a box of its own.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
+use sexton_model::accusation::Accusation;
 use sexton_model::subscription::Subscription;
 use sexton_model::{Policy, Revision};
 
@@ -89,11 +91,25 @@ pub(crate) struct Rare {
     pub(crate) manager: Option<String>,
     pub(crate) note: Option<String>,
     pub(crate) request: Option<String>,
+    pub(crate) accusation: Option<Arc<Accused>>,
+}
+
+/// An accusation as it is written, and as it is read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Accused {
+    /// The annotation.
+    pub text: String,
+    /// What it says.
+    pub said: Accusation,
 }
 
 impl Life {
     pub(crate) fn marked(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.deleted.is_some())
+    }
+
+    pub(crate) fn accused(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.accusation.is_some())
     }
 
     pub(crate) fn approved(&self) -> bool {

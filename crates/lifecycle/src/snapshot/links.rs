@@ -48,6 +48,9 @@ impl Snapshot {
             self.members.entry(namespace).or_default().insert(index);
         }
         self.instances.entry(self.kinds.get(life.kind).name).or_default().insert(index);
+        if life.accused() {
+            self.accused.insert(index);
+        }
         if life.marked() {
             self.marked.insert(index);
             self.marked_around += usize::from(self.kinds.get(life.kind).place <= DEFINITIONS);
@@ -83,6 +86,7 @@ impl Snapshot {
         if let Some(instances) = self.instances.get_mut(&self.kinds.get(life.kind).name) {
             instances.remove(&index);
         }
+        self.accused.remove(&index);
         if self.marked.remove(&index) {
             self.marked_around -= usize::from(self.kinds.get(life.kind).place <= DEFINITIONS);
             self.marked_approved -= usize::from(life.approved());

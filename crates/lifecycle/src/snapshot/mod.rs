@@ -60,7 +60,7 @@ use kinds::Kinds;
 use life::{Life, Lives};
 use words::{Id, Word, Words};
 
-pub use life::LifeId;
+pub use life::{Accused, LifeId};
 pub use observation::{NotObservable, Observation, OwnerRef};
 pub use owners::{Ownership, WhyInvalid, WhyUnknown};
 
@@ -80,6 +80,7 @@ pub struct Snapshot {
     members: HashMap<Word, BTreeSet<u32>>,
     instances: HashMap<u32, BTreeSet<u32>>,
     marked: BTreeSet<u32>,
+    accused: BTreeSet<u32>,
     /// How many of them are namespaces or definitions.
     marked_around: usize,
     /// How many of them were approved with a plan.
@@ -184,6 +185,11 @@ impl Snapshot {
     /// The lives that are marked, in the order of their ids.
     pub fn marked(&self) -> impl Iterator<Item = LifeId> + '_ {
         self.marked.iter().map(|index| self.lives.id(*index))
+    }
+
+    /// The lives of whom somebody says that they are garbage, in the order of their ids.
+    pub fn accused(&self) -> impl Iterator<Item = LifeId> + '_ {
+        self.accused.iter().map(|index| self.lives.id(*index))
     }
 
     /// The lives that name an owner who is not there, in the order of their ids.

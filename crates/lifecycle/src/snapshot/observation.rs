@@ -1,8 +1,13 @@
 //! What is seen of one object: its metadata as far as lives, references and marks are concerned.
 
-use sexton_model::feed::{FeedObject, OwnerReference};
+use std::sync::Arc;
+
+use sexton_model::accusation::Accusation;
+use sexton_model::feed::{FeedObject, Metadata, OwnerReference};
 use sexton_model::subscription::{self, Subscription};
 use sexton_model::{GroupResource, Key, Revision, Uid, marks, time};
+
+use super::life::Accused;
 
 /// One object as it was seen at one revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +54,8 @@ pub struct Observation {
     pub note: Option<String>,
     /// What somebody wants of the collector about it, as it is written.
     pub request: Option<String>,
+    /// That somebody who looked for garbage says that it is some, if that holds for it as it is.
+    pub accusation: Option<Arc<Accused>>,
 }
 
 /// A reference to an owner, as it is written.
@@ -109,6 +116,7 @@ impl Observation {
             manager: None,
             note: None,
             request: None,
+            accusation: None,
         }
     }
 
@@ -155,6 +163,7 @@ impl Observation {
             manager: metadata.labels.get(marks::MANAGER).cloned(),
             note,
             request: annotation(marks::REQUEST),
+            accusation: accusation(metadata),
             ..Observation::new(key, &partial.kind, version, Uid(metadata.uid.clone()), revision)
         })
     }
@@ -173,6 +182,16 @@ impl From<&OwnerReference> for OwnerRef {
             blocks: written.block_owner_deletion,
         }
     }
+}
+
+/// The accusation on an object, unless it is about something else than the object is now. What is marked is beyond that.
+fn accusation(metadata: &Metadata) -> Option<Arc<Accused>> {
+    let text = metadata.annotations.get(marks::ACCUSED)?;
+    let said = Accusation::decode(text).ok()?;
+    let deployment = metadata.annotations.get(marks::DEPLOYMENT_ID).map(String::as_str);
+    let owners = metadata.owner_references.iter().map(|owner| owner.uid.as_str());
+    let holds = metadata.deletion_timestamp.is_some() || said.holds_for(&metadata.uid, deployment, owners);
+    holds.then(|| Arc::new(Accused { text: text.clone(), said }))
 }
 
 fn group_version(api_version: &str) -> (&str, &str) {

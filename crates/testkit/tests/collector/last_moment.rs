@@ -1,10 +1,13 @@
 //! What somebody does between the judgement and the write that rests on it.
 
 use serde_json::json;
-use sexton_testkit::World;
+use sexton_model::hook::Verdict;
+use sexton_testkit::collecting::quick;
 use sexton_testkit::things::owner;
+use sexton_testkit::{Collecting, Gate, World};
 
-use crate::common::{delete, left, make};
+use crate::common::{ask, delete, hears, left, make};
+use crate::murano::stage;
 use crate::races::{gated, later};
 
 /// Who is protected at the last moment lives on, and so does what it depends on.
@@ -92,4 +95,28 @@ async fn left_behind_at_the_last_moment() {
         collecting.settled(&world).await;
         assert_eq!(left(&world).await, ["leaf"], "{policy}");
     }
+}
+
+/// REQ-MUR-21: who comes to depend on somebody in the very moment in which its turn has come waits after all.
+#[tokio::test]
+async fn a_dependency_at_the_last_moment() {
+    let (world, hooks) = stage().await;
+    make(&world, "first", &[]).await;
+    make(&world, "second", &[]).await;
+    hooks.answer("destroying destroy first", Verdict::Blocked { by: None, reason: "busy".into() });
+    let gate = Gate::to(&world);
+    let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate.clone());
+    delete(&world, "configmaps/first", "").await;
+    collecting.settled(&world).await;
+    let depend = later(&world, "MERGE", "configmaps/second", &json!({"metadata": hears(&["first"])}));
+    gate.before_a_write(async move { _ = depend.send().await.expect(200) });
+    delete(&world, "configmaps/second", "").await;
+    collecting.settled(&world).await;
+    assert!(!hooks.heard().contains(&"destroying destroy second".to_owned()), "{:?}", hooks.heard());
+    hooks.answer("destroying destroy first", Verdict::Gone);
+    ask(&world, "first", json!({"want": "retry"})).await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, Vec::<String>::new());
+    let heard = hooks.heard();
+    assert_eq!(heard.last().map(String::as_str), Some("destroying destroy second"), "{heard:?}");
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod accused;
 mod approved;
 mod approving;
 mod cascade;

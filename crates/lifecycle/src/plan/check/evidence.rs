@@ -42,6 +42,13 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
                 () => None,
             }
         }
+        Cause::Accused { accused } => {
+            let absent = |uid: &String| snapshot.get(&Uid(uid.clone())).is_none();
+            match snapshot.accusation(life) {
+                Some(now) if now == accused && now.said.absent.iter().all(absent) => None,
+                _ => Some("nobody accuses it any more"),
+            }
+        }
         Cause::InNamespace { namespace } => {
             let inside = snapshot.namespace_life(life) == Some(*namespace) && judgement.dooms(*namespace);
             (!inside).then_some("its namespace does not die")
