@@ -54,3 +54,20 @@ impl Resources {
         Ok(call.send(&self.client).await?.value)
     }
 }
+
+impl Resources {
+    /// Replaces the status of an object by the one in a document, if its version is still the current one.
+    ///
+    /// # Errors
+    /// See [`StatusError`]; whoever was too late is told so by a refusal with code 409.
+    pub async fn replace_status(
+        &self,
+        place: &Place,
+        name: &str,
+        document: &Value,
+    ) -> Result<Value, StatusError> {
+        let path = format!("{}/status", place.path_of(name));
+        let call = Call::new(Method::PUT, path).body("application/json", document);
+        Ok(call.send(&self.client).await?.value)
+    }
+}

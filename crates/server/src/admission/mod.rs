@@ -52,8 +52,6 @@ const CHECKS: &[Check] = &[
     update::no_new_finalizers,
     // Nor can it get other owners, which would change who may keep it or take it along.
     update::no_new_owners,
-    // What was done to a life is told by whoever did it.
-    update::marks_of_the_collector,
     // A definition that cannot be served is refused, not stored and ignored.
     definition,
     // Code that cannot be run is refused now, not found out when an object has to end.
@@ -93,6 +91,10 @@ impl Api {
         if errors.is_empty() {
             warnings = owners::remove_duplicates(change.new);
             CHECKS.iter().for_each(|check| check(target, &change, &mut errors));
+            if !self.kinds().is_plain() {
+                // What was done to a life is told by whoever did it, with a verb that others do not have.
+                update::marks_of_the_collector(target, &change, &mut errors);
+            }
         }
         if errors.is_empty() {
             self.check_subscriptions(target, &change, &mut errors);
