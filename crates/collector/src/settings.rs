@@ -1,10 +1,27 @@
-//! What can be set: limits and durations, each with its reason.
+//! What a collector is given: means, and what can be set: limits and durations, each with its reason.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::{FuseLimits, Settings as Rules};
 
+use crate::clock::Clock;
+use crate::hooked::Runner;
 use crate::lease::LeaseSettings;
+
+/// What the collector works with.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// The server, as far as the feed and the writes are concerned.
+    pub gateway: Arc<dyn Gateway>,
+    /// The server, for everything else.
+    pub resources: Resources,
+    /// Runs methods of classes.
+    pub runner: Arc<dyn Runner>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
 
 /// How a collector works.
 #[derive(Debug, Clone)]

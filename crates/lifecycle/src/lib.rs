@@ -6,6 +6,7 @@ pub mod explain;
 pub mod graph;
 pub mod plan;
 pub mod protect;
+pub mod rules;
 pub mod snapshot;
 
 pub use detect::{

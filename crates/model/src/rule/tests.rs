@@ -1,3 +1,5 @@
+//! What a rule may say, and what it is told when it may not.
+
 use super::*;
 use serde_json::json;
 
