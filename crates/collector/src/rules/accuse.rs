@@ -78,7 +78,9 @@ pub async fn accuse(
     let mut rest = items.into_iter().peekable();
     while rest.peek().is_some() {
         let (mut bulk, mut labels) = (Bulk { epoch: epoch.cloned(), items: Vec::new() }, Vec::new());
-        while let Some((item, mut named)) = rest.next_if(|(item, _)| bulk.items.is_empty() || bulk.count() + item.count() <= TOGETHER) {
+        while let Some((item, mut named)) =
+            rest.next_if(|(item, _)| bulk.items.is_empty() || bulk.count() + item.count() <= TOGETHER)
+        {
             bulk.items.push(item);
             labels.append(&mut named);
         }

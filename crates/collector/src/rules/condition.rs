@@ -54,7 +54,11 @@ impl Teller<'_> {
             }
             let mut left: Vec<&Found> = waiting.get(&(namespace, name)).cloned().unwrap_or_default();
             if namespace.is_empty() {
-                left = waiting.iter().filter(|((_, of), _)| *of == name).flat_map(|(_, left)| left.clone()).collect();
+                left = waiting
+                    .iter()
+                    .filter(|((_, of), _)| *of == name)
+                    .flat_map(|(_, left)| left.clone())
+                    .collect();
             }
             let slot = (namespace.to_owned(), name.to_owned());
             if !left.is_empty() {

@@ -132,7 +132,8 @@ impl Scan {
         }
         let mut causes: Vec<(&str, usize)> = causes.into_iter().collect();
         causes.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
-        let mut why = format!("held: {doomed} of {scope} would be destroyed, and nobody asked for it by name");
+        let mut why =
+            format!("held: {doomed} of {scope} would be destroyed, and nobody asked for it by name");
         for (cause, count) in causes.iter().take(3) {
             why.push_str(&format!("; {count} because {cause}"));
         }

@@ -105,10 +105,10 @@ impl Keeper {
     }
 
     fn until_next(&self) -> Duration {
-        let next = self.standing.values().map(|rule| rule.next).min();
-        let left = next.map_or(i64::MAX, |next| next.saturating_sub(self.means.clock.now()).max(0));
-        // Clocks are moved, too: it is looked at them from time to time.
-        Duration::from_secs(left.cast_unsigned()).min(Duration::from_secs(60))
+        const DAY: Duration = Duration::from_secs(86_400);
+        let Some(next) = self.standing.values().map(|rule| rule.next).min() else { return DAY };
+        let left = next.saturating_sub(self.means.clock.now()).max(0);
+        Duration::from_secs(left.cast_unsigned()).min(DAY)
     }
 
     async fn work(&mut self) {
@@ -182,7 +182,8 @@ impl Keeper {
                 return;
             }
             ask.name = Some(name.to_owned());
-            ask.namespaces = Some(namespace.to_owned()).filter(|inside| !inside.is_empty()).into_iter().collect();
+            ask.namespaces =
+                Some(namespace.to_owned()).filter(|inside| !inside.is_empty()).into_iter().collect();
         }
         let mut told = Told::default();
         match scan(&self.means.resources, &ask, now).await {
@@ -214,7 +215,9 @@ impl Keeper {
         match self.means.resources.patch_status(&place(), &standing.name, Some(uid), &written).await {
             Ok(_) => {}
             Err(StatusError::NotFound(_)) => self.stale = true,
-            Err(error) => tracing::warn!(%error, rule = standing.name, "the status of a rule was not written"),
+            Err(error) => {
+                tracing::warn!(%error, rule = standing.name, "the status of a rule was not written")
+            }
         }
         self.standing.insert(uid.to_owned(), standing);
     }
@@ -228,7 +231,8 @@ impl Keeper {
         let limits = standing.rule.max_delete.as_deref().and_then(|text| text.parse().ok());
         let limits: FuseLimits = limits.unwrap_or_default();
         if let Err(held) = told.scan.fuse(&limits, scope) {
-            told.held = Some(format!("{held}; to take them nevertheless: {}", command(&standing.rule, &told.scan)));
+            told.held =
+                Some(format!("{held}; to take them nevertheless: {}", command(&standing.rule, &told.scan)));
             return;
         }
         let (accuser, trigger) = match standing.rule.detector {
@@ -242,7 +246,11 @@ impl Keeper {
         match accuse(&*self.means.gateway, self.epoch.as_ref(), &condemned, &charge).await {
             Ok(accused) => {
                 if !accused.accused.is_empty() {
-                    tracing::info!(rule = standing.name, accused = accused.accused.len(), "garbage was found");
+                    tracing::info!(
+                        rule = standing.name,
+                        accused = accused.accused.len(),
+                        "garbage was found"
+                    );
                     told.collection = Some(collection);
                 }
                 told.accused = Some(accused);

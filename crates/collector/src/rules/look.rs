@@ -146,14 +146,20 @@ async fn look_for_owners(resources: &Resources, kinds: &Kinds, candidates: &Cand
                 }
                 owners.complete(name.clone(), kind.namespaced);
             }
-            Err(error) => owners.incomplete(name.clone(), format!("{} cannot be listed: {error}", kind.resource)),
+            Err(error) => {
+                owners.incomplete(name.clone(), format!("{} cannot be listed: {error}", kind.resource))
+            }
         }
     }
     // A life of another kind than its dependents say is no owner, and no evidence either.
     for (seen, kind) in candidates.all().filter(|(seen, _)| named.uids.contains(&*seen.uid)) {
         let name = KindName { group: kind.resource.group.clone(), kind: kind.kind.clone() };
         if !owners.knows(&name) {
-            let at = Whereabouts { kind: name, namespace: candidates.namespace(seen).into(), name: (*seen.name).into() };
+            let at = Whereabouts {
+                kind: name,
+                namespace: candidates.namespace(seen).into(),
+                name: (*seen.name).into(),
+            };
             owners.lives(&seen.uid, at);
         }
     }
@@ -182,7 +188,9 @@ fn judge(candidates: &Candidates, owners: &Owners, ask: &Ask, now: i64, scan: &m
             continue;
         }
         let evidence = match (&ask.leftover, &of) {
-            (Some(leftover), Some(name)) => leftover_evidence(leftover, name, &candidate, owners, ask.min_age),
+            (Some(leftover), Some(name)) => {
+                leftover_evidence(leftover, name, &candidate, owners, ask.min_age)
+            }
             _ => evidence(&candidate, owners, ask.min_age),
         };
         scan.found.push(found(candidates, seen, kind, (verdict, evidence, of)));

@@ -32,7 +32,8 @@ pub(super) struct Told {
 /// The status.
 pub(super) fn status(told: &Told, generation: i64, now: i64, next: i64) -> Value {
     let scan = &told.scan;
-    let count = |verdict: Verdict| (verdict.field().to_owned(), json!(scan.counts.get(&verdict).unwrap_or(&0)));
+    let count =
+        |verdict: Verdict| (verdict.field().to_owned(), json!(scan.counts.get(&verdict).unwrap_or(&0)));
     let counts: Map<String, Value> = Verdict::ALL.into_iter().map(count).collect();
     let found: Vec<Value> = scan
         .found
@@ -76,7 +77,8 @@ pub(super) fn status(told: &Told, generation: i64, now: i64, next: i64) -> Value
         status["error"] = json!(cut(&errors.join("; "), 4 * TEXT));
     }
     if !told.waiting.is_empty() {
-        status["waiting"] = json!(told.waiting.values().take(NAMED).map(|one| cut(one, TEXT)).collect::<Vec<_>>());
+        status["waiting"] =
+            json!(told.waiting.values().take(NAMED).map(|one| cut(one, TEXT)).collect::<Vec<_>>());
     }
     status
 }

@@ -7,8 +7,8 @@
 use sexton_model::feed::OwnerReference;
 use sexton_model::rule::Leftover;
 
-use super::owners::{Existence, Owners, kind_of};
 use super::orphan::{Candidate, protection, sentence, youth};
+use super::owners::{Existence, Owners, kind_of};
 use super::{Verdict, evidence};
 
 /// The former owner of a leftover.
@@ -73,7 +73,9 @@ pub fn leftover_evidence(
         Verdict::Owned if former(rule, name, candidate.owners).is_none() => {
             format!("it never belonged to {}/{name}: {said}", rule.owner)
         }
-        Verdict::Owned if !said.starts_with("owned") => format!("left alone until the name is taken again: {said}"),
+        Verdict::Owned if !said.starts_with("owned") => {
+            format!("left alone until the name is taken again: {said}")
+        }
         Verdict::Orphan => format!("left over: {said}"),
         Verdict::Protected => format!("{}; {said}", protection(candidate)),
         Verdict::TooYoung => format!("{}; {said}", youth(candidate, min_age)),

@@ -83,7 +83,9 @@ impl Owners {
             None => return Existence::Unknown(format!("nobody looked at {kind}")),
         };
         if namespaced && namespace.is_empty() {
-            return Existence::Invalid(format!("an object in no namespace cannot have a {kind} as its owner"));
+            return Existence::Invalid(format!(
+                "an object in no namespace cannot have a {kind} as its owner"
+            ));
         }
         let inside = if namespaced { namespace.to_owned() } else { String::new() };
         let slot = Whereabouts { kind, namespace: inside, name: reference.name.clone() };

@@ -85,12 +85,19 @@ fn leftovers_are_of_the_former_life_only() {
     assert_eq!(judge(&rule(true, false), &[old.clone()], 100), Verdict::Orphan);
     assert_eq!(judge(&rule(true, true), &[], 100), Verdict::Ownerless);
     let other = reference("Cluster", "c", "gone");
-    assert_eq!(judge(&rule(true, true), &[other.clone()], 100), Verdict::Owned, "labels alone condemn nobody");
+    assert_eq!(
+        judge(&rule(true, true), &[other.clone()], 100),
+        Verdict::Owned,
+        "labels alone condemn nobody"
+    );
     // Nobody has the name: only the end of the owner counts, and what was just made is spared a while.
     let lone = |rule: &Leftover, age| {
         judge_leftover(rule, "c", &candidate(std::slice::from_ref(&other), age, None), &owners, 60)
     };
-    assert_eq!((lone(&rule(true, false), 100), lone(&rule(false, true), 100)), (Verdict::Owned, Verdict::Orphan));
+    assert_eq!(
+        (lone(&rule(true, false), 100), lone(&rule(false, true), 100)),
+        (Verdict::Owned, Verdict::Orphan)
+    );
     assert_eq!(lone(&rule(false, true), 10), Verdict::TooYoung);
     let said = leftover_evidence(&rule(true, true), "a", &candidate(&[old], 100, None), &owners, 60);
     assert!(said.starts_with("left over: Cluster.example.com/a (old) does not exist"), "{said}");

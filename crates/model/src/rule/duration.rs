@@ -48,10 +48,25 @@ mod tests {
     #[test]
     fn what_is_a_duration_and_what_is_not() {
         let seconds = |text: &str| parse(text).map(|duration| duration.as_secs());
-        for (text, right) in [("0", 0), ("0s", 0), ("90s", 90), ("10m", 600), ("1h30m", 5_400), ("1d", 86_400)] {
+        for (text, right) in
+            [("0", 0), ("0s", 0), ("90s", 90), ("10m", 600), ("1h30m", 5_400), ("1d", 86_400)]
+        {
             assert_eq!(seconds(text), Some(right), "{text}");
         }
-        for bad in ["", "10", "-1s", "+1s", "m", "1.5h", "5m1h", "1s1s", "1 h", "1ü", "99999999999999999999s", "10ms"] {
+        for bad in [
+            "",
+            "10",
+            "-1s",
+            "+1s",
+            "m",
+            "1.5h",
+            "5m1h",
+            "1s1s",
+            "1 h",
+            "1ü",
+            "99999999999999999999s",
+            "10ms",
+        ] {
             assert_eq!(seconds(bad), None, "{bad}");
         }
     }

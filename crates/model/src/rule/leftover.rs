@@ -130,7 +130,9 @@ fn moments(spec: &Map<String, Value>, errors: &mut Errors) -> Option<(bool, bool
     let list = value.as_array().filter(|list| !list.is_empty());
     let known = |word: &Value| word == "create" || word == "delete";
     match list.filter(|list| list.iter().all(known)) {
-        Some(list) => Some((list.iter().any(|word| word == "create"), list.iter().any(|word| word == "delete"))),
+        Some(list) => {
+            Some((list.iter().any(|word| word == "create"), list.iter().any(|word| word == "delete")))
+        }
         None => {
             errors.push(FieldError::not_supported("spec.on", value.clone(), &["create", "delete"]));
             None

@@ -166,7 +166,9 @@ fn rule(document: &Value, errors: &mut Errors) -> Option<Rule> {
 fn detector(spec: &Map<String, Value>, errors: &mut Errors) -> Option<Detector> {
     match text(spec, "spec", "detector", errors)? {
         "orphaned" => {
-            for field in ["owner", "labels", "on", "hold"].into_iter().filter(|field| spec.contains_key(*field)) {
+            for field in
+                ["owner", "labels", "on", "hold"].into_iter().filter(|field| spec.contains_key(*field))
+            {
                 let detail = "only a rule with detector 'leftover' has it";
                 errors.push(FieldError::forbidden(within("spec", field), detail));
             }
@@ -225,7 +227,8 @@ fn kind_name(value: &Value, path: &str, errors: &mut Errors) -> Option<KindName>
         errors.push(FieldError::invalid(within(path, "group"), group, complaint));
     }
     if names::dns1035_label(&kind.to_ascii_lowercase()).is_err() {
-        let detail = "must be the name of a kind: letters, digits and '-', a letter first, e.g. 'StatefulSet'";
+        let detail =
+            "must be the name of a kind: letters, digits and '-', a letter first, e.g. 'StatefulSet'";
         errors.push(FieldError::invalid(within(path, "kind"), kind, detail));
     }
     Some(KindName { group: group.to_owned(), kind: kind.to_owned() })
@@ -262,7 +265,8 @@ fn span(
         Some(span) => Some(span),
         None => {
             let (least, most) = (duration::format(least), duration::format(most));
-            let detail = format!("must be a duration from {least} to {most}, such as \"90s\", \"10m\" or \"1h30m\"");
+            let detail =
+                format!("must be a duration from {least} to {most}, such as \"90s\", \"10m\" or \"1h30m\"");
             errors.push(FieldError::invalid(within("spec", name), value.clone(), detail));
             None
         }

@@ -8,7 +8,9 @@ fn orphaned(spec: Value) -> Result<Rule, Vec<FieldError>> {
     for (field, value) in spec.as_object().unwrap() {
         whole[field] = value.clone();
     }
-    Rule::parse(&json!({"apiVersion": "sexton.dev/v1", "kind": "Rule", "metadata": {"name": "r"}, "spec": whole}))
+    Rule::parse(
+        &json!({"apiVersion": "sexton.dev/v1", "kind": "Rule", "metadata": {"name": "r"}, "spec": whole}),
+    )
 }
 
 fn leftover(spec: Value) -> Result<Rule, Vec<FieldError>> {
@@ -39,7 +41,16 @@ fn what_is_not_said_is_the_usual() {
 /// EXT-23: an interval that makes no sense is refused, and it is said what would make some.
 #[test]
 fn intervals_that_make_no_sense_are_refused() {
-    for bad in [json!("0s"), json!("-5m"), json!("10"), json!(10), json!("25h"), json!("soon"), json!(null), json!("")] {
+    for bad in [
+        json!("0s"),
+        json!("-5m"),
+        json!("10"),
+        json!(10),
+        json!("25h"),
+        json!("soon"),
+        json!(null),
+        json!(""),
+    ] {
         let why = complaint(orphaned(json!({"interval": bad})));
         assert!(why.contains("spec.interval") && why.contains("from 1s to 1d"), "{bad}: {why}");
     }
@@ -55,9 +66,14 @@ fn kinds_are_named() {
     let two = json!([{"kind": "Service"}, {"group": "apps", "kind": "StatefulSet"}]);
     let Targets::These(kinds) = orphaned(json!({"kinds": two})).unwrap().kinds else { panic!() };
     assert_eq!(kinds.iter().map(ToString::to_string).collect::<Vec<_>>(), ["Service", "StatefulSet.apps"]);
-    for bad in [json!([]), json!("Service"), json!(["*", "*"]), json!([{"kind": ""}]), json!([{"kid": "x"}]),
-        json!([{"kind": "Service"}, {"kind": "Service"}])]
-    {
+    for bad in [
+        json!([]),
+        json!("Service"),
+        json!(["*", "*"]),
+        json!([{"kind": ""}]),
+        json!([{"kid": "x"}]),
+        json!([{"kind": "Service"}, {"kind": "Service"}]),
+    ] {
         assert!(complaint(orphaned(json!({"kinds": bad}))).contains("spec.kinds"), "{bad}");
     }
     assert!(complaint(leftover(json!({"kinds": ["*"]}))).contains("only where detector is 'orphaned'"));
@@ -70,10 +86,14 @@ fn selectors_have_two_forms() {
     let long = json!({"matchLabels": {"app": "a"}, "matchExpressions": [
         {"key": "tier", "operator": "In", "values": ["x", "y"]}, {"key": "z", "operator": "DoesNotExist"}]});
     assert_eq!(selector(long).unwrap(), "app=a,tier in (x,y),!z");
-    for bad in [json!("a=b=c=,("), json!(7), json!({"matchlabels": {}}),
+    for bad in [
+        json!("a=b=c=,("),
+        json!(7),
+        json!({"matchlabels": {}}),
         json!({"matchExpressions": [{"key": "a", "operator": "Near"}]}),
-        json!({"matchExpressions": [{"key": "a", "operator": "In"}]}), json!({"matchLabels": {"a": 1}})]
-    {
+        json!({"matchExpressions": [{"key": "a", "operator": "In"}]}),
+        json!({"matchLabels": {"a": 1}}),
+    ] {
         assert!(complaint(selector(bad.clone()).map(|_| unreachable!())).contains("spec.selector"), "{bad}");
     }
 }

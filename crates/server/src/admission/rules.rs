@@ -67,7 +67,8 @@ impl Api {
         leftover: &Leftover,
     ) -> Result<Vec<String>> {
         let Targets::These(kinds) = &rule.kinds else { return Ok(Vec::new()) };
-        let parse = |text: &str| LabelSelector::parse(text).map_err(|bad| Status::bad_request(bad.to_string()));
+        let parse =
+            |text: &str| LabelSelector::parse(text).map_err(|bad| Status::bad_request(bad.to_string()));
         let selectors = [parse(&leftover.selector_for(name))?, parse(&rule.selector)?];
         let registry = self.kinds().current();
         let mut found = Vec::new();
