@@ -19,6 +19,7 @@ mod hooked;
 pub mod hooks;
 mod lease;
 mod ledger;
+pub mod modules;
 mod perform;
 pub mod preview;
 pub mod records;

@@ -4,6 +4,7 @@ pub mod destruction;
 pub mod detect;
 pub mod explain;
 pub mod graph;
+pub mod module;
 pub mod plan;
 pub mod protect;
 pub mod rules;

@@ -15,6 +15,7 @@ pub mod hook;
 pub mod ids;
 pub mod invalid;
 pub mod marks;
+pub mod module;
 pub mod names;
 pub mod partial;
 pub mod patch;

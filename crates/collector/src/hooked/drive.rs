@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
-use sexton_model::bulk::{ItemResult, Outcome};
+use sexton_model::bulk::{Item, ItemResult, Outcome};
 use sexton_model::{Policy, Uid, marks};
 
 use super::{Active, Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
-use crate::perform::{Hand, SendError, Sent, items};
+use crate::perform::items::Signature;
+use crate::perform::{Hand, SendError, Sent, in_circle, items};
 use crate::request::Request;
 
 /// Effects lead to events and these to effects, but never around in a circle; this is only a belt.
@@ -53,16 +54,22 @@ impl Collector {
                 self.close_circle(group);
             }
         }
-        self.find_again(decision);
+        self.find_again(decision, now);
         self.rescue(decision);
     }
 
-    /// Whoever was accused by somebody before us, and is not any more: saved, or too late.
-    fn find_again(&mut self, decision: &Decision) {
+    /// Whoever was accused, perhaps by somebody before us, and is not any more: saved, or too late. Then it goes on.
+    fn find_again(&mut self, decision: &Decision, now: i64) {
         let snapshot = &self.view.snapshot;
         for life in self.view.accused().filter(|life| !decision.judgement.dooms(*life)) {
-            if let Err(error) = self.actives.open(snapshot, life) {
-                tracing::error!(%error, life = %snapshot.key(life), "a journal cannot be read");
+            match self.actives.open(snapshot, life) {
+                Ok(active) if (Stage::Notifying..=Stage::Released).contains(&active.state.stage) => {
+                    listen(active, snapshot, life, now);
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(%error, life = %snapshot.key(life), "a journal cannot be read");
+                }
             }
         }
     }
@@ -95,16 +102,7 @@ impl Collector {
         } else if marked && active.state.origin == Origin::Accused {
             active.take(&Event::Asked);
         }
-        let heard = active.hear_request(snapshot.request(life));
-        if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
-            active.take(&event);
-        }
-        for uid in left(snapshot, life, &active.state) {
-            active.take(&Event::Left { uid });
-        }
-        if destruction::due(&active.state).is_some_and(|due| due <= now) {
-            active.take(&Event::Tick { now });
-        }
+        listen(active, snapshot, life, now);
         if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
             active.take_turn(subscribers(snapshot, life), together);
         }
@@ -170,7 +168,11 @@ impl Collector {
                     self.actives.drop(&uid);
                     continue;
                 };
-                journals.push(items::journal(snapshot, life, version, text.clone(), state.is_destroyed()));
+                let journal = items::journal(snapshot, life, version, text.clone(), state.is_destroyed());
+                journals.push(match self.actives.takes_its_turn(&uid) {
+                    true => condemned(snapshot, decision, life, journal),
+                    false => journal,
+                });
                 then.push((uid, life, state, actions, Some(text)));
             } else {
                 then.push((uid, life, state, actions, None));
@@ -217,7 +219,7 @@ impl Collector {
         decision: &Decision,
         effects: Vec<(String, LifeId, State, Vec<Action>)>,
     ) -> Result<Sent, SendError> {
-        let mut writes: Vec<(String, LifeId, Event, sexton_model::bulk::Item)> = Vec::new();
+        let mut writes: Vec<(String, LifeId, Event, Item)> = Vec::new();
         for (uid, life, state, actions) in effects {
             for action in actions {
                 match action {
@@ -307,7 +309,7 @@ impl Collector {
 
     /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes
     /// too late: then nothing accuses it any more, and it goes nevertheless.
-    fn mark_item(&self, decision: &Decision, life: LifeId) -> sexton_model::bulk::Item {
+    fn mark_item(&self, decision: &Decision, life: LifeId) -> Item {
         let snapshot = &self.view.snapshot;
         let inevitable = || Finding {
             life,
@@ -321,15 +323,10 @@ impl Collector {
         let finding = decision.judgement.doomed.get(&life).cloned().unwrap_or_else(inevitable);
         let signature = crate::perform::Sign::signature(&self.ledger, &finding);
         let item = decision.deletion(snapshot, &finding, &signature);
-        sexton_model::bulk::Item { owners: None, unmarked: true, ..item }
+        Item { owners: None, unmarked: true, ..item }
     }
 
-    fn release_item(
-        &mut self,
-        decision: &Decision,
-        life: LifeId,
-        state: &State,
-    ) -> Option<sexton_model::bulk::Item> {
+    fn release_item(&mut self, decision: &Decision, life: LifeId, state: &State) -> Option<Item> {
         let finding = decision.judgement.doomed.get(&life)?;
         let snapshot = &self.view.snapshot;
         let group = decision.plan.group_of(&snapshot.uid(life));
@@ -347,6 +344,33 @@ impl Collector {
             item.tombstone = self.ledger.tombstone_of_steps(snapshot, finding, state);
         }
         Some(item)
+    }
+}
+
+/// From this step on there is no way back for an accused life: with it goes the evidence on which its end rests.
+fn condemned(snapshot: &Snapshot, decision: &Decision, life: LifeId, journal: Item) -> Item {
+    let Some(finding) = decision.judgement.doomed.get(&life) else { return journal };
+    if !decision.accuses(snapshot, finding) {
+        return journal;
+    }
+    let mut proof = decision.deletion(snapshot, finding, &Signature::default());
+    if let Some(group) = decision.plan.group_of(&snapshot.uid(life)).filter(|group| group.members.len() > 1) {
+        proof = in_circle(snapshot, group, proof);
+    }
+    Item { absent: proof.absent, marked: proof.marked, ..journal }
+}
+
+/// What somebody asked for about a life, who left, and what is due by the clock.
+fn listen(active: &mut Active, snapshot: &Snapshot, life: LifeId, now: i64) {
+    let heard = active.hear_request(snapshot.request(life));
+    if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
+        active.take(&event);
+    }
+    for uid in left(snapshot, life, &active.state) {
+        active.take(&Event::Left { uid });
+    }
+    if destruction::due(&active.state).is_some_and(|due| due <= now) {
+        active.take(&Event::Tick { now });
     }
 }
 

@@ -211,6 +211,11 @@ impl Actives {
         Some(active.version)
     }
 
+    /// Whether what is to be written next is that its turn has come.
+    pub(crate) fn takes_its_turn(&self, uid: &str) -> bool {
+        self.by_uid.get(uid).is_some_and(|active| active.before_turn.is_some())
+    }
+
     /// Takes in how a call ended.
     pub(crate) fn answer(&mut self, answer: Answer) {
         let (Some(active), Some(event)) = (self.by_uid.get_mut(&answer.uid), answer.event()) else { return };

@@ -97,7 +97,7 @@ pub(super) fn mark(
 }
 
 /// The deletion of somebody who goes together with others: those of them whose end is inevitable need not be gone first.
-pub(super) fn in_circle(snapshot: &Snapshot, group: &Group, mut item: Item) -> Item {
+pub(crate) fn in_circle(snapshot: &Snapshot, group: &Group, mut item: Item) -> Item {
     let inevitable = |life: LifeId| {
         let told = snapshot.journal(life).and_then(|text| State::decode(text).ok());
         let told = told.is_some_and(|told| (Stage::Notifying..=Stage::Released).contains(&told.stage));

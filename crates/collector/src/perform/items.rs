@@ -71,14 +71,11 @@ fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
     named.map(|(uid, _)| uid.0).collect()
 }
 
-/// The owners to whom a life that lives on refers no longer after this round: all of them when for none there is a way
-/// back, and before that those who leave it behind. They may have to go before the others can.
+/// The owners to whom a life that lives on refers no longer after this round: those for whom there is no way back. The
+/// others may have to wait until these are gone.
 pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
-    let leaves_behind = |uid: &&Uid| {
-        let owner = snapshot.get(uid).filter(|owner| snapshot.is_marked(*owner));
-        owner.is_some_and(|owner| snapshot.policy(owner) == Some(Policy::Orphan))
-    };
-    strip.owners.iter().filter(|uid| strip.ready || leaves_behind(uid)).map(|uid| uid.0.clone()).collect()
+    let lost = |uid: &&Uid| strip.ready || snapshot.get(uid).is_none_or(|owner| snapshot.is_marked(owner));
+    strip.owners.iter().filter(lost).map(|uid| uid.0.clone()).collect()
 }
 
 /// A life lives on and loses references, as long as its owners are those by which that was decided.

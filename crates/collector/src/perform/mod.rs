@@ -9,6 +9,7 @@ mod send;
 mod stays;
 mod writes;
 
+pub(crate) use early::in_circle;
 pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
 pub(crate) use writes::Writes;

@@ -34,6 +34,7 @@ fn finding(snapshot: &Snapshot, found: &Finding) -> String {
     let cause = match &found.cause {
         Cause::Asked => "asked".to_owned(),
         Cause::OwnerDoomed { owner } => format!("owner {}", uid(*owner)),
+        Cause::Accused { accused } => format!("accused by {}", accused.said.by),
         Cause::OwnersGone { uids } => {
             let uids: Vec<&str> = uids.iter().map(|uid| uid.0.as_str()).collect();
             format!("gone {}", uids.join(", "))

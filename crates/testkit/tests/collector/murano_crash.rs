@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use sexton_model::hook::Call;
+use sexton_model::feed::Line;
+use sexton_model::hook::{Call, Verdict};
 use sexton_testkit::collecting::quick;
 use sexton_testkit::{Collecting, Gate, Scripted, World};
 
-use crate::common::{delete, hears, left, make, make_with, records};
+use crate::common::{ask, delete, hears, left, make, make_with, metadata, records};
 use crate::murano::stage;
 
 /// The calls of the whole destruction, one after the other.
@@ -148,4 +149,46 @@ async fn protected_when_it_is_too_late() {
     let mut collecting = Collecting::scripted(&world, &Arc::new(Scripted::default()));
     collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["ear"]);
+}
+
+/// Who is no garbage any more when it is too late goes on with its steps: what is asked for about them is heard.
+#[tokio::test]
+async fn adopted_when_it_is_too_late() {
+    let (world, hooks) = stage().await;
+    let late = make(&world, "late", &[("gone", "never-was")]).await;
+    make_with(&world, "ear", &[], hears(&["late"])).await;
+    hooks.answer("notifying gone late", Verdict::Blocked { by: None, reason: "busy".into() });
+    let mut settings = quick("tests");
+    settings.orphan_grace = std::time::Duration::ZERO;
+    let mut collecting = Collecting::with(&world, settings, hooks.clone());
+    collecting.settled(&world).await;
+    assert_eq!(hooks.heard(), ["warning gone late", "notifying gone late"]);
+    world.merge("configmaps/late", &json!({"metadata": {"ownerReferences": []}})).await.expect(200);
+    collecting.settled(&world).await;
+    let ear = metadata(&world, "ear").await["uid"].as_str().unwrap().to_owned();
+    ask(&world, "late", json!({"want": "force", "blocker": ear, "reason": "enough"})).await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["ear"], "{late} {:?}", hooks.heard());
+}
+
+/// Whose owner was made without the collector hearing of it is not condemned: the evidence goes with the step after
+/// which there is no way back.
+#[tokio::test]
+async fn an_owner_that_was_not_heard_of() {
+    let (world, hooks) = stage().await;
+    let gate = Gate::to(&world);
+    gate.only(|line| !matches!(line, Line::Added(seen) if seen.object.metadata.name == "unheard"));
+    let mut settings = quick("tests");
+    settings.orphan_grace = std::time::Duration::ZERO;
+    let mut collecting = Collecting::through(&world, settings, hooks.clone(), gate.clone());
+    collecting.settled(&world).await;
+    let unheard = make(&world, "unheard", &[]).await;
+    make(&world, "child", &[("unheard", &unheard)]).await;
+    collecting.until(|summary| summary.doomed == 1 && summary.rounds > 2).await;
+    world.merge("configmaps/unheard", &json!({"data": {"now": "heard of"}})).await.expect(200);
+    collecting.until(|summary| summary.doomed == 0).await;
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["child", "unheard"]);
+    let child = metadata(&world, "child").await;
+    assert!(child["annotations"].is_null() && child["deletionTimestamp"].is_null(), "{child}");
 }

@@ -1,8 +1,9 @@
 //! In which order lives are destroyed when ownership and destruction dependencies pull in different directions.
 
 use serde_json::{Value, json};
+use sexton_testkit::collecting::quick;
 use sexton_testkit::things::DEFINITIONS;
-use sexton_testkit::{Collecting, Scripted, World};
+use sexton_testkit::{Collecting, Gate, Scripted, World};
 
 use crate::common::{CLASSES, DEPENDENCIES, delete, hears, left, make, make_with};
 use crate::murano::stage;
@@ -192,4 +193,24 @@ async fn an_orphan_in_a_circle_with_its_own() {
     let mut collecting = Collecting::scripted(&world, &hooks);
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, Vec::<String>::new(), "{summary:#?}");
+}
+
+/// Who lives on loses the owner that waits for it at once, though another of its dying owners has to wait itself.
+#[tokio::test]
+async fn one_dying_owner_waits_for_another() {
+    let (world, hooks) = stage().await;
+    let solid = make(&world, "solid", &[]).await;
+    let top = make(&world, "top", &[]).await;
+    let first = make(&world, "first", &[("top", &top)]).await;
+    let later = make_with(&world, "later", &[("top", &top)], hears(&["first"])).await;
+    make(&world, "kept", &[("solid", &solid), ("first", &first), ("later", &later)]).await;
+    let gate = Gate::to(&world);
+    let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate.clone());
+    collecting.settled(&world).await;
+    gate.lines(false);
+    delete(&world, "configmaps/first", "Foreground").await;
+    delete(&world, "configmaps/top", "Background").await;
+    gate.lines(true);
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, ["kept", "solid"]);
 }

@@ -1,0 +1,1 @@
+//! Puts documents in their order, each with its marks, so that putting and marking are one write.

@@ -1,0 +1,16 @@
+//! Modules: who is in scope, in which order documents are put, who is unmarked afterwards, and where those stand that
+//! are left. Decided from lists of facts alone; it must not know how a deployment is carried out.
+
+mod member;
+mod order;
+mod renumber;
+mod scope;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+pub use member::Member;
+pub use order::{Entry, OrderError, arrange};
+pub use renumber::renumber;
+pub use scope::{ScopeChange, in_scope, scope_change};
+pub use sweep::{Sorted, sort};
