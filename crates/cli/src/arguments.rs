@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, plan, protect, put, resume,
-    serve, subscribe, version, watch, why,
+    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, orphans, plan, protect, put,
+    resume, serve, subscribe, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -27,6 +27,7 @@ pub(crate) enum Command {
     Put(put::Args),
     Plan(plan::Args),
     Delete(delete::Args),
+    Orphans(orphans::Args),
     Resume(resume::Args),
     Why(why::Args),
     Graph(graph::Args),

@@ -369,7 +369,8 @@ impl Collector {
     }
 
     fn publish(&mut self) {
-        self.rules.turn(self.hand.as_ref().filter(|_| !self.draining).and_then(Hand::lease));
+        let keeps_rules = self.settings.keeps_rules && !self.draining;
+        self.rules.turn(self.hand.as_ref().filter(|_| keeps_rules).and_then(Hand::lease));
         let snapshot = &self.view.snapshot;
         let next = self.due();
         let summary = &mut self.summary;

@@ -46,6 +46,8 @@ pub struct Settings {
     pub tombstones: usize,
     /// Whether orphans are taken at all; elsewhere than on our own server that is the business of rules.
     pub takes_orphans: bool,
+    /// Whether rules are kept. A collector that only finishes one command leaves them to others.
+    pub keeps_rules: bool,
 }
 
 impl Settings {
@@ -62,6 +64,7 @@ impl Settings {
             hooks_at_once: 64,
             tombstones: 200,
             takes_orphans: true,
+            keeps_rules: true,
         }
     }
 }

@@ -67,9 +67,10 @@ impl Api {
         leftover: &Leftover,
     ) -> Result<Vec<String>> {
         let Targets::These(kinds) = &rule.kinds else { return Ok(Vec::new()) };
-        let parse =
-            |text: &str| LabelSelector::parse(text).map_err(|bad| Status::bad_request(bad.to_string()));
-        let selectors = [parse(&leftover.selector_for(name))?, parse(&rule.selector)?];
+        let mut selectors = Vec::with_capacity(2);
+        for text in [leftover.selector_for(name), rule.selector.clone()] {
+            selectors.push(LabelSelector::parse(&text).map_err(|bad| Status::bad_request(bad.to_string()))?);
+        }
         let registry = self.kinds().current();
         let mut found = Vec::new();
         for KindName { group, kind } in kinds {
