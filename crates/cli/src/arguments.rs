@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
-    modules, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
+    modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Modules(modules::Args),
     Transfer(transfer::Args),
     Delete(delete::Args),
+    Orphans(orphans::Args),
     Resume(resume::Args),
     Why(why::Args),
     Graph(graph::Args),

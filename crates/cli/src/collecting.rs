@@ -71,5 +71,16 @@ pub(crate) fn of_a_command(resources: Resources) -> Collector {
     let mut settings = Settings::new(OF_THE_STORE);
     settings.lease.inherits = true;
     settings.takes_orphans = false;
+    settings.keeps_rules = false;
     collector(Arc::new(resources.clone()), resources, settings)
+}
+
+/// The same for a command that works on any Kubernetes, where perhaps nobody else collects.
+pub(crate) fn of_a_command_elsewhere(resources: Resources) -> Collector {
+    let mut settings = Settings::new(own_name());
+    settings.takes_orphans = false;
+    settings.keeps_rules = false;
+    let client = resources.client().clone();
+    let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
+    collector(Arc::new(gateway), resources, settings)
 }

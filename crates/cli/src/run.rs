@@ -8,7 +8,7 @@ use clap::Parser;
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
     apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
-    modules, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
+    modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -38,6 +38,7 @@ pub(crate) fn run() -> ExitCode {
             Command::Apply(_)
             | Command::Destroy(_)
             | Command::Delete(_)
+            | Command::Orphans(_)
             | Command::Resume(_)
             | Command::Force(_)
             | Command::Retry(_) => {
@@ -68,6 +69,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Modules(args) => modules::run(args, settings, output).await,
         Command::Transfer(args) => transfer::run(args, settings, output).await,
         Command::Delete(args) => delete::run(args, settings, output).await,
+        Command::Orphans(args) => orphans::run(args, settings, output).await,
         Command::Resume(args) => resume::run(args, settings, output).await,
         Command::Why(args) => why::run(args, settings, output).await,
         Command::Graph(args) => graph::run(args, settings, output).await,

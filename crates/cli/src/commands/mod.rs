@@ -13,6 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod modules;
+pub(crate) mod orphans;
 pub(crate) mod plan;
 pub(crate) mod protect;
 pub(crate) mod put;
