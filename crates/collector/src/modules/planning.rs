@@ -6,7 +6,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
-use sexton_client::CallError;
+use sexton_client::{CallError, Kinds};
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
 
@@ -32,7 +32,8 @@ impl Modules {
     pub async fn plan(&self, deployment: &Deployment) -> Result<ModulePlan, PlanError> {
         let limits = check(deployment)?;
         let record = self.records().find(&deployment.spec.manager).await?;
-        let documents = prepare(deployment, &self.kinds).map_err(|error| match error {
+        let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;
+        let documents = prepare(deployment, &kinds).map_err(|error| match error {
             NotPrepared::Refused(refusals) => PlanError::Refused(refusals),
             NotPrepared::Order(error) => PlanError::Order(error),
         })?;
@@ -43,10 +44,10 @@ impl Modules {
                 (kind.group.clone(), kind.resource.clone())
             })
             .collect();
-        let mut looked = look(&self.tools.resources, &self.kinds, &deployment.spec.manager, &whole).await;
+        let mut looked = look(&self.tools.resources, &kinds, &deployment.spec.manager, &whole).await;
         check_id(deployment, record.as_ref(), &looked)?;
         let live = self.live(&documents, &mut looked).await?;
-        let puts = self.judge_all(deployment, &documents, &live).await?;
+        let puts = self.judge_all(deployment, &kinds, &documents, &live).await?;
         let named = documents.iter().map(Prepared::own_slot).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();
         self.assemble(deployment, Material { record, documents, named, puts, looked, limits }).await
@@ -73,12 +74,13 @@ impl Modules {
     async fn judge_all(
         &self,
         deployment: &Deployment,
+        kinds: &Kinds,
         documents: &[Prepared],
         live: &[Option<Value>],
     ) -> Result<Vec<PlannedPut>, PlanError> {
         let mut judging: Vec<BoxFuture<'_, Result<Judged, CallError>>> = Vec::new();
         for (document, live) in documents.iter().zip(live).filter(|(document, _)| document.wanted) {
-            judging.push(self.judge_one(deployment, document, live.as_ref()).boxed());
+            judging.push(self.judge_one(deployment, kinds, document, live.as_ref()).boxed());
         }
         let mut judged = stream::iter(judging).buffered(AT_ONCE);
         let (mut puts, mut refusals) = (Vec::new(), Vec::new());
@@ -94,11 +96,12 @@ impl Modules {
     async fn judge_one(
         &self,
         deployment: &Deployment,
+        kinds: &Kinds,
         document: &Prepared,
         live: Option<&Value>,
     ) -> Result<Judged, CallError> {
         let resources = &self.tools.resources;
-        match check_owners(resources, &self.kinds, document).await? {
+        match check_owners(resources, kinds, document).await? {
             Some(refusal) => Ok(Err(refusal)),
             None => judge(resources, deployment, document, live).await,
         }

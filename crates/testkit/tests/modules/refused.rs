@@ -205,7 +205,10 @@ async fn all_that_is_wrong_is_said_at_once() {
     let origins: Vec<&str> = found.iter().map(|refusal| refusal.origin.as_str()).collect();
     assert_eq!(origins, ["a.yaml:1", "a.yaml:5", "a.yaml:9"]);
     // What only the server can know comes from a dry run, also for all of them.
-    let wrong = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": "x"});
+    let wrong = |name: &str| {
+        let metadata = json!({"name": name, "labels": {"not so": "x"}});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    };
     let found = refusals(&world, &shop("d1", sources([wrong("a"), wrong("b"), map("c")]))).await;
     assert_eq!(found.len(), 2, "{found:?}");
 }
