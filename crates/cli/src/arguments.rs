@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, plan, protect, put, resume,
-    serve, subscribe, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
+    modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -23,10 +23,16 @@ pub(crate) struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Args),
+    Apply(Box<apply::Args>),
     Get(get::Args),
     Put(put::Args),
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
+    Destroy(destroy::Args),
+    Modules(modules::Args),
+    Transfer(transfer::Args),
     Delete(delete::Args),
+    Orphans(orphans::Args),
     Resume(resume::Args),
     Why(why::Args),
     Graph(graph::Args),

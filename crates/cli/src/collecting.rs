@@ -57,7 +57,7 @@ fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings
 }
 
 /// A name that no other collector has.
-fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "sexton" } else { host.trim() };
     // Processes of one machine differ by number, and in time.
@@ -71,5 +71,16 @@ pub(crate) fn of_a_command(resources: Resources) -> Collector {
     let mut settings = Settings::new(OF_THE_STORE);
     settings.lease.inherits = true;
     settings.takes_orphans = false;
+    settings.keeps_rules = false;
     collector(Arc::new(resources.clone()), resources, settings)
+}
+
+/// The same for a command that works on any Kubernetes, where perhaps nobody else collects.
+pub(crate) fn of_a_command_elsewhere(resources: Resources) -> Collector {
+    let mut settings = Settings::new(own_name());
+    settings.takes_orphans = false;
+    settings.keeps_rules = false;
+    let client = resources.client().clone();
+    let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
+    collector(Arc::new(gateway), resources, settings)
 }

@@ -6,37 +6,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::LifeId;
 use sexton_model::Revision;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::clock::Clock;
 use crate::decide::Waiting;
 use crate::ear::{self, Backoff, Heard};
-use crate::hooked::{Actives, Answer, Runner};
+use crate::hooked::{Actives, Answer};
 use crate::lease::{Lease, Turn};
 use crate::ledger::{Ledger, Scribe};
 use crate::perform::{Hand, SendError};
 use crate::records::{Keep, Records};
-use crate::settings::Settings;
+use crate::rules::Desk;
+use crate::settings::{Means, Settings};
 use crate::summary::Summary;
 use crate::view::{Classes, View};
-
-/// What the collector works with.
-#[derive(Debug, Clone)]
-pub struct Means {
-    /// The server, as far as the feed and the writes are concerned.
-    pub gateway: Arc<dyn Gateway>,
-    /// The server, for everything else.
-    pub resources: Resources,
-    /// Runs methods of classes.
-    pub runner: Arc<dyn Runner>,
-    /// Tells the time.
-    pub clock: Arc<dyn Clock>,
-}
 
 /// How a collector is told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +59,8 @@ pub struct Collector {
     pub(crate) turn: Vec<LifeId>,
     pub(crate) summary: Summary,
     lease: Lease,
+    /// Those who keep the rules.
+    rules: Desk,
     heard: mpsc::Receiver<Heard>,
     tell: watch::Sender<Summary>,
     classes_stale: bool,
@@ -104,6 +92,7 @@ impl Collector {
         let now = Instant::now();
         Collector {
             lease: Lease::new(settings.lease.clone(), means.resources.clone()),
+            rules: Desk::start(means.clone()),
             heard: ear::listen(means.gateway.clone(), backoff),
             scribe: Scribe::start(records, means.clock.clone()),
             ledger: Ledger::new(settings.tombstones),
@@ -195,6 +184,7 @@ impl Collector {
             Heard::Beginning => self.view.begin(),
             Heard::Line(line) => {
                 self.summary.trouble = None;
+                self.rules.hear(&line);
                 let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
                 let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
@@ -379,6 +369,8 @@ impl Collector {
     }
 
     fn publish(&mut self) {
+        let keeps_rules = self.settings.keeps_rules && !self.draining;
+        self.rules.turn(self.hand.as_ref().filter(|_| keeps_rules).and_then(Hand::lease));
         let snapshot = &self.view.snapshot;
         let next = self.due();
         let summary = &mut self.summary;

@@ -1,10 +1,27 @@
-//! What can be set: limits and durations, each with its reason.
+//! What a collector is given: means, and what can be set: limits and durations, each with its reason.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::{FuseLimits, Settings as Rules};
 
+use crate::clock::Clock;
+use crate::hooked::Runner;
 use crate::lease::LeaseSettings;
+
+/// What the collector works with.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// The server, as far as the feed and the writes are concerned.
+    pub gateway: Arc<dyn Gateway>,
+    /// The server, for everything else.
+    pub resources: Resources,
+    /// Runs methods of classes.
+    pub runner: Arc<dyn Runner>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
 
 /// How a collector works.
 #[derive(Debug, Clone)]
@@ -29,6 +46,8 @@ pub struct Settings {
     pub tombstones: usize,
     /// Whether orphans are taken at all; elsewhere than on our own server that is the business of rules.
     pub takes_orphans: bool,
+    /// Whether rules are kept. A collector that only finishes one command leaves them to others.
+    pub keeps_rules: bool,
 }
 
 impl Settings {
@@ -45,6 +64,7 @@ impl Settings {
             hooks_at_once: 64,
             tombstones: 200,
             takes_orphans: true,
+            keeps_rules: true,
         }
     }
 }

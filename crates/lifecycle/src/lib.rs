@@ -7,6 +7,7 @@ pub mod graph;
 pub mod module;
 pub mod plan;
 pub mod protect;
+pub mod rules;
 pub mod snapshot;
 
 pub use detect::{

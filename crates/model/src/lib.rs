@@ -20,6 +20,7 @@ pub mod names;
 pub mod partial;
 pub mod patch;
 pub mod raw;
+pub mod rule;
 pub mod selector;
 pub mod status;
 pub mod stored;

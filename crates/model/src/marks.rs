@@ -22,6 +22,10 @@ pub const ACCUSED: &str = "sexton.dev/accused";
 pub const DEPLOYMENT_ID: &str = "sexton.dev/deployment-id";
 /// Where an object stands in its module; higher ones go first.
 pub const DEPENDENCY_ORDER: &str = "sexton.dev/dependency-order";
+/// On an owner without status: "waiting" while there are leftovers of its name, then "gone".
+pub const LEFTOVERS: &str = "sexton.dev/leftovers";
+/// The condition that says the same in a status.
+pub const LEFTOVERS_GONE: &str = "sexton.dev/LeftoversGone";
 /// The label that says whose an object is.
 pub const MANAGER: &str = "sexton.dev/manager";
 

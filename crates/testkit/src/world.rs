@@ -53,6 +53,14 @@ impl World {
         World::on(engine, None, Arc::default(), checks, limits).await
     }
 
+    /// A world in memory that looks like any Kubernetes: nothing in it that only we have.
+    pub async fn plain() -> World {
+        let engine: Arc<dyn Engine> = Arc::new(memory::open_indexed(Retention::default(), stored::terms));
+        let (nature, checks) = (Arc::<FixedNature>::default(), OwnerChecks::Warn);
+        let api = Api::open_plain(Store::new(engine.clone()), nature.clone(), checks).await.unwrap();
+        World::around(engine, api, None, nature, checks, RequestLimits::default())
+    }
+
     /// A world on disk.
     pub async fn embedded() -> World {
         let dir = tempfile::tempdir().unwrap();
@@ -68,6 +76,17 @@ impl World {
         limits: RequestLimits,
     ) -> World {
         let api = Api::open(Store::new(engine.clone()), nature.clone(), checks).await.unwrap();
+        World::around(engine, api, dir, nature, checks, limits)
+    }
+
+    fn around(
+        engine: Arc<dyn Engine>,
+        api: Api,
+        dir: Option<TempDir>,
+        nature: Arc<FixedNature>,
+        checks: OwnerChecks,
+        limits: RequestLimits,
+    ) -> World {
         let app = App::new(api.clone(), Authentication::InProcess, limits, Metrics::default());
         World { nature, engine, api, router: router(app), checks, limits, dir }
     }

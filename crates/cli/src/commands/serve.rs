@@ -67,6 +67,10 @@ pub(crate) struct Args {
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
     max_delete: Option<FuseLimits>,
+    /// Serve nothing that only Sexton has, so that this looks like any Kubernetes: no kinds of the group sexton.dev, no
+    /// bulk verb, no feed over all kinds, no collector of its own; `sexton collect` works beside it
+    #[arg(long)]
+    plain: bool,
     /// How the log on stderr is written
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     log: LogFormat,
@@ -226,10 +230,14 @@ async fn assemble(
         Checks::Warn => OwnerChecks::Warn,
         Checks::Strict => OwnerChecks::Strict,
     };
-    let api = Api::open(Store::new(engine.clone()), Arc::new(RealNature), checks).await?;
+    let (store, nature) = (Store::new(engine.clone()), Arc::new(RealNature));
+    let api = match args.plain {
+        true => Api::open_plain(store, nature, checks).await?,
+        false => Api::open(store, nature, checks).await?,
+    };
     let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
     let metrics = store_metrics(engine);
-    let collecting = (args.collector == Switch::On).then(|| {
+    let collecting = (args.collector == Switch::On && !args.plain).then(|| {
         let orphan_grace = Duration::from_secs(args.orphan_grace);
         let fuse = args.max_delete.unwrap_or_default();
         Collecting::start(api.clone(), Choices { orphan_grace, fuse }, &metrics)

@@ -26,13 +26,13 @@ pub(crate) struct Own {
 }
 
 impl Work {
-    /// Starts a collector, and waits until it has seen everything there is.
+    /// Starts a collector, and waits until it has seen everything there is and acts, or somebody else does.
     pub(crate) async fn start(collector: Collector) -> Work {
         let (stop, stopped) = watch::channel(Stop::No);
         let mut summary = collector.summary();
         let task = tokio::spawn(collector.run(stopped));
         // Should it end before, whoever waits for it will notice.
-        let _ = summary.wait_for(|summary| summary.synced && summary.acts).await;
+        let _ = summary.wait_for(|summary| summary.synced && (summary.acts || summary.other.is_some())).await;
         Work::Here(Box::new(Own { stop, summary, task: Some(task), deaf: false }))
     }
 

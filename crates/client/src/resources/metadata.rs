@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::{ListAsk, ListError, Listed, Place, Resources};
 
 /// What asks for metadata, and takes whole objects from a server that cannot leave the rest out.
-const ACCEPT: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
+pub(super) const ACCEPT: &str =
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
 
 impl Resources {
     /// The objects with their `metadata`; whatever else they have may be missing, their kind is another one.

@@ -109,6 +109,11 @@ impl Hand {
         Hand { gateway, epoch }
     }
 
+    /// The epoch, for whoever writes beside.
+    pub(crate) fn lease(&self) -> Option<&Epoch> {
+        self.epoch.as_ref()
+    }
+
     /// The epoch as a number, for hooks.
     pub(crate) fn epoch(&self) -> i64 {
         self.epoch.as_ref().map_or(0, |epoch| epoch.transitions)

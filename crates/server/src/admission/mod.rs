@@ -9,6 +9,7 @@ mod metadata;
 mod modules;
 mod owners;
 mod prepare;
+mod rules;
 mod update;
 
 pub(crate) use classes::class_for;
@@ -52,14 +53,14 @@ const CHECKS: &[Check] = &[
     update::no_new_finalizers,
     // Nor can it get other owners, which would change who may keep it or take it along.
     update::no_new_owners,
-    // What was done to a life is told by whoever did it.
-    update::marks_of_the_collector,
     // A definition that cannot be served is refused, not stored and ignored.
     definition,
     // Code that cannot be run is refused now, not found out when an object has to end.
     classes::class,
     // A scope without its own manager would sweep what belongs to others.
     modules::module,
+    // A rule that makes no sense is refused now: nobody would notice that it finds nothing.
+    rules::rule,
 ];
 
 /// What a verb of ours puts on an object, which is otherwise as it was, must be such as anybody may put on.
@@ -93,6 +94,10 @@ impl Api {
         if errors.is_empty() {
             warnings = owners::remove_duplicates(change.new);
             CHECKS.iter().for_each(|check| check(target, &change, &mut errors));
+            if !self.kinds().is_plain() {
+                // What was done to a life is told by whoever did it, with a verb that others do not have.
+                update::marks_of_the_collector(target, &change, &mut errors);
+            }
         }
         if errors.is_empty() {
             self.check_subscriptions(target, &change, &mut errors);
@@ -100,6 +105,7 @@ impl Api {
             warnings.extend(self.check_owners(target, &change, &mut errors).await?);
         }
         if errors.is_empty() {
+            self.check_name_is_clean(target, &change).await?;
             return Ok(warnings);
         }
         // Whoever made that many mistakes learns nothing from the rest of them.

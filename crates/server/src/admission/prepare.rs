@@ -76,7 +76,7 @@ fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
         }
         Special::Definition => complete_definition(document, &time::format(now)),
         Special::Secret => merge_string_data(document)?,
-        Special::Event | Special::Class | Special::Module | Special::None => {}
+        Special::Event | Special::Class | Special::Module | Special::Rule | Special::None => {}
     }
     Ok(())
 }
@@ -102,13 +102,15 @@ fn merge_string_data(document: &mut Document) -> Result<()> {
     Ok(())
 }
 
-/// Completes an update: takes over what the server owns, and what this part of the object does not speak of.
+/// Completes an update: takes over what the server owns, and what this part of the object does not speak of. A server that
+/// looks like any other keeps no marks of ours.
 pub fn prepare_update(
     target: &Target,
     part: Part,
     old: &Document,
     new: &mut Document,
     now: i64,
+    keeps_marks: bool,
 ) -> Result<()> {
     keep_other_parts(target, part, old, new);
     for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
@@ -122,7 +124,9 @@ pub fn prepare_update(
             new.set_or_remove(field, Some(time.clone()));
         }
     }
-    keep_annotations(old, new);
+    if keeps_marks {
+        keep_annotations(old, new);
+    }
     new.set_or_remove("selfLink", None);
     if part == Part::Main {
         complete(target, new, now)?;

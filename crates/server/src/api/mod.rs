@@ -164,7 +164,21 @@ const RACES: usize = 64;
 impl Api {
     /// Opens the API on a store: reads the definitions and makes sure that the first namespaces exist.
     pub async fn open(store: Store, nature: Arc<dyn Nature>, owner_checks: OwnerChecks) -> Result<Api> {
-        let kinds = Arc::new(Kinds::load(&store).await?);
+        Api::open_as(store, nature, owner_checks, false).await
+    }
+
+    /// The same without anything that only we have, so that it looks like any Kubernetes.
+    pub async fn open_plain(store: Store, nature: Arc<dyn Nature>, owner_checks: OwnerChecks) -> Result<Api> {
+        Api::open_as(store, nature, owner_checks, true).await
+    }
+
+    async fn open_as(
+        store: Store,
+        nature: Arc<dyn Nature>,
+        owner_checks: OwnerChecks,
+        plain: bool,
+    ) -> Result<Api> {
+        let kinds = Arc::new(Kinds::load(&store, plain).await?);
         let closing = watch_flag::Sender::new(false);
         kinds.follow(&store).await?;
         let (asker, class_turns) = (asker::Asker::default(), Arc::default());

@@ -56,7 +56,9 @@ impl Api {
                 return Err(modified(target, name).into());
             }
             same_place(target, name, &old, &new)?;
-            if let Some(error) = admission::taken_off(&old, &new).filter(|_| part == Part::Main) {
+            if let Some(error) =
+                admission::taken_off(&old, &new).filter(|_| part == Part::Main && !self.kinds.is_plain())
+            {
                 return Err(
                     Status::invalid(&target.kind.resource.group, &target.kind.kind, name, &[error]).into()
                 );

@@ -86,6 +86,9 @@ pub(super) async fn dispatch(
     let query = Query::parse(parts.uri.query())?;
     let place = match path::parse(parts.uri.path())? {
         Place::Kind(place) => place,
+        Place::Changes | Place::Bulk if app.api.kinds().is_plain() => {
+            return Err(Status::no_such_path().into());
+        }
         Place::Changes => {
             (seen.verb, seen.resource) = ("watch", "changes.sexton.dev".into());
             return feed(app, &parts, &query).await;

@@ -54,6 +54,8 @@ pub enum Special {
     Class,
     /// Records what is deployed together.
     Module,
+    /// Says what is looked for among other kinds.
+    Rule,
     /// Has a write-only `stringData`.
     Secret,
     /// Cannot own or be owned in a way that matters; deletes at once.
@@ -161,7 +163,7 @@ impl Kind {
 
     /// Whether objects of it say something about kinds, so that every write of one changes the registry.
     pub fn is_about_kinds(&self) -> bool {
-        matches!(self.special, Special::Definition | Special::Class)
+        matches!(self.special, Special::Definition | Special::Class | Special::Rule)
     }
 
     /// The verbs it offers.

@@ -7,11 +7,15 @@ use arc_swap::ArcSwap;
 use sexton_model::GroupResource;
 use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
+use sexton_model::rule::{Detector, Rule};
 use sexton_model::stored::NotStored;
 use sexton_store::{At, Object, Scope, Store, StoreError};
 use tokio::sync::Mutex;
 
 use super::{Kind, KindRef, builtin, custom};
+
+/// The group of the kinds that only we have.
+const OWN_GROUP: &str = "sexton.dev";
 
 /// All kinds served at one moment.
 #[derive(Debug, Clone, Default)]
@@ -23,15 +27,18 @@ pub struct Registry {
     listed: BTreeMap<(String, String, String), FeedKind>,
     /// The code that kinds bring, by group and kind.
     classes: BTreeMap<(String, String), Arc<Class>>,
+    /// Rules that hold names of a kind, by group and kind.
+    holds: BTreeMap<(String, String), Vec<Arc<Rule>>>,
     /// Everything that may be stored, in one of its versions: objects are the same in all of them.
     kept: BTreeMap<GroupResource, KindRef>,
 }
 
 impl Registry {
     /// The built-in kinds and those of these definitions.
-    fn read(definitions: &[Object]) -> Result<Registry, NotStored> {
+    fn read(definitions: &[Object], plain: bool) -> Result<Registry, NotStored> {
         let mut registry = Registry::default();
-        builtin::kinds().for_each(|kind| registry.add(kind));
+        let ours = |kind: &Kind| kind.resource.group == OWN_GROUP;
+        builtin::kinds().filter(|kind| !plain || !ours(kind)).for_each(|kind| registry.add(kind));
         for object in definitions {
             let document = object.document()?;
             custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
@@ -61,6 +68,30 @@ impl Registry {
             }
         }
         Ok(())
+    }
+
+    /// Takes in the rules that hold names.
+    fn hold_names(&mut self, rules: &[Object]) -> Result<(), NotStored> {
+        for object in rules {
+            // What cannot be read holds nothing; whoever follows the rules says so.
+            let Ok(rule) = Rule::parse(object.document()?.value()) else { continue };
+            let Detector::Leftover(leftover) = &rule.detector else { continue };
+            if leftover.hold {
+                let kind = (leftover.owner.group.clone(), leftover.owner.kind.clone());
+                self.holds.entry(kind).or_default().push(Arc::new(rule));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any rule holds names.
+    pub(crate) fn holds_names(&self) -> bool {
+        !self.holds.is_empty()
+    }
+
+    /// The rules that hold names of a kind.
+    pub(crate) fn name_holds(&self, group: &str, kind: &str) -> &[Arc<Rule>] {
+        self.holds.get(&(group.to_owned(), kind.to_owned())).map_or(&[], Vec::as_slice)
     }
 
     fn list(&mut self, kind: FeedKind) {
@@ -163,20 +194,32 @@ pub(crate) fn classes() -> Scope {
     Scope { kind: GroupResource::new("sexton.dev", "classes"), namespace: None }
 }
 
+/// Where rules are.
+pub(crate) fn rules() -> Scope {
+    Scope { kind: GroupResource::new("sexton.dev", "rules"), namespace: None }
+}
+
 /// The current registry, and the only place that changes it.
 #[derive(Debug)]
 pub struct Kinds {
     current: ArcSwap<Registry>,
+    /// Whether there is nothing that only we have.
+    plain: bool,
     /// Reloads one after the other, so that an older reading never replaces a newer one.
     reloading: Mutex<()>,
 }
 
 impl Kinds {
     /// The built-in kinds and those of the stored definitions.
-    pub async fn load(store: &Store) -> Result<Kinds, StoreError> {
-        let kinds = Kinds { current: ArcSwap::default(), reloading: Mutex::new(()) };
+    pub async fn load(store: &Store, plain: bool) -> Result<Kinds, StoreError> {
+        let kinds = Kinds { current: ArcSwap::default(), plain, reloading: Mutex::new(()) };
         kinds.reload(store).await?;
         Ok(kinds)
+    }
+
+    /// Whether there is nothing that only we have: no kinds of ours, no verbs of ours.
+    pub fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// The kinds served now.
@@ -184,10 +227,10 @@ impl Kinds {
         self.current.load_full()
     }
 
-    /// Reads definitions and classes again whenever one changes, until the store is closed. Whoever changes one reloads at
+    /// Reads definitions, classes and rules again whenever one changes, until the store is closed. Whoever changes one reloads at
     /// once, too; this is for those who went away in the middle, and for changes that others make.
     pub async fn follow(self: &Arc<Self>, store: &Store) -> Result<(), StoreError> {
-        for scope in [definitions(), classes()] {
+        for scope in [definitions(), classes(), rules()] {
             self.follow_scope(store, &scope).await?;
         }
         Ok(())
@@ -213,8 +256,9 @@ impl Kinds {
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let _turn = self.reloading.lock().await;
         let page = store.list(&definitions(), At::Latest, None, None).await?;
-        let mut registry = Registry::read(&page.objects)?;
+        let mut registry = Registry::read(&page.objects, self.plain)?;
         registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
+        registry.hold_names(&store.list(&rules(), At::Latest, None, None).await?.objects)?;
         self.current.store(Arc::new(registry));
         Ok(())
     }

@@ -8,20 +8,20 @@ use crate::output::Output;
 
 /// What decides whether a plan is carried out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// `--yes`
-    pub(super) yes: bool,
+    pub(crate) yes: bool,
     /// `--approve DIGEST`
-    pub(super) approve: Option<&'a str>,
+    pub(crate) approve: Option<&'a str>,
     /// The digest of the plan as it is now.
-    pub(super) digest: &'a str,
+    pub(crate) digest: &'a str,
     /// Whether somebody can be asked.
-    pub(super) somebody: bool,
+    pub(crate) somebody: bool,
 }
 
 /// What follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Consent {
+pub(crate) enum Consent {
     /// It is carried out.
     Given,
     /// Somebody is asked for the word yes.
@@ -37,7 +37,7 @@ pub(super) enum Consent {
 }
 
 /// Decides by what was typed. `holders` are the names of what takes contents along.
-pub(super) fn consent(given: Given<'_>, holders: &[String]) -> Consent {
+pub(crate) fn consent(given: Given<'_>, holders: &[String]) -> Consent {
     match given {
         Given { approve: Some(typed), digest, .. } if digest_matches(typed, digest) => Consent::Given,
         Given { approve: Some(_), .. } => Consent::OtherPlan,
@@ -50,11 +50,11 @@ pub(super) fn consent(given: Given<'_>, holders: &[String]) -> Consent {
 }
 
 /// What a refusal needs to say what to type instead.
-pub(super) struct Refusal<'a> {
+pub(crate) struct Refusal<'a> {
     /// The command without its consent.
-    pub(super) command: &'a str,
-    pub(super) digest: &'a str,
-    pub(super) what: &'a str,
+    pub(crate) command: &'a str,
+    pub(crate) digest: &'a str,
+    pub(crate) what: &'a str,
 }
 
 impl Refusal<'_> {
@@ -70,7 +70,7 @@ impl Refusal<'_> {
 }
 
 /// Carries a decision out: asks if it has to, and says what to type if nobody agreed.
-pub(super) async fn obtain(
+pub(crate) async fn obtain(
     consent: Consent,
     question: &str,
     refusal: &Refusal<'_>,

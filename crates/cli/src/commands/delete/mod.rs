@@ -1,7 +1,7 @@
 //! `sexton delete`: shows what a deletion comes to, asks, and has exactly that done. What follows is decided elsewhere.
 
 mod act;
-mod consent;
+pub(crate) mod consent;
 pub(crate) mod policy;
 mod preview;
 mod tell;

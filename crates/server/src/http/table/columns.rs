@@ -148,6 +148,17 @@ const MODULE: &[Column] = &[
     wide("Intent", Cell::Text("status.intent.deploymentId", "")),
     AGE,
 ];
+const RULE: &[Column] = &[
+    NAME,
+    shown("Detector", Cell::Text("spec.detector", "")),
+    shown("Mode", Cell::Text("spec.mode", "report")),
+    shown("Interval", Cell::Text("spec.interval", "10m")),
+    shown("Scope", Cell::Number("status.scope")),
+    shown("Orphan", Cell::Number("status.counts.orphan")),
+    shown("Unknown", Cell::Number("status.counts.unknown")),
+    shown("Last Scan", Cell::Since("status.lastScan")),
+    AGE,
+];
 const TOMBSTONE: &[Column] = &[
     NAME,
     shown("Kind", Cell::Kind("spec.object")),
@@ -180,6 +191,7 @@ pub(super) fn of(kind: &Kind) -> &'static [Column] {
         ("sexton.dev", "Class") => CLASS,
         ("sexton.dev", "Collection") => COLLECTION,
         ("sexton.dev", "Module") => MODULE,
+        ("sexton.dev", "Rule") => RULE,
         ("sexton.dev", "Tombstone") => TOMBSTONE,
         _ => GENERIC,
     }

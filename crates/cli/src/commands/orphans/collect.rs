@@ -1,0 +1,221 @@
+//! Has the orphans collected: shows what that comes to, asks, accuses exactly those that were shown, and follows them to
+//! their end.
+
+use serde::Serialize;
+use sexton_collector::preview::World as Seen;
+use sexton_collector::rules::{Accused, Charge, Found, accuse};
+use sexton_lifecycle::plan::Plan;
+use sexton_lifecycle::{Hypothetical, Settings as Rules};
+use sexton_model::accusation::Accuser;
+use sexton_model::{Policy, Uid};
+
+use super::{Args, Form, Looked, command, show};
+use crate::ask;
+use crate::collecting;
+use crate::commands::delete::consent::{Given, Refusal, consent, obtain};
+use crate::failure::{Exit, Failure};
+use crate::following::{End, Follow, Mourner, Until, Where, Work, now, report};
+use crate::interrupt::{Interrupts, breakable};
+use crate::output::ndjson::line;
+use crate::output::style::count;
+use crate::output::tree::{DeathPlan, Fold, text};
+use crate::output::{Output, Paint};
+use crate::settings::Settings;
+use crate::showing::plan::Shown;
+use crate::world::is_ours;
+
+/// Shows, asks, accuses, follows.
+pub(super) async fn collect(
+    args: &Args,
+    settings: &Settings,
+    looked: Looked,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let condemned: Vec<&Found> = looked.scan.condemned().collect();
+    if condemned.is_empty() {
+        return Ok(if looked.scan.troubles.is_empty() { Exit::Done } else { Exit::Partial });
+    }
+    refuse_too_much(args, settings, &looked)?;
+    let doomed = breakable(agree(args, settings, &looked, &condemned, output)).await?;
+    let mut interrupts = Interrupts::listen();
+    let gateway = looked.world.gateway(&looked.kinds);
+    let place = Where { gateway: gateway.clone(), resources: looked.world.resources.clone() };
+    let mut follow = Follow::begin(place, Until::Gone, &looked.names, output).await?;
+    let resources = looked.world.resources.clone();
+    let mut work = match (looked.world.embedded, is_ours(&looked.kinds)) {
+        (true, _) => Work::start(collecting::of_a_command(resources)).await,
+        (false, true) => Work::Elsewhere,
+        // Perhaps nobody collects there: then it is done from here.
+        (false, false) => Work::start(collecting::of_a_command_elsewhere(resources)).await,
+    };
+    let charge = Charge {
+        accuser: Accuser::Orphaned,
+        by: "sexton orphans".to_owned(),
+        collection: format!("orphans-{}-{}", now(), std::process::id()),
+        initiator: std::env::var("USER").ok().filter(|user| !user.is_empty() && looked.world.embedded),
+    };
+    let accused = match accuse(&*gateway, None, &condemned, &charge).await {
+        Ok(accused) => accused,
+        Err(error) => {
+            work.end().await;
+            return Err(Failure::new("the orphans could not be accused").because(&error));
+        }
+    };
+    tell_refused(&accused, output);
+    let refused: Vec<&str> = accused.refused.iter().map(|(label, _)| label.as_str()).collect();
+    let saved: Vec<&str> = condemned
+        .iter()
+        .filter(|found| refused.contains(&found.label().as_str()))
+        .map(|found| &*found.uid)
+        .collect();
+    follow.expect(
+        doomed
+            .into_iter()
+            .filter(|(uid, root, _, _)| !saved.contains(&uid.0.as_str()) && !saved.contains(&root.0.as_str()))
+            .map(|(uid, _, label, wave)| (uid, label, wave)),
+    );
+    let mut crier = Crier { form: args.output, output, unheard: Ok(()) };
+    let end = follow.run(&mut work, &mut crier, &mut interrupts).await?;
+    let unheard = crier.unheard;
+    finish(args, settings, &looked, &end, output)?;
+    match end.exit() {
+        Exit::Done if !accused.refused.is_empty() => Ok(Exit::Partial),
+        Exit::Done => unheard.map(|()| Exit::Done),
+        exit => Ok(exit),
+    }
+}
+
+/// Too much at once is held, whoever asks: nobody named them.
+fn refuse_too_much(args: &Args, settings: &Settings, looked: &Looked) -> Result<(), Failure> {
+    let limits = args.max_delete.unwrap_or_default();
+    looked.scan.fuse(&limits, looked.scan.scope).map_err(|held| {
+        let mut parts = held.trim_start_matches("held: ").split("; ");
+        let mut failure = Failure::new(parts.next().unwrap_or_default()).exit(Exit::Held);
+        for part in parts {
+            failure = failure.detail(part);
+        }
+        let all = Args {
+            max_delete: None,
+            kinds: args.kinds.clone(),
+            selector: args.selector.clone(),
+            approve: None,
+            ..*args
+        };
+        let many = looked.scan.condemned().count();
+        let flags = settings.flags();
+        let typed = command(&all, settings);
+        let typed = typed.strip_suffix(&flags).unwrap_or(&typed);
+        failure
+            .detail("Nothing was deleted.")
+            .next("let it through", format!("{typed} --max-delete {many}{flags}"))
+    })
+}
+
+/// Shows what it comes to, with all that follows, and asks. Gives back who dies: uid, uid of the root, label, wave.
+async fn agree(
+    args: &Args,
+    settings: &Settings,
+    looked: &Looked,
+    condemned: &[&Found],
+    output: &Output,
+) -> Result<Vec<(Uid, Uid, String, usize)>, Failure> {
+    let world = &looked.world;
+    let seen = Seen::look(&*world.gateway(&looked.kinds), &world.resources).await?;
+    let asked: Vec<Hypothetical> = condemned
+        .iter()
+        .filter_map(|found| Some(Hypothetical { life: seen.life(&found.uid)?, policy: Policy::Background }))
+        .collect();
+    let (judgement, plan) = seen.if_deleted(&asked, &Rules::default())?;
+    let what = match condemned {
+        [one] => show::label(&looked.names, one),
+        many => format!("{} orphans", count(many.len())),
+    };
+    let shown = Shown { world: &seen, judgement: &judgement, plan: &plan, names: &looked.names };
+    let plan_shown =
+        DeathPlan { target: world.target.clone(), title: format!("collect {what}"), ..shown.death_plan() };
+    if args.output == Form::Text {
+        let fold = if args.full { Fold::Never } else { Fold::USUAL };
+        output.talk_text(&text::text(&plan_shown, output.talk_style(), fold));
+    }
+    let given = Given {
+        yes: args.yes,
+        approve: args.approve.as_deref(),
+        digest: &plan.digest,
+        somebody: ask::somebody_is_there(),
+    };
+    let along = match plan.len().saturating_sub(condemned.len()) {
+        0 => String::new(),
+        1 => " and 1 other".to_owned(),
+        others => format!(" and {} others", count(others)),
+    };
+    let question = format!("Destroy {what}{along} on {}?", world.target);
+    let refusal = Refusal { command: &command(args, settings), digest: &plan.digest, what: &what };
+    obtain(consent(given, &[]), &question, &refusal, output).await?;
+    Ok(doomed(&plan, &seen, looked))
+}
+
+fn doomed(plan: &Plan, seen: &Seen, looked: &Looked) -> Vec<(Uid, Uid, String, usize)> {
+    let steps = plan.steps().map(|step| {
+        let wave = plan.wave_of(&step.uid).unwrap_or(0) + 1;
+        (step.uid.clone(), step.finding.root.clone(), looked.names.of(seen.snapshot(), step.life), wave)
+    });
+    steps.collect()
+}
+
+fn tell_refused(accused: &Accused, output: &Output) {
+    for (label, why) in &accused.refused {
+        output.explain(&Failure::new(format!("{label} is left alone: {why}")));
+    }
+}
+
+/// A line for programs.
+#[derive(Serialize)]
+#[serde(tag = "kind")]
+enum Line<'a> {
+    Gone { label: &'a str, uid: &'a str },
+    Left { label: &'a str, uid: &'a str },
+    Result { gone: usize, left: usize, interrupted: bool },
+}
+
+/// Tells of every life that goes.
+struct Crier<'a> {
+    form: Form,
+    output: &'a Output,
+    /// That nobody listens any more is no reason to stop in the middle.
+    unheard: Result<(), Failure>,
+}
+
+impl Mourner for Crier<'_> {
+    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure> {
+        let told = match self.form {
+            Form::Json => self.output.data(&line(&Line::Gone { label, uid: &uid.0 })),
+            Form::Text => self.output.mark('-', Paint::Bad, &format!("{label} destroyed")),
+        };
+        if self.unheard.is_ok() {
+            self.unheard = told;
+        }
+        Ok(())
+    }
+}
+
+fn finish(
+    args: &Args,
+    settings: &Settings,
+    looked: &Looked,
+    end: &End,
+    output: &Output,
+) -> Result<(), Failure> {
+    if args.output == Form::Json {
+        for (uid, label) in &end.left {
+            output.data(&line(&Line::Left { label, uid: &uid.0 }))?;
+        }
+        let result = Line::Result { gone: end.gone, left: end.left.len(), interrupted: end.interrupted };
+        return output.data(&line(&result));
+    }
+    if !end.left.is_empty() {
+        output.talk(&format!("{} of {} are gone", end.gone, end.gone + end.left.len()));
+        let uids: Vec<Uid> = end.left.keys().cloned().collect();
+        report(end, &uids, &looked.world.namespace, settings, output);
+    }
+    Ok(())
+}

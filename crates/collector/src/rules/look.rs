@@ -1,0 +1,224 @@
+//! Looks for garbage: lists the candidates, then their owners, then judges. An error on one kind is told, and the others
+//! are looked at nevertheless.
+//!
+//! It writes nothing.
+
+use sexton_client::kinds::DiscoverError;
+use sexton_client::resources::{ListAsk, ListError, Slim};
+use sexton_client::{Kinds, Place, Resources, ServedKind};
+use sexton_lifecycle::rules::{
+    Candidate, Owners, Verdict, Whereabouts, evidence, judge_leftover, judge_orphan, leftover_evidence,
+};
+use sexton_model::rule::{KindName, Targets};
+
+use super::candidates::{Candidates, Seen};
+use super::found::{Ask, Found, Scan};
+
+/// Objects in one request: few requests, and none that keeps the server busy for long.
+const PAGE: usize = 2_000;
+
+/// Looks once.
+///
+/// # Errors
+/// The server does not say which kinds it has. Everything else is told in the result.
+pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, DiscoverError> {
+    let kinds = Kinds::discover(resources.client()).await?;
+    let mut scan = Scan::default();
+    let mut candidates = Candidates::default();
+    for kind in wanted(&kinds, ask, &mut scan.troubles) {
+        let whose = if ask.namespaces.is_empty() || !kind.namespaced { &[][..] } else { &ask.namespaces };
+        if !ask.namespaces.is_empty() && !kind.namespaced {
+            continue;
+        }
+        let places = match whose {
+            [] => vec![Place::new(&kind, None)],
+            some => some.iter().map(|namespace| Place::new(&kind, Some(namespace))).collect(),
+        };
+        for place in places {
+            let listed = ListAsk { labels: ask.labels(), ..ListAsk::default() };
+            let before = candidates.mark();
+            let read = pages(resources, &place, &listed, |page| match page {
+                Some(slim) => candidates.add(&place.kind, slim, ask),
+                None => candidates.reset(before),
+            });
+            if let Err(error) = read.await {
+                // What was read of it stays out: half a list is no list.
+                candidates.reset(before);
+                scan.troubles.push(format!("{} cannot be listed: {error}", kind.resource));
+            }
+        }
+    }
+    let owners = look_for_owners(resources, &kinds, &candidates).await;
+    judge(&candidates, &owners, ask, now, &mut scan);
+    Ok(scan)
+}
+
+/// The kinds that are meant, each in the version that the server prefers.
+fn wanted(kinds: &Kinds, ask: &Ask, troubles: &mut Vec<String>) -> Vec<ServedKind> {
+    match &ask.kinds {
+        Targets::All => {
+            for (group, why) in &kinds.unread {
+                troubles.push(format!("the kinds of {group} cannot be asked for: {}", why.message));
+            }
+            // Events name what they are about, not whose they are; and our own kinds are records and rules.
+            let meant = |kind: &&ServedKind| {
+                kind.can("list") && kind.kind != "Event" && kind.resource.group != "sexton.dev"
+            };
+            kinds.preferred().filter(meant).cloned().collect()
+        }
+        Targets::These(names) => {
+            let mut found = Vec::new();
+            for name in names {
+                match served(kinds, name) {
+                    Ok(kind) => found.push(kind.clone()),
+                    Err(why) => troubles.push(why),
+                }
+            }
+            found
+        }
+    }
+}
+
+/// The kind of a name, or why there is none.
+fn served<'k>(kinds: &'k Kinds, name: &KindName) -> Result<&'k ServedKind, String> {
+    let same = |kind: &&ServedKind| kind.resource.group == name.group && kind.kind == name.kind;
+    if let Some(kind) = kinds.preferred().find(same) {
+        return Ok(kind);
+    }
+    match kinds.unread.iter().find(|(group, _)| group.split('/').next() == Some(name.group.as_str())) {
+        Some((group, why)) => Err(format!("the kinds of {group} cannot be asked for: {}", why.message)),
+        None => Err(format!("the server does not serve {name}")),
+    }
+}
+
+/// All pages of a list, of one moment. `None` means that it begins anew.
+async fn pages(
+    resources: &Resources,
+    place: &Place,
+    ask: &ListAsk,
+    mut each: impl FnMut(Option<Slim>),
+) -> Result<(), ListError> {
+    let (mut limit, mut from) = (Some(PAGE), String::new());
+    loop {
+        match resources.slim_page(place, ask, limit, &from).await {
+            Ok(page) => {
+                page.found.into_iter().for_each(|slim| each(Some(slim)));
+                if page.next.is_empty() {
+                    return Ok(());
+                }
+                from = page.next;
+            }
+            // So long a list that its beginning is forgotten while it is read: once more, in one piece.
+            Err(ListError::Expired(_)) if limit.is_some() => {
+                each(None);
+                (limit, from) = (None, String::new());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Looks at all kinds that are named as owners, completely. Of what is there only what is named is kept.
+async fn look_for_owners(resources: &Resources, kinds: &Kinds, candidates: &Candidates) -> Owners {
+    let mut owners = Owners::default();
+    let named = candidates.named();
+    for name in &named.kinds {
+        let kind = match served(kinds, name) {
+            Ok(kind) => kind,
+            Err(why) => {
+                owners.incomplete(name.clone(), why);
+                continue;
+            }
+        };
+        let mut lives = Vec::new();
+        let (place, all) = (Place::new(kind, None), ListAsk::default());
+        let read = pages(resources, &place, &all, |page| match page {
+            Some(slim) if named.uids.contains(&*slim.uid) || named.names.contains(&*slim.name) => {
+                lives.push((slim.uid, slim.namespace, slim.name));
+            }
+            Some(_) => {}
+            None => lives.clear(),
+        });
+        match read.await {
+            Ok(()) => {
+                for (uid, namespace, life) in lives {
+                    owners.lives(&uid, Whereabouts { kind: name.clone(), namespace, name: life });
+                }
+                owners.complete(name.clone(), kind.namespaced);
+            }
+            Err(error) => {
+                owners.incomplete(name.clone(), format!("{} cannot be listed: {error}", kind.resource))
+            }
+        }
+    }
+    // A life of another kind than its dependents say is no owner, and no evidence either.
+    for (seen, kind) in candidates.all().filter(|(seen, _)| named.uids.contains(&*seen.uid)) {
+        let name = KindName { group: kind.resource.group.clone(), kind: kind.kind.clone() };
+        if !owners.knows(&name) {
+            let at = Whereabouts {
+                kind: name,
+                namespace: candidates.namespace(seen).into(),
+                name: (*seen.name).into(),
+            };
+            owners.lives(&seen.uid, at);
+        }
+    }
+    owners
+}
+
+fn judge(candidates: &Candidates, owners: &Owners, ask: &Ask, now: i64, scan: &mut Scan) {
+    for (seen, kind) in candidates.all() {
+        let candidate = Candidate {
+            namespace: candidates.namespace(seen),
+            owners: candidates.owners(seen),
+            age: now.saturating_sub(seen.created),
+            protect: seen.protect(),
+        };
+        let of = seen.rare.as_ref().and_then(|rare| rare.of.clone());
+        let verdict = match (&ask.leftover, &of) {
+            (Some(leftover), Some(name)) => judge_leftover(leftover, name, &candidate, owners, ask.min_age),
+            _ => judge_orphan(&candidate, owners, ask.min_age),
+        };
+        if !seen.dying() {
+            scan.scope += 1;
+            *scan.counts.entry(verdict).or_default() += 1;
+        }
+        let plain = matches!(verdict, Verdict::Owned | Verdict::Ownerless);
+        if plain && !ask.all || seen.dying() && ask.leftover.is_none() {
+            continue;
+        }
+        let evidence = match (&ask.leftover, &of) {
+            (Some(leftover), Some(name)) => {
+                leftover_evidence(leftover, name, &candidate, owners, ask.min_age)
+            }
+            _ => evidence(&candidate, owners, ask.min_age),
+        };
+        scan.found.push(found(candidates, seen, kind, (verdict, evidence, of)));
+    }
+    let place = |found: &Found| {
+        (found.verdict, found.kind.resource.clone(), found.namespace.clone(), found.name.clone())
+    };
+    scan.found.sort_by_cached_key(place);
+}
+
+fn found(
+    candidates: &Candidates,
+    seen: &Seen,
+    kind: &ServedKind,
+    (verdict, evidence, of): (Verdict, String, Option<String>),
+) -> Found {
+    let rare = seen.rare.as_deref();
+    Found {
+        kind: kind.clone(),
+        namespace: candidates.namespace(seen).to_owned(),
+        name: (*seen.name).into(),
+        uid: (*seen.uid).into(),
+        owners: candidates.owners(seen).to_vec(),
+        deployment: rare.and_then(|rare| rare.deployment.clone()),
+        accused: rare.and_then(|rare| rare.accused.clone()),
+        dying: seen.dying(),
+        of,
+        verdict,
+        evidence,
+    }
+}
