@@ -1,6 +1,7 @@
 //! What is looked at before a plan is one: that it makes sense, and that it destroys nothing that it puts.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::Member;
@@ -61,8 +62,8 @@ pub(super) fn what_to_sweep(deployment: &Deployment, looked: &Looked) -> Sweep {
 }
 
 /// Documents whose objects would follow somebody who is swept: they would be put and destroyed in one go.
-pub(super) fn refuse_doomed(documents: &[Prepared], doom: &Destruction) -> Result<(), PlanError> {
-    let slots: HashMap<Slot, &Prepared> =
+pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> Result<(), PlanError> {
+    let slots: HashMap<Slot, &Arc<Prepared>> =
         documents.iter().map(|document| (document.own_slot(), document)).collect();
     let snapshot = doom.world.snapshot();
     let mut refusals: Vec<Refusal> = Vec::new();

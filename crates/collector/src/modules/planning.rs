@@ -1,6 +1,7 @@
 //! From documents and one look at the world to a plan. Reads, and asks for dry runs; writes nothing at all.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -9,6 +10,7 @@ use serde_json::Value;
 use sexton_client::{CallError, Kinds};
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
+use tokio::task::JoinSet;
 
 use super::Modules;
 use super::checks::{check, check_id, refuse_doomed, warnings, what_to_sweep};
@@ -17,7 +19,7 @@ use super::documents::Deployment;
 use super::look::{Looked, Slot, look, slot_of};
 use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
 use super::prepare::{NotPrepared, Prepared, prepare};
-use super::puts::{Judged, check_owners, judge};
+use super::puts::{Context, Judged, judge};
 use super::records::ModuleRecord;
 use super::victims::{divide, foresee, fuse};
 
@@ -37,6 +39,7 @@ impl Modules {
             NotPrepared::Refused(refusals) => PlanError::Refused(refusals),
             NotPrepared::Order(error) => PlanError::Order(error),
         })?;
+        let documents: Vec<Arc<Prepared>> = documents.into_iter().map(Arc::new).collect();
         let whole: BTreeSet<(String, String)> = documents
             .iter()
             .map(|document| {
@@ -47,8 +50,8 @@ impl Modules {
         let mut looked = look(&self.tools.resources, &kinds, &deployment.spec.manager, &whole).await;
         check_id(deployment, record.as_ref(), &looked)?;
         let live = self.live(&documents, &mut looked).await?;
-        let puts = self.judge_all(deployment, &kinds, &documents, &live).await?;
-        let named = documents.iter().map(Prepared::own_slot).collect();
+        let puts = self.judge_all(deployment, &kinds, &documents, live).await?;
+        let named = documents.iter().map(|document| document.own_slot()).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();
         self.assemble(deployment, Material { record, documents, named, puts, looked, limits }).await
     }
@@ -56,7 +59,7 @@ impl Modules {
     /// What is in the slots of the documents now.
     async fn live(
         &self,
-        documents: &[Prepared],
+        documents: &[Arc<Prepared>],
         looked: &mut Looked,
     ) -> Result<Vec<Option<Value>>, CallError> {
         let mut found: Vec<BoxFuture<'_, Result<Option<Value>, CallError>>> = Vec::new();
@@ -75,36 +78,45 @@ impl Modules {
         &self,
         deployment: &Deployment,
         kinds: &Kinds,
-        documents: &[Prepared],
-        live: &[Option<Value>],
+        documents: &[Arc<Prepared>],
+        live: Vec<Option<Value>>,
     ) -> Result<Vec<PlannedPut>, PlanError> {
-        let mut judging: Vec<BoxFuture<'_, Result<Judged, CallError>>> = Vec::new();
-        for (document, live) in documents.iter().zip(live).filter(|(document, _)| document.wanted) {
-            judging.push(self.judge_one(deployment, kinds, document, live.as_ref()).boxed());
+        let context = Arc::new(Context {
+            resources: self.tools.resources.clone(),
+            kinds: kinds.clone(),
+            manager: deployment.spec.manager.clone(),
+            deployment: deployment.deployment_id.clone(),
+            force: deployment.force,
+        });
+        let wanted = documents.iter().zip(live).filter(|(document, _)| document.wanted);
+        let mut waiting = wanted.enumerate();
+        let mut tasks: JoinSet<(usize, Result<Judged, CallError>)> = JoinSet::new();
+        let mut judged: BTreeMap<usize, Judged> = BTreeMap::new();
+        loop {
+            while tasks.len() < AT_ONCE
+                && let Some((at, (document, live))) = waiting.next()
+            {
+                let (context, document) = (context.clone(), document.clone());
+                tasks.spawn(async move { (at, judge(&context, &document, live.as_ref()).await) });
+            }
+            match tasks.join_next().await {
+                None => break,
+                Some(Ok((at, result))) => _ = judged.insert(at, result?),
+                Some(Err(error)) => {
+                    if let Ok(panic) = error.try_into_panic() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            }
         }
-        let mut judged = stream::iter(judging).buffered(AT_ONCE);
         let (mut puts, mut refusals) = (Vec::new(), Vec::new());
-        while let Some(next) = judged.next().await {
-            match next? {
+        for judged in judged.into_values() {
+            match judged {
                 Ok(put) => puts.push(put),
                 Err(refusal) => refusals.push(refusal),
             }
         }
         if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
-    }
-
-    async fn judge_one(
-        &self,
-        deployment: &Deployment,
-        kinds: &Kinds,
-        document: &Prepared,
-        live: Option<&Value>,
-    ) -> Result<Judged, CallError> {
-        let resources = &self.tools.resources;
-        match check_owners(resources, kinds, document).await? {
-            Some(refusal) => Ok(Err(refusal)),
-            None => judge(resources, deployment, document, live).await,
-        }
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {
@@ -164,7 +176,7 @@ impl Modules {
 /// All that a plan is made of.
 struct Material {
     record: Option<ModuleRecord>,
-    documents: Vec<Prepared>,
+    documents: Vec<Arc<Prepared>>,
     /// The slots of all documents, also of those that are not put this time.
     named: HashSet<Slot>,
     puts: Vec<PlannedPut>,

@@ -68,10 +68,10 @@ proptest! {
         let mut seen: Vec<usize> = sorted.marked.iter().chain(&sorted.unmarked).chain(&sorted.outside).copied().collect();
         seen.sort_unstable();
         prop_assert_eq!(seen, (0..members.len()).collect::<Vec<usize>>());
-        for at in 0..members.len() {
-            let put = members[at].deployment.as_deref() == Some("0");
-            prop_assert_eq!(sorted.outside.contains(&at), !naive(&new, &members[at]));
-            prop_assert_eq!(sorted.unmarked.contains(&at), naive(&new, &members[at]) && !put);
+        for (at, member) in members.iter().enumerate() {
+            let put = member.deployment.as_deref() == Some("0");
+            prop_assert_eq!(sorted.outside.contains(&at), !naive(&new, member));
+            prop_assert_eq!(sorted.unmarked.contains(&at), naive(&new, member) && !put);
         }
         for pair in sorted.unmarked.windows(2) {
             let (first, second) = (&members[pair[0]], &members[pair[1]]);
@@ -79,8 +79,8 @@ proptest! {
             prop_assert!(first.order >= second.order);
         }
         let change = scope_change(&old, &new, &members);
-        for at in 0..members.len() {
-            let (was, is) = (naive(&old, &members[at]), naive(&new, &members[at]));
+        for (at, member) in members.iter().enumerate() {
+            let (was, is) = (naive(&old, member), naive(&new, member));
             prop_assert_eq!(change.enter.contains(&at), !was && is);
             prop_assert_eq!(change.leave.contains(&at), was && !is);
         }
