@@ -7,6 +7,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
+use sexton_client::resources::text;
 use sexton_client::{CallError, Kinds};
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
@@ -65,9 +66,12 @@ impl Modules {
         let mut found: Vec<BoxFuture<'_, Result<Option<Value>, CallError>>> = Vec::new();
         for document in documents {
             found.push(match looked.objects.remove(&document.own_slot()) {
-                Some(object) => ready(Ok(Some(object))).boxed(),
-                None if !document.wanted => ready(Ok(None)).boxed(),
-                None => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
+                // Seen in another version than that of the document, it would differ in what does not differ.
+                Some(object) if text(&object, "/apiVersion") == text(&document.value, "/apiVersion") => {
+                    ready(Ok(Some(object))).boxed()
+                }
+                _ if !document.wanted => ready(Ok(None)).boxed(),
+                _ => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
             });
         }
         stream::iter(found).buffered(AT_ONCE).try_collect().await

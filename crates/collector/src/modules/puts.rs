@@ -189,6 +189,9 @@ pub(super) async fn put(
             result => break result.map_err(|error| error.to_string())?,
         }
     };
+    if put.object.pointer("/metadata/deletionTimestamp").is_some() {
+        return Err("it was put, but it is being deleted, and cannot be brought back".to_owned());
+    }
     let mark = |pointer: &str| text(&put.object, pointer) == text(marked, pointer);
     let is_marked = mark(MANAGER_POINTER)
         && mark("/metadata/annotations/sexton.dev~1deployment-id")

@@ -102,7 +102,9 @@ async fn a_long_deployment_keeps_its_lease() {
     line.hangs().await;
     let mut leases = world.watch(LEASES).await;
     leases.next().await.expect("the lease as it is");
-    for _ in 0..12 {
+    for _ in 0..4 {
+        // Whoever renewed has heard the answer by the end of this, and waits for its next turn.
+        modules(&world).await.list().await.unwrap();
         tokio::time::pause();
         tokio::time::advance(std::time::Duration::from_secs(10)).await;
         tokio::time::resume();
