@@ -3,8 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
-    modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
+    kubeconfig, modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch,
+    why,
 };
 use crate::settings::Settings;
 
@@ -48,6 +49,7 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Collect(collect::Args),
     Backup(backup::Args),
+    InstallCrds(install_crds::Args),
     Kubeconfig(kubeconfig::Args),
     Version(version::Args),
 }

@@ -7,8 +7,9 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, kinds, kubeconfig,
-    modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
+    kubeconfig, modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch,
+    why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -62,6 +63,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
     match command {
         Command::Get(args) => get::run(args, settings, output).await,
         Command::Put(args) => put::run(args, settings, output).await,
+        Command::InstallCrds(args) => install_crds::run(args, settings, output).await,
         Command::Demo(args) => demo::run(args, output).await,
         Command::Apply(args) => apply::run(*args, settings, output).await,
         Command::Plan(args) => plan::run(*args, settings, output).await,

@@ -10,6 +10,7 @@ pub(crate) mod destroy;
 pub(crate) mod force;
 pub(crate) mod get;
 pub(crate) mod graph;
+pub(crate) mod install_crds;
 pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod modules;
