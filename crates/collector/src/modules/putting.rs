@@ -31,7 +31,7 @@ impl Modules {
         locked: &Locked,
         tell: &Tell<'_>,
     ) -> Result<Deployed, DeployError> {
-        let mut work = Work::new(self, plan, tell);
+        let mut work = Work::new(self, plan, locked, tell);
         for level in levels(&plan.documents, &plan.puts) {
             locked.check()?;
             work.put_level(level).await;
@@ -39,6 +39,7 @@ impl Modules {
                 break;
             }
         }
+        locked.check()?;
         if work.failed.is_empty() {
             return Ok(work.deployed);
         }
@@ -56,6 +57,7 @@ struct Common {
 
 struct Work<'a> {
     plan: &'a ModulePlan,
+    locked: &'a Locked,
     tell: &'a Tell<'a>,
     common: Arc<Common>,
     deployed: Deployed,
@@ -66,13 +68,13 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(modules: &Modules, plan: &'a ModulePlan, tell: &'a Tell<'a>) -> Work<'a> {
+    fn new(modules: &Modules, plan: &'a ModulePlan, locked: &'a Locked, tell: &'a Tell<'a>) -> Work<'a> {
         let manager = plan.spec.manager.clone();
         let ask = PutAsk { manager: field_manager(&manager), force: plan.force, dry_run: false };
         let (resources, deployment) = (modules.tools.resources.clone(), plan.deployment_id.clone());
         let common = Arc::new(Common { resources, manager, deployment, ask });
         let deployed = Deployed::default();
-        Work { plan, tell, common, deployed, failed: Vec::new(), done: 0, stopped: false }
+        Work { plan, locked, tell, common, deployed, failed: Vec::new(), done: 0, stopped: false }
     }
 
     /// Puts what may be put at the same time. If this is dropped, so is whatever is under way.
@@ -82,6 +84,7 @@ impl<'a> Work<'a> {
         loop {
             while tasks.len() < AT_ONCE
                 && !self.stopped
+                && self.locked.check().is_ok()
                 && let Some(at) = waiting.next()
             {
                 self.begin(at, &mut tasks);
