@@ -11,9 +11,13 @@ use crate::common::*;
 #[tokio::test]
 async fn periodically_what_the_old_cluster_left_goes_and_the_new_ones_stays() {
     let world = world().await;
-    gone(&world, "a").await;
+    let old = gone(&world, "a").await;
     let new = cluster(&world, "a").await;
     equip(&world, "a", &new, "new").await;
+    for (path, uid) in [("services/a-svc-old", &old), ("services/a-svc-new", &new)] {
+        let service = world.get(path).await.document(200);
+        assert_eq!(service["metadata"]["ownerReferences"], json!([reference("a", uid)]), "one owner, by its uid");
+    }
     world.create(RULES, &orphaned(json!({"minAge": "30s"}))).await.expect(201);
     let _collector = collect(&world);
     left(&world, SETS, &["rss-a-new"]).await;
