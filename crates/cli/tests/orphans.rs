@@ -66,7 +66,8 @@ fn orphans_are_collected_on_the_embedded_store() {
     let play = Play::new();
     play.put(ORPHANS);
     let command = "orphans --kinds sts,svc --min-age 0s --collect";
-    play.run(command).fails(3, &["somebody must say yes before StatefulSet/rss-a is deleted", "--approve ", "--yes"]);
+    play.run(command)
+        .fails(3, &["somebody must say yes before StatefulSet/rss-a is deleted", "--approve ", "--yes"]);
     play.run(&format!("{command} --approve 00000000")).fails(3, &["another plan"]);
     let done = play.run(&format!("{command} --yes"));
     assert_eq!(done.code, 0, "{done:?}");
@@ -90,7 +91,10 @@ fn too_much_at_once_is_held() {
     play.put(&(0..12).map(one).collect::<String>());
     let command = "orphans --kinds svc --min-age 0s --collect --yes";
     let held = play.run(command);
-    held.fails(3, &["12 of 12 would be destroyed", "12 because ConfigMap/a (gone) does not exist", "--max-delete 12"]);
+    held.fails(
+        3,
+        &["12 of 12 would be destroyed", "12 because ConfigMap/a (gone) does not exist", "--max-delete 12"],
+    );
     let done = play.run(&format!("{command} --max-delete 12"));
     assert_eq!((done.code, play.run("get svc -o name").out.as_str()), (0, ""), "{done:?}");
 }

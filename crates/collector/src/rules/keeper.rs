@@ -177,13 +177,15 @@ impl Keeper {
         let Some(mut standing) = self.standing.remove(uid) else { return };
         let mut ask = Ask::of(&standing.rule);
         if let Some((namespace, name)) = one {
-            if !ask.namespaces.is_empty() && !ask.namespaces.iter().any(|meant| meant == namespace) {
+            let inside = ask.namespaces.is_empty() || ask.namespaces.iter().any(|meant| meant == namespace);
+            if !inside && !namespace.is_empty() {
                 self.standing.insert(uid.to_owned(), standing);
                 return;
             }
             ask.name = Some(name.to_owned());
-            ask.namespaces =
-                Some(namespace.to_owned()).filter(|inside| !inside.is_empty()).into_iter().collect();
+            if !namespace.is_empty() {
+                ask.namespaces = vec![namespace.to_owned()];
+            }
         }
         let mut told = Told::default();
         match scan(&self.means.resources, &ask, now).await {

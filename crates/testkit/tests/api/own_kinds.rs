@@ -20,6 +20,8 @@ async fn they_are_kinds_like_others() {
         r#""classes" "Class" false ["cls"]"#,
         r#""collections" "Collection" false ["gc"]"#,
         r#""collections/status" "Collection" false null"#,
+        r#""rules" "Rule" false null"#,
+        r#""rules/status" "Rule" false null"#,
         r#""tombstones" "Tombstone" false ["ts"]"#,
     ];
     assert_eq!(shown, expected);

@@ -16,7 +16,11 @@ async fn periodically_what_the_old_cluster_left_goes_and_the_new_ones_stays() {
     equip(&world, "a", &new, "new").await;
     for (path, uid) in [("services/a-svc-old", &old), ("services/a-svc-new", &new)] {
         let service = world.get(path).await.document(200);
-        assert_eq!(service["metadata"]["ownerReferences"], json!([reference("a", uid)]), "one owner, by its uid");
+        assert_eq!(
+            service["metadata"]["ownerReferences"],
+            json!([reference("a", uid)]),
+            "one owner, by its uid"
+        );
     }
     world.create(RULES, &orphaned(json!({"minAge": "30s"}))).await.expect(201);
     let _collector = collect(&world);
