@@ -17,9 +17,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::accuse::{Charge, accuse};
 use super::condition::Teller;
-use super::found::{Ask, Found, Scan};
+use super::found::{Ask, Found};
 use super::look::scan;
-use super::status::{Told, status};
+use super::status::{Told, command, status};
 use super::{Hint, Watched};
 use crate::settings::Means;
 
@@ -286,20 +286,6 @@ fn watched(uid: &str, rule: &Rule) -> Option<Watched> {
         return None;
     };
     Some(Watched { uid: uid.to_owned(), leftover: leftover.clone(), kinds: kinds.clone() })
-}
-
-/// What to type to have it done although it is much.
-fn command(rule: &Rule, scan: &Scan) -> String {
-    let mut text = String::from("sexton orphans --collect");
-    if let Targets::These(kinds) = &rule.kinds {
-        let names: Vec<String> = kinds.iter().map(|kind| kind.to_string().to_lowercase()).collect();
-        text.push_str(&format!(" --kinds {}", names.join(",")));
-    }
-    let labels = Ask::of(rule).labels();
-    if !labels.is_empty() {
-        text.push_str(&format!(" -l '{labels}'"));
-    }
-    format!("{text} --max-delete {}", scan.condemned().count())
 }
 
 /// Where rules are.
