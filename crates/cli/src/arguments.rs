@@ -3,8 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, orphans, plan, protect, put,
-    resume, serve, subscribe, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
+    kubeconfig, modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch,
+    why,
 };
 use crate::settings::Settings;
 
@@ -23,9 +24,14 @@ pub(crate) struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Args),
+    Apply(Box<apply::Args>),
     Get(get::Args),
     Put(put::Args),
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
+    Destroy(destroy::Args),
+    Modules(modules::Args),
+    Transfer(transfer::Args),
     Delete(delete::Args),
     Orphans(orphans::Args),
     Resume(resume::Args),
@@ -43,6 +49,7 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Collect(collect::Args),
     Backup(backup::Args),
+    InstallCrds(install_crds::Args),
     Kubeconfig(kubeconfig::Args),
     Version(version::Args),
 }

@@ -57,7 +57,7 @@ fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings
 }
 
 /// A name that no other collector has.
-fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "sexton" } else { host.trim() };
     // Processes of one machine differ by number, and in time.

@@ -7,8 +7,9 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    backup, collect, collections, delete, force, get, graph, kinds, kubeconfig, orphans, plan, protect, put,
-    resume, serve, subscribe, version, watch, why,
+    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
+    kubeconfig, modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch,
+    why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -35,7 +36,9 @@ pub(crate) fn run() -> ExitCode {
             // These end in their own time: what is under way is finished first.
             Command::Serve(args) => return serve::run(args, &settings, &output).await,
             Command::Collect(args) => return collect::run(args, &settings, &output).await,
-            Command::Delete(_)
+            Command::Apply(_)
+            | Command::Destroy(_)
+            | Command::Delete(_)
             | Command::Orphans(_)
             | Command::Resume(_)
             | Command::Force(_)
@@ -60,7 +63,13 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
     match command {
         Command::Get(args) => get::run(args, settings, output).await,
         Command::Put(args) => put::run(args, settings, output).await,
-        Command::Plan(args) => plan::run(args, settings, output).await,
+        Command::InstallCrds(args) => install_crds::run(args, settings, output).await,
+        Command::Demo(args) => demo::run(args, output).await,
+        Command::Apply(args) => apply::run(*args, settings, output).await,
+        Command::Plan(args) => plan::run(*args, settings, output).await,
+        Command::Destroy(args) => destroy::run(args, settings, output).await,
+        Command::Modules(args) => modules::run(args, settings, output).await,
+        Command::Transfer(args) => transfer::run(args, settings, output).await,
         Command::Delete(args) => delete::run(args, settings, output).await,
         Command::Orphans(args) => orphans::run(args, settings, output).await,
         Command::Resume(args) => resume::run(args, settings, output).await,

@@ -130,9 +130,7 @@ impl World {
 
 /// Whether this is a server of ours, which has records of collections.
 pub(crate) fn is_ours(kinds: &Kinds) -> bool {
-    kinds.all.iter().any(|kind| {
-        kind.resource.group == "sexton.dev" && kind.resource.resource == sexton_model::collection::RESOURCE
-    })
+    kinds.bulk
 }
 
 /// Whether there is no store at all. What cannot be looked at is not absent.

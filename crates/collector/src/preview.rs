@@ -7,11 +7,15 @@ use sexton_lifecycle::detect::{self, Roots};
 use sexton_lifecycle::plan::{self, Plan};
 use sexton_lifecycle::{Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
 use sexton_model::feed::Line;
+use sexton_model::text::cut;
 use sexton_model::{Policy, Uid};
 
 use crate::decide::Unproved;
 use crate::standing::Standing;
 use crate::view::{Classes, View};
+
+/// Bytes of a command that are shown.
+const SHOWN: usize = 48;
 
 /// Why there is no preview.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +96,14 @@ impl World {
         let class = self.view.classes.of(snapshot.group(life), snapshot.kind(life))?;
         let method = class.destroy.as_ref()?;
         Some(match &method.run {
-            sexton_model::class::Run::Exec { argv, .. } => argv.join(" "),
+            // A whole script says less than its first words.
+            sexton_model::class::Run::Exec { argv, .. } if argv.get(1).is_some_and(|word| word == "-c") => {
+                format!("{} -c …", argv[0])
+            }
+            sexton_model::class::Run::Exec { argv, .. } => {
+                let words = argv.join(" ");
+                cut(words.lines().next().unwrap_or_default(), SHOWN)
+            }
             sexton_model::class::Run::Http { url } => url.clone(),
         })
     }

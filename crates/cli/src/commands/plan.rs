@@ -1,15 +1,20 @@
 //! `sexton plan`: shows what a command would do, and writes nothing.
 
-use super::delete;
+use super::{apply, delete};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::settings::Settings;
 
-/// Show what a command would destroy, in order and with reasons; nothing is written
+/// Show what a command would do, in order and with reasons; nothing is written
+///
+/// With -f it is what `sexton apply` would do.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    apply: apply::Args,
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -19,6 +24,10 @@ enum What {
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
-    let What::Delete(args) = args.what;
-    delete::run(delete::Args { dry_run: true, ..args }, settings, output).await
+    match args.what {
+        Some(What::Delete(args)) => {
+            delete::run(delete::Args { dry_run: true, ..args }, settings, output).await
+        }
+        None => apply::run(apply::Args { dry_run: true, ..args.apply }, settings, output).await,
+    }
 }

@@ -9,6 +9,9 @@ use crate::failure::Failure;
 /// Files of a directory that hold documents.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
+/// Files of a directory that say how its documents are deployed.
+const SETTINGS: [&str; 2] = ["sexton.yaml", "sexton.yml"];
+
 /// The names and texts of files; `-` is stdin, and a directory is all that is in it, in the order of names.
 pub(super) fn texts(paths: &[String]) -> Result<Vec<(String, String)>, Failure> {
     let mut texts = Vec::new();
@@ -50,7 +53,10 @@ fn within(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     entries.sort();
     let mut files = Vec::new();
     for entry in entries {
-        let wanted = entry.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
+        // What stands beside documents to say how they are deployed is none itself.
+        let settings = SETTINGS.iter().any(|name| entry.file_name().is_some_and(|file| file == *name));
+        let wanted =
+            !settings && entry.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
         if entry.is_dir() {
             files.extend(within(&entry)?);
         } else if wanted {

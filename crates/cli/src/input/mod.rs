@@ -40,8 +40,25 @@ pub(crate) struct Document {
     pub(crate) value: Value,
 }
 
-/// Reads all documents of some files, or says what is wrong with each file.
+/// Reads all documents of some files, of which there must be one at least.
 pub(crate) fn read(paths: &[String]) -> Result<Vec<Document>, Failure> {
+    match read_any(paths)? {
+        none if none.is_empty() => {
+            Err(Failure::new(format!("there are no documents in {}", paths.join(", "))))
+        }
+        documents => Ok(documents),
+    }
+}
+
+/// Reads a file that holds one document of settings.
+pub(crate) fn read_settings(file: &str) -> Result<Value, Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(format!("cannot read {file}: {error}")))?;
+    parse::value(file, &text)
+}
+
+/// Reads all documents of some files, or says what is wrong with each file.
+pub(crate) fn read_any(paths: &[String]) -> Result<Vec<Document>, Failure> {
     let (mut documents, mut faults) = (Vec::new(), Vec::new());
     for (name, text) in files::texts(paths)? {
         match parse::documents(&name, &text) {
@@ -50,9 +67,6 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Document>, Failure> {
         }
     }
     match faults.len() {
-        0 if documents.is_empty() => {
-            Err(Failure::new(format!("there are no documents in {}", paths.join(", "))))
-        }
         0 => Ok(documents),
         1 => Err(faults.remove(0)),
         many => {

@@ -20,6 +20,17 @@ pub(super) fn documents(file: &str, text: &str) -> Result<Vec<Document>, Failure
     Ok(documents)
 }
 
+/// The only value of a text; an empty one is an empty object.
+pub(super) fn value(file: &str, text: &str) -> Result<Value, Failure> {
+    let origin = Origin { file: file.to_owned(), line: 1, number: 1 };
+    let mut values = values(&origin, text, text)?;
+    match values.len() {
+        0 => Ok(Value::Object(serde_json::Map::new())),
+        1 => Ok(values.remove(0)),
+        _ => Err(Failure::new(format!("{file}: there must be one document in it"))),
+    }
+}
+
 /// The texts of the documents, and the lines on which they begin. Three dashes at the beginning of a line always end a
 /// document, even within a block of text.
 fn pieces(text: &str) -> Vec<(usize, &str)> {

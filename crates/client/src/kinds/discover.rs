@@ -81,6 +81,7 @@ impl Kinds {
         for (wanted, answer) in wanted.iter().zip(join_all(asked).await) {
             match answer {
                 Ok(list) => {
+                    kinds.bulk |= wanted.group == "sexton.dev" && list.resources.iter().any(is_bulk);
                     kinds.all.extend(list.resources.into_iter().filter_map(|found| served(wanted, found)))
                 }
                 Err(CallError::Refused(status)) => {
@@ -125,9 +126,14 @@ async fn resources(client: &kube::Client, wanted: &GroupVersion) -> Result<Resou
     ask(client, &path).await
 }
 
+/// The verb of our own, which stands among the resources.
+fn is_bulk(found: &Resource) -> bool {
+    found.name == "bulk" && found.verbs == ["create"]
+}
+
 /// Parts of an object such as `deployments/status` are no kinds.
 fn served(from: &GroupVersion, found: Resource) -> Option<ServedKind> {
-    if found.name.contains('/') {
+    if found.name.contains('/') || from.group == "sexton.dev" && is_bulk(&found) {
         return None;
     }
     let singular =

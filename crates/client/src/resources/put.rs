@@ -83,6 +83,21 @@ impl Resources {
         ask: &PutAsk,
     ) -> Result<Put, PutError> {
         let before = self.find(place, name).await?;
+        self.put_over(before.as_ref(), place, name, document, ask).await
+    }
+
+    /// The same for somebody who knows what is there. What came of it is told by that.
+    ///
+    /// # Errors
+    /// See [`PutError`].
+    pub async fn put_over(
+        &self,
+        before: Option<&Value>,
+        place: &Place,
+        name: &str,
+        document: &Value,
+        ask: &PutAsk,
+    ) -> Result<Put, PutError> {
         let call = Call::new(Method::PATCH, place.path_of(name))
             .with("fieldManager", &ask.manager)
             .with("fieldValidation", "Strict")
@@ -93,7 +108,7 @@ impl Resources {
         let outcome = match before {
             _ if answer.code == 201 => PutOutcome::Created,
             None => PutOutcome::Created,
-            Some(before) if is_same(&before, &answer.value, ask.dry_run) => PutOutcome::Unchanged,
+            Some(before) if is_same(before, &answer.value, ask.dry_run) => PutOutcome::Unchanged,
             Some(_) => PutOutcome::Changed,
         };
         Ok(Put { outcome, object: answer.value, warnings: answer.warnings })

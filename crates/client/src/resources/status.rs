@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use sexton_model::Status;
 
-use super::{Place, Resources};
+use super::{Place, PutError, Resources};
 use crate::call::{Call, CallError};
 
 /// Why a status was not written.
@@ -53,21 +53,18 @@ impl Resources {
             .body("application/json-patch+json", &Value::Array(operations));
         Ok(call.send(&self.client).await?.value)
     }
-}
 
-impl Resources {
-    /// Replaces the status of an object by the one in a document, if its version is still the current one.
+    /// Replaces the status of an object, if the version in the document is still the current one.
     ///
     /// # Errors
-    /// See [`StatusError`]; whoever was too late is told so by a refusal with code 409.
+    /// See [`PutError`].
     pub async fn replace_status(
         &self,
         place: &Place,
         name: &str,
         document: &Value,
-    ) -> Result<Value, StatusError> {
+    ) -> Result<Value, PutError> {
         let path = format!("{}/status", place.path_of(name));
-        let call = Call::new(Method::PUT, path).body("application/json", document);
-        Ok(call.send(&self.client).await?.value)
+        Ok(Call::new(Method::PUT, path).body("application/json", document).send(&self.client).await?.value)
     }
 }

@@ -1,12 +1,21 @@
 //! A deployment: lease, intent, puts, seal, sweep. In this order, and nothing of it is left out.
+//!
+//! Wherever it ends, the next one goes on: what was put is recorded before it is put, and only a sealed deployment
+//! sweeps. It must not decide what is put or swept: that is the plan's.
+
+use std::collections::BTreeSet;
+
+use sexton_lifecycle::Held;
+use sexton_lifecycle::module::Member;
+use sexton_model::module::{Intent, ModulePhase, Past, Sealed};
+use sexton_model::time;
 
 use super::event::FailedPut;
-use super::lease::LeaseError;
-use super::plan::ModulePlan;
-use super::records::RecordsError;
-use super::sweep::{SweepError, Swept};
-use super::{Modules, Tell};
-use sexton_lifecycle::Held;
+use super::lease::{LeaseError, Locked};
+use super::plan::{ModulePlan, Sweep};
+use super::records::{ModuleRecord, RecordsError};
+use super::sweep::{Charge, SweepError, Swept, collection_name};
+use super::{Event, Modules, Tell};
 
 /// What became of a deployment.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +65,168 @@ impl Modules {
     ///
     /// # Errors
     /// See [`DeployError`].
-    pub async fn deploy(&self, _plan: &ModulePlan, _tell: &Tell<'_>) -> Result<Deployed, DeployError> {
-        todo!()
+    pub async fn deploy(&self, plan: &ModulePlan, tell: &Tell<'_>) -> Result<Deployed, DeployError> {
+        if let Some(held) = &plan.held {
+            return Err(DeployError::Held(Box::new(held.clone())));
+        }
+        let locked = self.lease(&plan.spec.manager).take().await?;
+        tell(Event::Locked { module: plan.spec.manager.clone() });
+        let result = self.deploy_locked(plan, &locked, tell).await;
+        locked.release().await;
+        result
+    }
+
+    async fn deploy_locked(
+        &self,
+        plan: &ModulePlan,
+        locked: &Locked,
+        tell: &Tell<'_>,
+    ) -> Result<Deployed, DeployError> {
+        let records = self.records();
+        let current = records.find(&plan.spec.manager).await?;
+        let version = |record: Option<&ModuleRecord>| record.map(|record| record.version().to_owned());
+        if version(current.as_ref()) != version(plan.record.as_ref()) {
+            return Err(DeployError::Outdated(plan.spec.manager.clone()));
+        }
+        let mut record = current.unwrap_or_else(|| ModuleRecord::new(plan.spec.clone()));
+        let before = record.status.phase;
+        self.intend(plan, &mut record);
+        records.write(&mut record).await?;
+        tell(Event::Intended { deployment: plan.deployment_id.clone(), count: plan.puts.len() });
+
+        let done = match self.put_all(plan, locked, tell).await {
+            Ok(done) => done,
+            Err(error) => {
+                self.fail(plan, &mut record, &error).await;
+                return Err(error);
+            }
+        };
+        locked.check()?;
+        if plan.partial {
+            record.status.intent = None;
+            record.status.phase = before;
+            records.write(&mut record).await?;
+        } else {
+            self.seal(plan, &mut record);
+            records.write(&mut record).await?;
+            tell(Event::Sealed { deployment: plan.deployment_id.clone() });
+        }
+        let swept = self.after_seal(plan, locked, tell).await?;
+        if !swept.accused.is_empty() {
+            self.count_swept(&mut record, swept.accused.len()).await;
+        }
+        Ok(Deployed { swept, ..done })
+    }
+
+    /// What is written down before the first put: whatever happens then, it is known where to look.
+    fn intend(&self, plan: &ModulePlan, record: &mut ModuleRecord) {
+        let mut kinds: BTreeSet<String> = record.status.kinds.drain(..).collect();
+        kinds.extend(plan.documents.iter().map(|document| document.place.kind.resource.to_string()));
+        record.status.kinds = kinds.into_iter().collect();
+        record.status.phase = Some(ModulePhase::Deploying);
+        record.status.intent = Some(Intent {
+            deployment_id: plan.deployment_id.clone(),
+            started_at: time::format(self.tools.clock.now()),
+            by: self.tools.by.clone(),
+            count: plan.puts.len() as u64,
+            digest: plan.digest.clone(),
+        });
+    }
+
+    fn seal(&self, plan: &ModulePlan, record: &mut ModuleRecord) {
+        let (at, by) = (time::format(self.tools.clock.now()), self.tools.by.clone());
+        let (deployment_id, count) = (plan.deployment_id.clone(), plan.puts.len() as u64);
+        record.spec = plan.spec.clone();
+        record.status.intent = None;
+        record.status.phase = Some(ModulePhase::Sealed);
+        let phase = ModulePhase::Sealed;
+        let past = Past {
+            deployment_id: deployment_id.clone(),
+            at: at.clone(),
+            by: by.clone(),
+            phase,
+            count,
+            swept: 0,
+            error: None,
+        };
+        record.status.history.insert(0, past);
+        record.status.sealed =
+            Some(Sealed { deployment_id, at, by, count, swept: 0, scope: plan.spec.scope.clone() });
+    }
+
+    /// Writes down that it went wrong. Whoever lost the lease leaves that to those who have it.
+    async fn fail(&self, plan: &ModulePlan, record: &mut ModuleRecord, error: &DeployError) {
+        let error = match error {
+            DeployError::Lease(_) => return,
+            DeployError::Puts { failed, .. } => {
+                let first = failed.first().map(|one| format!("{}: {}", one.object, one.why));
+                format!("{error}; {}", first.unwrap_or_default())
+            }
+            other => other.to_string(),
+        };
+        record.status.phase = Some(ModulePhase::Failed);
+        record.status.intent = None;
+        let past = Past {
+            deployment_id: plan.deployment_id.clone(),
+            at: time::format(self.tools.clock.now()),
+            by: self.tools.by.clone(),
+            phase: ModulePhase::Failed,
+            count: plan.puts.len() as u64,
+            swept: 0,
+            error: Some(error),
+        };
+        record.status.history.insert(0, past);
+        if let Err(error) = self.records().write(record).await {
+            tracing::warn!(%error, "the failure of the deployment is not recorded");
+        }
+    }
+
+    async fn after_seal(
+        &self,
+        plan: &ModulePlan,
+        locked: &Locked,
+        tell: &Tell<'_>,
+    ) -> Result<Swept, DeployError> {
+        match &plan.sweep {
+            Sweep::None { why } => {
+                tell(Event::NotSwept { why: why.clone() });
+                Ok(Swept { why_not: Some(why.clone()), ..Swept::default() })
+            }
+            Sweep::Renumber => {
+                let kept = plan.kept.iter().map(|kept| &kept.member).filter(|member| !member.terminating);
+                let unmarked: Vec<&Member> =
+                    plan.victims.iter().map(|victim| &victim.member).chain(kept).collect();
+                let highest = plan.puts.iter().map(|put| put.order).max();
+                let renumbered = self.renumber(&unmarked, highest, locked.epoch()).await?;
+                tell(Event::Renumbered { count: renumbered });
+                let why = "nothing is swept by this deployment (dry gc)".to_owned();
+                Ok(Swept { renumbered, why_not: Some(why), ..Swept::default() })
+            }
+            Sweep::Accuse => {
+                let module = plan.spec.manager.as_str();
+                let charge = Charge {
+                    module,
+                    scope: Some(&plan.spec.scope),
+                    because: format!("not in the module since deployment {}", plan.deployment_id),
+                    collection: collection_name("sweep", module, &plan.deployment_id),
+                    epoch: locked.epoch(),
+                };
+                Ok(self.accuse(&plan.victims, &charge, tell).await?)
+            }
+        }
+    }
+
+    /// For people: nothing depends on it.
+    async fn count_swept(&self, record: &mut ModuleRecord, count: usize) {
+        let count = count as u64;
+        if let Some(sealed) = &mut record.status.sealed {
+            sealed.swept = count;
+        }
+        if let Some(past) = record.status.history.first_mut() {
+            past.swept = count;
+        }
+        if let Err(error) = self.records().write(record).await {
+            tracing::debug!(%error, "how many were swept is not recorded");
+        }
     }
 }

@@ -1,13 +1,21 @@
 //! The end of a whole module: all that it manages is accused, and once all of it is gone its record is removed.
+//!
+//! No document is needed for it: what is there says itself whose it is, and where it stands.
 
-use super::lease::LeaseError;
-use super::look::Unlistable;
+use std::collections::BTreeSet;
+
+use sexton_lifecycle::module::{Member, in_scope, sort};
+use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
+use sexton_model::time;
+
+use super::digest::digest_of_victims;
+use super::lease::{LeaseError, Locked};
+use super::look::{Unlistable, look};
 use super::plan::PlanError;
 use super::records::{ModuleRecord, RecordsError};
-use super::sweep::{SweepError, Swept};
-use super::victims::{Destruction, Kept, Victim};
-use super::{Modules, Tell};
-use sexton_lifecycle::module::Member;
+use super::sweep::{Charge, SweepError, Swept, collection_name};
+use super::victims::{Destruction, Kept, Victim, divide, foresee};
+use super::{Event, Modules, Tell};
 
 /// What the end of a module would come to.
 #[derive(Debug)]
@@ -68,23 +76,109 @@ impl Modules {
     ///
     /// # Errors
     /// See [`PlanError`].
-    pub async fn plan_destroy(&self, _name: &str) -> Result<DestroyPlan, PlanError> {
-        todo!()
+    pub async fn plan_destroy(&self, name: &str) -> Result<DestroyPlan, PlanError> {
+        manager_name(name).map_err(|why| PlanError::Name { name: name.to_owned(), why })?;
+        let record = self.records().find(name).await?;
+        let looked = look(&self.tools.resources, &self.kinds, name, &BTreeSet::new()).await;
+        let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
+        // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
+        let (own, others): (Vec<Member>, Vec<Member>) = looked
+            .members
+            .into_iter()
+            .partition(|member| in_scope(&scope, member) || member.deployment.is_some());
+        let order = sort(&default_scope(name), &own, |_| false).unmarked;
+        let own = order.into_iter().map(|at| own[at].clone()).collect();
+        let (mut victims, mut kept) = divide(own);
+        for victim in &mut victims {
+            "the whole module is destroyed".clone_into(&mut victim.reason);
+        }
+        let outside = "it is not in the module's scope, and was never put by it".to_owned();
+        kept.extend(others.into_iter().map(|member| Kept { member, why: outside.clone() }));
+        let destruction = foresee(&self.tools, &victims).await?;
+        Ok(DestroyPlan {
+            module: name.to_owned(),
+            digest: digest_of_victims(&victims, destruction.as_ref()),
+            victims,
+            kept,
+            destruction,
+            unlistable: looked.unlistable,
+            recorded: record.is_some(),
+            record,
+        })
     }
 
     /// Accuses all that was planned. If there is nothing left, the record is removed: doing it twice is no mistake.
     ///
     /// # Errors
     /// See [`DestroyError`].
-    pub async fn destroy(&self, _plan: &DestroyPlan, _tell: &Tell<'_>) -> Result<Destroyed, DestroyError> {
-        todo!()
+    pub async fn destroy(&self, plan: &DestroyPlan, tell: &Tell<'_>) -> Result<Destroyed, DestroyError> {
+        if plan.victims.is_empty() && !plan.recorded {
+            return Ok(Destroyed::default());
+        }
+        let locked = self.lease(&plan.module).take().await?;
+        tell(Event::Locked { module: plan.module.clone() });
+        let result = self.destroy_locked(plan, &locked, tell).await;
+        locked.release().await;
+        let swept = result?;
+        let buried = swept.accused.is_empty() && self.bury(&plan.module).await? == Buried::Gone;
+        Ok(Destroyed { swept, buried })
+    }
+
+    async fn destroy_locked(
+        &self,
+        plan: &DestroyPlan,
+        locked: &Locked,
+        tell: &Tell<'_>,
+    ) -> Result<Swept, DestroyError> {
+        // Written down first: whoever looks at the module while it goes sees why.
+        let spec = || ModuleSpec::new(&plan.module);
+        let mut record = plan.record.clone().unwrap_or_else(|| ModuleRecord::new(spec()));
+        record.status.phase = Some(ModulePhase::Destroying);
+        record.status.intent = None;
+        self.records().write(&mut record).await?;
+        let now = time::format(self.tools.clock.now());
+        // Each attempt is a collection of its own.
+        let number = locked.epoch().transitions;
+        let charge = Charge {
+            module: &plan.module,
+            scope: None,
+            because: format!("the module is destroyed since {now}"),
+            collection: collection_name("destroy", &plan.module, &format!("{now}-{number}")),
+            epoch: locked.epoch(),
+        };
+        Ok(self.accuse(&plan.victims, &charge, tell).await?)
     }
 
     /// Removes the record and the lease of a module of which nothing is left.
     ///
     /// # Errors
     /// See [`DestroyError`].
-    pub async fn bury(&self, _name: &str) -> Result<Buried, DestroyError> {
-        todo!()
+    pub async fn bury(&self, name: &str) -> Result<Buried, DestroyError> {
+        let Some(record) = self.records().find(name).await? else { return Ok(Buried::Gone) };
+        let locked = self.lease(name).take().await?;
+        let result = self.bury_locked(&record).await;
+        match result {
+            Ok(Buried::Gone) => {
+                self.lease(name).remove().await?;
+                Ok(Buried::Gone)
+            }
+            other => {
+                locked.release().await;
+                other
+            }
+        }
+    }
+
+    async fn bury_locked(&self, record: &ModuleRecord) -> Result<Buried, DestroyError> {
+        let name = &record.spec.manager;
+        let looked = look(&self.tools.resources, &self.kinds, name, &BTreeSet::new()).await;
+        if !looked.members.is_empty() {
+            return Ok(Buried::Left(looked.members));
+        }
+        if !looked.unlistable.is_empty() {
+            return Ok(Buried::Unknown(looked.unlistable));
+        }
+        self.records().remove(record).await?;
+        Ok(Buried::Gone)
     }
 }

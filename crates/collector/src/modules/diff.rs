@@ -1,4 +1,6 @@
 //! What would change of an object, field by field. Our own marks and what the server counts are left out.
+//!
+//! It must not know how the object was changed.
 
 use serde_json::Value;
 
@@ -11,4 +13,124 @@ pub struct FieldChange {
     pub old: Option<Value>,
     /// What would be there.
     pub new: Option<Value>,
+}
+
+/// What servers count and write down on their own, and what marks a module's resources.
+const IGNORED: [&str; 10] = [
+    "metadata.managedFields",
+    "metadata.resourceVersion",
+    "metadata.generation",
+    "metadata.uid",
+    "metadata.creationTimestamp",
+    "metadata.selfLink",
+    "metadata.labels[sexton.dev/manager]",
+    "metadata.annotations[sexton.dev/deployment-id]",
+    "metadata.annotations[sexton.dev/dependency-order]",
+    "metadata.annotations[sexton.dev/accused]",
+];
+
+/// The fields in which two states of an object differ, by path.
+pub(super) fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
+    let mut found = Vec::new();
+    let mut work = vec![(String::new(), Some(old), Some(new))];
+    while let Some((path, old, new)) = work.pop() {
+        if old == new || IGNORED.contains(&path.as_str()) {
+            continue;
+        }
+        let empty = Value::Object(serde_json::Map::new());
+        match (old, new) {
+            // A map of labels or annotations that begins or ends with our marks is no change of its own.
+            (Some(Value::Object(_)) | None, Some(Value::Object(_)) | None) if is_marked_map(&path) => {
+                let both = (old.unwrap_or(&empty), new.unwrap_or(&empty));
+                compare_maps(&path, both.0, both.1, &mut |path, old, new| {
+                    if !IGNORED.contains(&path.as_str()) && old != new {
+                        found.push(change(path, old, new));
+                    }
+                });
+            }
+            (Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => {
+                compare_maps(&path, old, new, &mut |path, old, new| work.push((path, old, new)));
+            }
+            (Some(Value::Array(old)), Some(Value::Array(new))) if old.len() == new.len() => {
+                let pairs = old.iter().zip(new).enumerate();
+                work.extend(pairs.map(|(at, (old, new))| (format!("{path}[{at}]"), Some(old), Some(new))));
+            }
+            (old, new) => found.push(change(path, old, new)),
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+fn is_marked_map(path: &str) -> bool {
+    matches!(path, "metadata.labels" | "metadata.annotations")
+}
+
+fn change(path: String, old: Option<&Value>, new: Option<&Value>) -> FieldChange {
+    FieldChange { path, old: old.cloned(), new: new.cloned() }
+}
+
+fn compare_maps<'v>(
+    path: &str,
+    old: &'v Value,
+    new: &'v Value,
+    tell: &mut dyn FnMut(String, Option<&'v Value>, Option<&'v Value>),
+) {
+    let keys = |value: &'v Value| value.as_object().into_iter().flat_map(|map| map.keys());
+    for key in keys(old) {
+        tell(within(path, key), old.get(key), new.get(key));
+    }
+    for key in keys(new).filter(|key| old.get(key.as_str()).is_none()) {
+        tell(within(path, key), None, new.get(key));
+    }
+}
+
+fn within(path: &str, key: &str) -> String {
+    let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match (path.is_empty(), plain && !is_marked_map(path)) {
+        (true, _) => key.to_owned(),
+        (false, true) => format!("{path}.{key}"),
+        (false, false) => format!("{path}[{key}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn shown(old: &Value, new: &Value) -> Vec<String> {
+        let text = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
+        changes(old, new)
+            .iter()
+            .map(|change| format!("{} {} {}", change.path, text(&change.old), text(&change.new)))
+            .collect()
+    }
+
+    #[test]
+    fn each_field_with_what_it_was_and_what_it_will_be() {
+        let old = json!({"spec": {"size": 1, "ports": [{"port": 80}], "list": [1], "gone": true}});
+        let new = json!({"spec": {"size": 2, "ports": [{"port": 81}], "list": [1, 2], "new": {"a": 1}}});
+        let expected = [
+            "spec.gone true -",
+            "spec.list [1] [1,2]",
+            "spec.new - {\"a\":1}",
+            "spec.ports[0].port 80 81",
+            "spec.size 1 2",
+        ];
+        assert_eq!(shown(&old, &new), expected);
+        assert!(shown(&old, &old).is_empty());
+    }
+
+    /// REQ-CLD-2: a put that only marks is no change of the resource.
+    #[test]
+    fn marks_and_what_the_server_counts_are_no_changes() {
+        let old = json!({"metadata": {"name": "a", "resourceVersion": "1", "annotations": {"x": "1"}}});
+        let new = json!({"metadata": {
+            "name": "a", "resourceVersion": "2", "generation": 3, "managedFields": [{}],
+            "labels": {"sexton.dev/manager": "shop"},
+            "annotations": {"x": "2", "sexton.dev/deployment-id": "d", "sexton.dev/dependency-order": "1"},
+        }});
+        assert_eq!(shown(&old, &new), ["metadata.annotations[x] \"1\" \"2\""]);
+    }
 }

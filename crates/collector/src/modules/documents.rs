@@ -1,4 +1,6 @@
-//! What somebody wants to deploy, and whether it makes sense before the server is asked about it.
+//! What somebody wants to deploy, and what is refused of it.
+//!
+//! It must not know how it is deployed.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,20 @@
 //! One look at all that a module manages, and whether it was complete.
+//!
+//! Nothing may be concluded from what was not seen: whoever is not provably absent may be there.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt};
+use serde_json::Value;
+use sexton_client::resources::{ListAsk, ListError, Listed, text};
+use sexton_client::{Kinds, Place, Resources, ServedKind};
+use sexton_lifecycle::module::Member;
+use sexton_model::marks;
+
+/// Requests at once.
+const AT_ONCE: usize = 16;
 
 /// A kind that could not be listed: nothing may be concluded from what was not seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,4 +23,124 @@ pub struct Unlistable {
     pub kind: String,
     /// Why, in words.
     pub why: String,
+}
+
+/// A slot: group, plural, namespace, name.
+pub(super) type Slot = (String, String, String, String);
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    /// By slot.
+    pub(super) members: Vec<Member>,
+    pub(super) unlistable: Vec<Unlistable>,
+    /// The whole objects of the kinds for which they were wanted.
+    pub(super) objects: HashMap<Slot, Value>,
+}
+
+/// All that carries the module's label, in all kinds. Of some kinds whole objects are wanted.
+pub(super) async fn look(
+    resources: &Resources,
+    kinds: &Kinds,
+    manager: &str,
+    whole: &BTreeSet<(String, String)>,
+) -> Looked {
+    let mut looked = Looked::default();
+    for (group, status) in &kinds.unread {
+        let why = format!("the server does not say what it has: {}", status.message);
+        looked.unlistable.push(Unlistable { kind: group.clone(), why });
+    }
+    let mut listable = Vec::new();
+    for kind in kinds.preferred() {
+        if kind.can("list") {
+            listable.push(kind);
+        } else if ["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
+            let why = "it has objects, but the server does not list them".to_owned();
+            looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
+        }
+    }
+    let ask = ListAsk { labels: format!("{}={manager}", marks::MANAGER), ..ListAsk::default() };
+    let wants_whole =
+        |kind: &ServedKind| whole.contains(&(kind.resource.group.clone(), kind.resource.resource.clone()));
+    // A list of futures instead of a closure that makes them: whoever waits for this may be moved between threads.
+    let mut lists: Vec<BoxFuture<'_, _>> = Vec::new();
+    for kind in listable {
+        lists.push(list(resources, kind, &ask, wants_whole(kind)).boxed());
+    }
+    let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
+    let mut uids = BTreeSet::new();
+    while let Some((kind, whole, listed)) = lists.next().await {
+        let found = match listed {
+            Ok(listed) if !listed.more => listed.found,
+            Ok(_) => {
+                let why = "the server did not list all of them".to_owned();
+                looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
+                continue;
+            }
+            Err(error) => {
+                let why = error.to_string();
+                looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
+                continue;
+            }
+        };
+        for object in found {
+            let member = member(kind, &object);
+            // Some kinds are served in two groups: it is one life all the same.
+            if uids.insert(member.uid.clone()) {
+                if whole {
+                    looked.objects.insert(slot_of(&member), object);
+                }
+                looked.members.push(member);
+            }
+        }
+    }
+    looked.members.sort_by(|a, b| a.slot().cmp(&b.slot()));
+    looked.unlistable.sort_by(|a, b| a.kind.cmp(&b.kind));
+    looked
+}
+
+pub(super) fn slot_of(member: &Member) -> Slot {
+    let (group, resource, namespace, name) = member.slot();
+    (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
+}
+
+async fn list<'a>(
+    resources: &Resources,
+    kind: &'a ServedKind,
+    ask: &ListAsk,
+    whole: bool,
+) -> (&'a ServedKind, bool, Result<Listed<Vec<Value>>, ListError>) {
+    let place = Place::new(kind, None);
+    let listed = match whole {
+        true => resources.list(&place, ask).await,
+        false => resources.list_metadata(&place, ask).await,
+    };
+    (kind, whole, listed)
+}
+
+/// What matters of an object.
+pub(super) fn member(kind: &ServedKind, object: &Value) -> Member {
+    let owned = |pointer: &str| text(object, pointer).to_owned();
+    let map = |pointer: &str| -> BTreeMap<String, String> {
+        let map = object.pointer(pointer).and_then(Value::as_object);
+        let entries = map.into_iter().flatten();
+        entries.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    };
+    let annotations = map("/metadata/annotations");
+    let protect = annotations.get(marks::PROTECT).filter(|value| !value.is_empty() && *value != "false");
+    Member {
+        group: kind.resource.group.clone(),
+        resource: kind.resource.resource.clone(),
+        api_version: kind.api_version(),
+        kind: kind.kind.clone(),
+        namespace: owned("/metadata/namespace"),
+        name: owned("/metadata/name"),
+        uid: owned("/metadata/uid"),
+        version: owned("/metadata/resourceVersion"),
+        labels: map("/metadata/labels"),
+        deployment: annotations.get(marks::DEPLOYMENT_ID).cloned(),
+        order: annotations.get(marks::DEPENDENCY_ORDER).and_then(|order| order.parse().ok()),
+        protect: protect.cloned(),
+        terminating: object.pointer("/metadata/deletionTimestamp").is_some(),
+    }
 }

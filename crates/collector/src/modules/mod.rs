@@ -7,18 +7,24 @@
 //! A sweep only accuses: order, steps, protection and destruction are the collector's. Everything goes through the
 //! public API, so that it works with any Kubernetes. It must not print, nor ask anybody anything.
 
+mod checks;
 mod deploy;
 mod destroy;
 mod diff;
+mod digest;
 mod documents;
 mod event;
 mod lease;
 mod look;
 mod plan;
+mod planning;
+mod prepare;
 mod puts;
+mod putting;
 mod records;
 mod sweep;
 mod transfer;
+mod unchanged;
 mod victims;
 
 use std::sync::Arc;

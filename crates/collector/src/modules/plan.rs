@@ -5,11 +5,12 @@ use sexton_lifecycle::module::{Member, OrderError};
 use sexton_lifecycle::{FuseLimits, Held};
 use sexton_model::module::{Intent, ModuleSpec, OnFailure, Scope, Sealed};
 
-use super::documents::{Deployment, Refusal};
+use super::FieldChange;
+use super::documents::Refusal;
 use super::look::Unlistable;
+use super::prepare::Prepared;
 use super::records::{ModuleRecord, RecordsError};
 use super::victims::{Destruction, Kept, Victim};
-use super::{FieldChange, Modules};
 use crate::preview::PreviewError;
 
 /// What becomes of a document.
@@ -119,6 +120,8 @@ pub struct ModulePlan {
     /// Take fields away from other managers.
     pub force: bool,
     pub(super) record: Option<ModuleRecord>,
+    /// What is put, in the order of `puts`.
+    pub(super) documents: Vec<Prepared>,
 }
 
 /// Why there is no plan.
@@ -164,14 +167,4 @@ pub enum PlanError {
     /// The consequences cannot be seen.
     #[error("what would follow cannot be seen")]
     Preview(#[from] PreviewError),
-}
-
-impl Modules {
-    /// What a deployment would do. Writes nothing: it reads, and asks for dry runs.
-    ///
-    /// # Errors
-    /// See [`PlanError`].
-    pub async fn plan(&self, _deployment: &Deployment) -> Result<ModulePlan, PlanError> {
-        todo!()
-    }
 }

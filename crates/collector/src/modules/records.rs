@@ -1,9 +1,17 @@
 //! The records of modules: objects of their own kind where a server has it, ConfigMaps elsewhere.
+//!
+//! Whoever writes a record must have read the current one. It must not know what a deployment is.
 
-use sexton_client::{CallError, Kinds, Resources};
-use sexton_model::module::{ModuleSpec, ModuleStatus};
+use serde_json::{Value, json};
+use sexton_client::resources::{DeleteAsk, DeleteError, ListAsk, ListError, PutError, text};
+use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
+use sexton_model::Policy;
+use sexton_model::module::{KIND, ModuleSpec, ModuleStatus, PREFIX, RESOURCE};
 
-use super::lease::LeaseError;
+use super::lease::{LeaseError, NAMESPACE, call_error};
+
+/// The label of ConfigMaps that are records.
+const LABEL: &str = "sexton.dev/module";
 
 /// Where records are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +29,8 @@ pub struct ModuleRecord {
     pub spec: ModuleSpec,
     /// How it stands with it.
     pub status: ModuleStatus,
-    /// The version that was read; whoever writes must have read the current one.
-    pub(super) version: Option<String>,
-    pub(super) uid: Option<String>,
+    /// The object that was read; whoever writes must have read the current one. Nothing if there is none yet.
+    pub(super) read: Option<Value>,
 }
 
 /// Why a record was not read or written.
@@ -56,26 +63,160 @@ pub enum RecordsError {
 
 impl Home {
     pub(super) fn of(kinds: &Kinds) -> Home {
-        let ours = |kind: &sexton_client::ServedKind| {
-            kind.resource.group == "sexton.dev" && kind.resource.resource == sexton_model::module::RESOURCE
-        };
+        let ours =
+            |kind: &ServedKind| kind.resource.group == "sexton.dev" && kind.resource.resource == RESOURCE;
         if kinds.all.iter().any(ours) { Home::Kind } else { Home::ConfigMap }
     }
 }
 
+impl ModuleRecord {
+    /// A record that is not written yet.
+    pub(super) fn new(spec: ModuleSpec) -> ModuleRecord {
+        ModuleRecord { spec, status: ModuleStatus::default(), read: None }
+    }
+
+    /// The version that was read; empty if there was none.
+    pub(super) fn version(&self) -> &str {
+        self.read.as_ref().map_or("", |read| text(read, "/metadata/resourceVersion"))
+    }
+}
+
+/// The records of a server.
 #[derive(Debug)]
-pub(super) struct Records {}
+pub(super) struct Records {
+    resources: Resources,
+    home: Home,
+    place: Place,
+}
 
 impl Records {
-    pub(super) fn new(_resources: Resources, _home: Home) -> Records {
-        Records {}
+    pub(super) fn new(resources: Resources, home: Home) -> Records {
+        let place = match home {
+            Home::Kind => Place::new(&ServedKind::of_ours(RESOURCE, KIND), None),
+            Home::ConfigMap => {
+                Place::new(&ServedKind::well_known("", "configmaps", "ConfigMap", true), Some(NAMESPACE))
+            }
+        };
+        Records { resources, home, place }
     }
 
+    /// All of them, by name.
     pub(super) async fn list(&self) -> Result<Vec<ModuleRecord>, RecordsError> {
-        todo!()
+        let labels = if self.home == Home::ConfigMap { LABEL } else { "" };
+        let ask = ListAsk { labels: labels.into(), ..ListAsk::default() };
+        let listed = self.resources.list(&self.place, &ask).await.map_err(|error| {
+            let source = match error {
+                ListError::Expired(status) => CallError::Refused(status),
+                ListError::Call(error) => error,
+            };
+            RecordsError::Call { name: String::new(), source }
+        })?;
+        let mut records: Vec<ModuleRecord> =
+            listed.found.into_iter().map(|object| self.understand(object)).collect::<Result<_, _>>()?;
+        records.sort_by(|a, b| a.spec.manager.cmp(&b.spec.manager));
+        Ok(records)
     }
 
-    pub(super) async fn find(&self, _name: &str) -> Result<Option<ModuleRecord>, RecordsError> {
-        todo!()
+    /// One of them.
+    pub(super) async fn find(&self, name: &str) -> Result<Option<ModuleRecord>, RecordsError> {
+        let found = self.resources.find(&self.place, &self.object_name(name)).await;
+        let found = found.map_err(|source| RecordsError::Call { name: name.to_owned(), source })?;
+        found.map(|object| self.understand(object)).transpose()
+    }
+
+    /// Writes it, if nobody else did since it was read.
+    pub(super) async fn write(&self, record: &mut ModuleRecord) -> Result<(), RecordsError> {
+        record.status = std::mem::take(&mut record.status).bounded();
+        let name = record.spec.manager.clone();
+        let written = match self.home {
+            Home::Kind => self.write_kind(record).await,
+            Home::ConfigMap => self.write_config_map(record).await,
+        };
+        match written {
+            Ok(object) => {
+                record.read = Some(object);
+                Ok(())
+            }
+            Err(PutError::Conflict(_)) => Err(RecordsError::Changed(name)),
+            Err(error) => Err(RecordsError::Call { name, source: call_error(error) }),
+        }
+    }
+
+    async fn write_kind(&self, record: &ModuleRecord) -> Result<Value, PutError> {
+        let name = &record.spec.manager;
+        let spec = json!(record.spec);
+        let mut object = match &record.read {
+            None => self.resources.create(&self.place, &record.spec.document()).await?,
+            Some(read) if read["spec"] == spec => read.clone(),
+            Some(read) => {
+                let mut whole = read.clone();
+                whole["spec"] = spec;
+                self.resources.replace(&self.place, name, &whole).await?
+            }
+        };
+        object["status"] = json!(record.status);
+        self.resources.replace_status(&self.place, name, &object).await
+    }
+
+    async fn write_config_map(&self, record: &ModuleRecord) -> Result<Value, PutError> {
+        let name = self.object_name(&record.spec.manager);
+        let text = json!({"spec": record.spec, "status": record.status}).to_string();
+        match &record.read {
+            None => {
+                let object = json!({
+                    "apiVersion": "v1", "kind": "ConfigMap",
+                    "metadata": {
+                        "name": name, "namespace": NAMESPACE, "labels": {LABEL: record.spec.manager},
+                    },
+                    "data": {"module": text},
+                });
+                self.resources.create(&self.place, &object).await
+            }
+            Some(read) => {
+                let mut object = read.clone();
+                object["data"] = json!({"module": text});
+                self.resources.replace(&self.place, &name, &object).await
+            }
+        }
+    }
+
+    /// Removes it, if nobody else wrote it since it was read.
+    pub(super) async fn remove(&self, record: &ModuleRecord) -> Result<(), RecordsError> {
+        let name = &record.spec.manager;
+        let version = Some(record.version().to_owned()).filter(|version| !version.is_empty());
+        // Nothing belongs to a record: it goes at once.
+        let policy = Some(Policy::Background);
+        let ask = DeleteAsk { policy, resource_version: version, ..DeleteAsk::default() };
+        match self.resources.delete(&self.place, &self.object_name(name), &ask).await {
+            Ok(_) | Err(DeleteError::NotFound(_)) => Ok(()),
+            Err(DeleteError::Changed(_)) => Err(RecordsError::Changed(name.clone())),
+            Err(DeleteError::Call(source)) => Err(RecordsError::Call { name: name.clone(), source }),
+        }
+    }
+
+    fn object_name(&self, module: &str) -> String {
+        match self.home {
+            Home::Kind => module.to_owned(),
+            Home::ConfigMap => format!("{PREFIX}{module}"),
+        }
+    }
+
+    fn understand(&self, object: Value) -> Result<ModuleRecord, RecordsError> {
+        let name = text(&object, "/metadata/name").trim_start_matches(PREFIX).to_owned();
+        let strange = |why: String| RecordsError::Strange { name: name.clone(), why };
+        let inner = match self.home {
+            Home::Kind => object.clone(),
+            Home::ConfigMap => serde_json::from_str(text(&object, "/data/module"))
+                .map_err(|error| strange(error.to_string()))?,
+        };
+        let named = json!({
+            "metadata": {"name": name}, "spec": inner.get("spec").cloned().unwrap_or_else(|| json!({})),
+        });
+        let spec = ModuleSpec::parse(&named).map_err(|errors| {
+            strange(errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))
+        })?;
+        let status = inner.get("status").cloned().unwrap_or_else(|| json!({}));
+        let status = serde_json::from_value(status).map_err(|error| strange(error.to_string()))?;
+        Ok(ModuleRecord { spec, status, read: Some(object) })
     }
 }

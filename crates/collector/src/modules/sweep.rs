@@ -1,10 +1,23 @@
 //! Accuses exactly those that were shown and are still unmarked, or gives them new places.
+//!
+//! What it writes carries its evidence: the life, and the mark that it had. Whoever was put again, given to another
+//! module or protected meanwhile is not touched. It must not destroy anything: that is the collector's.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sexton_client::BulkError;
+use sexton_lifecycle::module::{Member, in_scope, renumber};
+use sexton_model::accusation::{Accusation, Accuser};
+use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item};
+use sexton_model::marks;
+use sexton_model::module::Scope;
 
-use super::look::Unlistable;
-use super::victims::Kept;
-use sexton_lifecycle::module::Member;
+use super::look::{Unlistable, look};
+use super::victims::{Kept, Victim, spared};
+use super::{Event, Modules, Tell};
+
+/// Lives in one request.
+const TOGETHER: usize = 1_000;
 
 /// What became of the unmarked.
 #[derive(Debug, Clone, Default)]
@@ -33,4 +46,206 @@ pub enum SweepError {
     /// The server did not do it, or it is not known whether it did.
     #[error("the accusations were not written")]
     Bulk(#[source] BulkError),
+}
+
+/// What is said of those who are accused.
+#[derive(Debug)]
+pub(super) struct Charge<'a> {
+    pub(super) module: &'a str,
+    /// Whoever left it meanwhile is spared. Without one, all that were shown are meant.
+    pub(super) scope: Option<&'a Scope>,
+    pub(super) because: String,
+    pub(super) collection: String,
+    pub(super) epoch: &'a Epoch,
+}
+
+/// The name of a collection: of a module and of a deployment, as names may be.
+pub(super) fn collection_name(trigger: &str, module: &str, deployment: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let deployment: String = deployment.chars().map(plain).collect();
+    format!("{trigger}-{module}-{}", deployment.trim_matches('-'))
+}
+
+impl Modules {
+    /// Accuses those of the shown who are still as they were.
+    pub(super) async fn accuse(
+        &self,
+        victims: &[Victim],
+        charge: &Charge<'_>,
+        tell: &Tell<'_>,
+    ) -> Result<Swept, SweepError> {
+        let mut swept = Swept::default();
+        if victims.is_empty() {
+            return Ok(swept);
+        }
+        let looked = look(&self.tools.resources, &self.kinds, charge.module, &BTreeSet::new()).await;
+        if charge.scope.is_some() && !looked.unlistable.is_empty() {
+            return Err(SweepError::Unlistable(looked.unlistable));
+        }
+        let now: HashMap<&str, &Member> =
+            looked.members.iter().map(|member| (member.uid.as_str(), member)).collect();
+        let mut left: Vec<&Member> = Vec::new();
+        for victim in victims {
+            match still(&victim.member, now.get(victim.member.uid.as_str()).copied(), charge.scope) {
+                Ok(member) => left.push(member),
+                Err(why) => swept.spared.push(Kept { member: victim.member.clone(), why }),
+            }
+        }
+        let of = left.len();
+        for chunk in left.chunks(TOGETHER) {
+            let items = self.accusations(chunk, charge);
+            let done = self.send(items, charge.epoch).await?;
+            for member in chunk {
+                match done.get(member.uid.as_str()) {
+                    Some(Some(why)) => {
+                        swept.spared.push(Kept { member: (*member).clone(), why: why.clone() });
+                    }
+                    _ => swept.accused.push((*member).clone()),
+                }
+            }
+            tell(Event::Accused { done: swept.accused.len(), of });
+        }
+        swept.collection = Some(charge.collection.clone()).filter(|_| !swept.accused.is_empty());
+        Ok(swept)
+    }
+
+    /// One accusation for all of whom the same is said.
+    fn accusations(&self, members: &[&Member], charge: &Charge<'_>) -> Vec<Item> {
+        // Elsewhere anybody can copy an annotation: there each says of whom it speaks.
+        let foreign = !self.tools.gateway.resumes();
+        let write = |member: &Member| {
+            let accusation = Accusation {
+                accuser: Accuser::Unmarked,
+                by: format!("Module/{}", charge.module),
+                because: charge.because.clone(),
+                collection: charge.collection.clone(),
+                initiator: Some(self.tools.by.clone()).filter(|by| !by.is_empty()),
+                deployment: member.deployment.clone(),
+                absent: Vec::new(),
+                policy: None,
+                uid: foreign.then(|| member.uid.clone()),
+            };
+            let mut annotations = Annotations::from([(marks::ACCUSED.to_owned(), Some(accusation.encode()))]);
+            if member.order.is_none() {
+                // Below all places that are given, so that it goes last.
+                annotations.insert(marks::DEPENDENCY_ORDER.to_owned(), Some("0".to_owned()));
+            }
+            annotations
+        };
+        let known = |member: &Member| {
+            Annotations::from([(marks::DEPLOYMENT_ID.to_owned(), member.deployment.clone())])
+        };
+        shared(members, write, known, true)
+    }
+
+    /// Gives the unmarked new places behind all that are marked.
+    pub(super) async fn renumber(
+        &self,
+        unmarked: &[&Member],
+        highest_marked: Option<i64>,
+        epoch: &Epoch,
+    ) -> Result<usize, SweepError> {
+        let orders: Vec<Option<i64>> = unmarked.iter().map(|member| member.order).collect();
+        let places = renumber(highest_marked, &orders);
+        let new: HashMap<&str, i64> = unmarked.iter().map(|member| member.uid.as_str()).zip(places).collect();
+        let moved: Vec<&Member> = unmarked
+            .iter()
+            .copied()
+            .filter(|member| member.order != new.get(member.uid.as_str()).copied())
+            .collect();
+        let write = |member: &Member| {
+            let place = new.get(member.uid.as_str()).map(ToString::to_string);
+            Annotations::from([(marks::DEPENDENCY_ORDER.to_owned(), place)])
+        };
+        let known = |member: &Member| {
+            Annotations::from([(marks::DEPLOYMENT_ID.to_owned(), member.deployment.clone())])
+        };
+        let mut count = 0;
+        for chunk in moved.chunks(TOGETHER) {
+            let done = self.send(shared(chunk, write, known, false), epoch).await?;
+            count += done.values().filter(|refusal| refusal.is_none()).count();
+        }
+        Ok(count)
+    }
+
+    /// Makes the writes of one request. For each life, why it was refused, if it was.
+    async fn send(
+        &self,
+        items: Vec<Item>,
+        epoch: &Epoch,
+    ) -> Result<HashMap<String, Option<String>>, SweepError> {
+        let bulk = Bulk { epoch: Some(epoch.clone()), items };
+        let answer = self.tools.gateway.bulk(&bulk).await.map_err(|error| match error {
+            BulkError::StaleEpoch(_) => SweepError::Lost,
+            error => SweepError::Bulk(error),
+        })?;
+        let lives = bulk.items.iter().flat_map(|item| item.lives().map(|(_, uid)| uid.to_owned()));
+        let refusal = |result: &sexton_model::bulk::ItemResult| match result.code {
+            404 => Some("it is gone already".to_owned()),
+            code if code >= 400 => {
+                Some(result.status.as_ref().map(|status| status.message.clone()).unwrap_or_default())
+            }
+            _ => None,
+        };
+        Ok(lives.zip(answer.items.iter().map(refusal)).collect())
+    }
+}
+
+/// The life as it is now, if it is still what was shown; else why it is spared.
+fn still<'m>(shown: &Member, now: Option<&'m Member>, scope: Option<&Scope>) -> Result<&'m Member, String> {
+    let Some(now) = now else { return Err("it is gone, or not the module's any more".to_owned()) };
+    if now.deployment != shown.deployment {
+        return Err("it was put again meanwhile".to_owned());
+    }
+    if scope.is_some_and(|scope| !in_scope(scope, now)) {
+        return Err("it is not in scope any more".to_owned());
+    }
+    spared(now).map_or(Ok(now), Err)
+}
+
+/// Items for these lives, one for all that are of one kind and namespace and get the same on the same conditions.
+fn shared(
+    members: &[&Member],
+    write: impl Fn(&Member) -> Annotations,
+    known: impl Fn(&Member) -> Annotations,
+    unprotected: bool,
+) -> Vec<Item> {
+    type Common = (Annotations, Annotations);
+    let mut places: BTreeMap<(&str, &str, &str, Common), usize> = BTreeMap::new();
+    let mut items: Vec<Item> = Vec::new();
+    for member in members {
+        let common = (write(member), known(member));
+        let key =
+            (member.group.as_str(), member.resource.as_str(), member.namespace.as_str(), common.clone());
+        if let Some(at) = places.get(&key) {
+            items[*at].also.push((member.name.clone(), member.uid.clone()));
+            continue;
+        }
+        places.insert(key, items.len());
+        items.push(Item {
+            group: member.group.clone(),
+            resource: member.resource.clone(),
+            namespace: member.namespace.clone(),
+            name: member.name.clone(),
+            uid: member.uid.clone(),
+            also: Vec::new(),
+            resource_version: None,
+            absent: Vec::new(),
+            unreferenced: false,
+            except: Vec::new(),
+            owners: None,
+            marked: Vec::new(),
+            unprotected,
+            annotated: common.1,
+            unmarked: true,
+            action: Action::Patch {
+                remove_finalizers: Vec::new(),
+                add_finalizers: Vec::new(),
+                remove_owners: Vec::new(),
+                annotations: common.0,
+            },
+            tombstone: None,
+        });
+    }
+    items
 }

@@ -1,9 +1,19 @@
 //! From one module to another: in one write, so that there is no moment at which a sweep of either could take it.
+//!
+//! The write changes the label and the mark together. A sweep of the former module that has it on its list finds
+//! another mark and leaves it alone; one of the new module finds the mark of its own last deployment.
+
+use serde_json::{Value, json};
+use sexton_client::resources::{PutAsk, PutError, text};
+use sexton_client::{CallError, Place};
+use sexton_model::marks;
+use sexton_model::module::manager_name;
 
 use super::Modules;
+use super::look::member;
+use super::prepare::APPLY_SET;
+use super::puts::field_manager;
 use super::records::RecordsError;
-use sexton_client::resources::PutError;
-use sexton_client::{CallError, Place};
 
 /// What is to be transferred.
 #[derive(Debug, Clone)]
@@ -77,7 +87,61 @@ impl Modules {
     ///
     /// # Errors
     /// See [`TransferError`].
-    pub async fn transfer(&self, _ask: &Transfer) -> Result<Transferred, TransferError> {
-        todo!()
+    pub async fn transfer(&self, ask: &Transfer) -> Result<Transferred, TransferError> {
+        manager_name(&ask.to).map_err(|why| TransferError::Name { name: ask.to.clone(), why })?;
+        let live = self.tools.resources.find(&ask.place, &ask.name).await?.ok_or(TransferError::Missing)?;
+        let now = member(&ask.place.kind, &live);
+        let from = now.labels.get(marks::MANAGER).cloned();
+        if now.terminating {
+            return Err(TransferError::Terminating);
+        }
+        if let Some(set) = now.labels.get(APPLY_SET) {
+            return Err(TransferError::ApplySet(set.clone()));
+        }
+        let unchanged = from.as_deref() == Some(&ask.to);
+        if let Some(expected) =
+            ask.from.as_ref().filter(|expected| !unchanged && from.as_ref() != Some(*expected))
+        {
+            return Err(TransferError::NotTheirs { found: from, expected: expected.clone() });
+        }
+        if !unchanged {
+            let document = self.adoption(ask, &live).await?;
+            let put = PutAsk { manager: field_manager(&ask.to), force: true, dry_run: ask.dry_run };
+            self.tools.resources.put_over(Some(&live), &ask.place, &ask.name, &document, &put).await?;
+        }
+        let next = match &from {
+            Some(from) if !unchanged => format!(
+                "move its document from the module {from} to the module {}: otherwise the next deployment of {} sweeps it",
+                ask.to, ask.to
+            ),
+            _ => {
+                format!("add its document to the module {}: otherwise its next deployment sweeps it", ask.to)
+            }
+        };
+        Ok(Transferred { from, to: ask.to.clone(), unchanged, next })
+    }
+
+    /// Label and marks, for the version that was read and no other. It is as if the last deployment of the new module
+    /// had put it.
+    async fn adoption(&self, ask: &Transfer, live: &Value) -> Result<Value, TransferError> {
+        let record = self.records().find(&ask.to).await?;
+        let sealed = record.and_then(|record| record.status.sealed);
+        let former = text(live, "/metadata/uid");
+        let deployment = sealed.map_or_else(|| format!("transfer-{former}"), |sealed| sealed.deployment_id);
+        let mut metadata = json!({
+            "name": ask.name,
+            "resourceVersion": text(live, "/metadata/resourceVersion"),
+            "labels": {marks::MANAGER: ask.to},
+            "annotations": {marks::DEPLOYMENT_ID: deployment},
+        });
+        let order = text(live, "/metadata/annotations/sexton.dev~1dependency-order");
+        if !order.is_empty() {
+            metadata["annotations"][marks::DEPENDENCY_ORDER] = json!(order);
+        }
+        if let Some(namespace) = &ask.place.namespace {
+            metadata["namespace"] = json!(namespace);
+        }
+        let kind = &ask.place.kind;
+        Ok(json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": metadata}))
     }
 }

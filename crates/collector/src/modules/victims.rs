@@ -1,10 +1,19 @@
 //! Who would be destroyed by a sweep, who follows, and who is spared.
 
-use sexton_lifecycle::Judgement;
+use std::collections::BTreeMap;
+
 use sexton_lifecycle::module::Member;
 use sexton_lifecycle::plan::Plan;
+use sexton_lifecycle::protect::TopCause;
+use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, Settings as Rules};
+use sexton_model::Policy;
 
-use crate::preview::World;
+use super::Tools;
+use super::prepare::APPLY_SET;
+use crate::preview::{PreviewError, World};
+
+/// So many causes are named when a sweep is held.
+const NAMED: usize = 3;
 
 /// A resource that would be accused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,4 +42,89 @@ pub struct Destruction {
     pub judgement: Judgement,
     /// In which order.
     pub plan: Plan,
+}
+
+/// Why a resource is unmarked.
+pub(super) fn reason(member: &Member) -> String {
+    let order = match member.order {
+        Some(_) => "",
+        None => ", and it has no place in the order: it goes last",
+    };
+    match &member.deployment {
+        Some(deployment) => {
+            format!("no document names it any more; put last by deployment {deployment}{order}")
+        }
+        None => format!("no document names it, and it was never marked by a deployment{order}"),
+    }
+}
+
+/// Why an unmarked resource is spared, if it is.
+pub(super) fn spared(member: &Member) -> Option<String> {
+    if member.terminating {
+        return Some("it is being deleted already".to_owned());
+    }
+    if let Some(set) = member.labels.get(APPLY_SET) {
+        return Some(format!("it is part of the ApplySet {set} of another tool"));
+    }
+    match member.protect.as_deref() {
+        Some("true") => Some("it is protected".to_owned()),
+        Some(reason) => Some(format!("it is protected: {reason}")),
+        None => None,
+    }
+}
+
+/// Divides the unmarked into those who would be accused and those who are spared.
+pub(super) fn divide(unmarked: Vec<Member>) -> (Vec<Victim>, Vec<Kept>) {
+    let (mut victims, mut kept) = (Vec::new(), Vec::new());
+    for member in unmarked {
+        match spared(&member) {
+            Some(why) => kept.push(Kept { member, why }),
+            None => victims.push(Victim { reason: reason(&member), member }),
+        }
+    }
+    (victims, kept)
+}
+
+/// What becomes of the world if they are accused.
+pub(super) async fn foresee(tools: &Tools, victims: &[Victim]) -> Result<Option<Destruction>, PreviewError> {
+    if victims.is_empty() {
+        return Ok(None);
+    }
+    let world = World::look(&*tools.gateway, &tools.resources).await?;
+    let lives = victims.iter().filter_map(|victim| world.life(&victim.member.uid));
+    let asked: Vec<Hypothetical> =
+        lives.map(|life| Hypothetical { life, policy: Policy::Background }).collect();
+    let (judgement, plan) = world.if_deleted(&asked, &Rules::default())?;
+    Ok(Some(Destruction { world, judgement, plan }))
+}
+
+/// Why a sweep is held, if it would destroy too much.
+pub(super) fn fuse(
+    destruction: &Destruction,
+    victims: &[Victim],
+    scope: usize,
+    limits: &FuseLimits,
+) -> Option<Held> {
+    let doomed = destruction.judgement.doomed.values().filter(|finding| !finding.marked).count();
+    if !limits.exceeded(doomed, scope) {
+        return None;
+    }
+    let mut causes: BTreeMap<String, usize> = BTreeMap::new();
+    for victim in victims {
+        let text = match &victim.member.deployment {
+            Some(deployment) => {
+                format!("deployment {deployment} put them and no document names them any more")
+            }
+            None => "they carry the module's label and were never put by it".to_owned(),
+        };
+        *causes.entry(text).or_default() += 1;
+    }
+    if let Some(followers) = doomed.checked_sub(victims.len()).filter(|count| *count > 0) {
+        causes.insert("they follow those".to_owned(), followers);
+    }
+    let mut causes: Vec<TopCause> =
+        causes.into_iter().map(|(text, count)| TopCause { text, count }).collect();
+    causes.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text.cmp(&b.text)));
+    causes.truncate(NAMED);
+    Some(Held { doomed, scope, causes })
 }

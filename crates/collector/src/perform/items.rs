@@ -164,10 +164,12 @@ pub(crate) fn release<'a>(
     if !waits_for_dependents(snapshot, finding) {
         return item;
     }
-    let others = with.into_iter().filter(|other| **other != life).copied();
+    let others: Vec<LifeId> = with.into_iter().filter(|other| **other != life).copied().collect();
+    // That it goes with them rests on whom it names as its owners.
+    let owners = (!others.is_empty()).then(|| owner_uids(snapshot, life, false));
     let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
-    let except = others.chain(misled).map(|other| snapshot.uid(other).0).collect();
-    Item { unreferenced: true, except, ..item }
+    let except = others.into_iter().chain(misled).map(|other| snapshot.uid(other).0).collect();
+    Item { unreferenced: true, except, owners, ..item }
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do

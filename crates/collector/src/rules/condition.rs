@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sexton_client::resources::{ListAsk, StatusError, text};
+use sexton_client::resources::{ListAsk, PutError, text};
 use sexton_client::{CallError, Gateway, Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::rules::Verdict;
 use sexton_model::bulk::{Action, Bulk, Epoch, Item};
@@ -94,12 +94,13 @@ impl Teller<'_> {
         match self.resources.replace_status(&place, text(owner, "/metadata/name"), &changed).await {
             Ok(_) => Ok(()),
             // A kind without a status of its own.
-            Err(StatusError::NotFound(_)) => self.annotate(kind, owner, left.is_empty()).await,
-            Err(StatusError::Call(error)) if error.status().is_some_and(|status| status.code == 405) => {
+            Err(PutError::Call(error))
+                if error.status().is_some_and(|status| matches!(status.code, 404 | 405)) =>
+            {
                 self.annotate(kind, owner, left.is_empty()).await
             }
-            Err(StatusError::Invalid(status)) => Err(CallError::Refused(status)),
-            Err(StatusError::Call(error)) => Err(error),
+            Err(PutError::Invalid(status) | PutError::Conflict(status)) => Err(CallError::Refused(status)),
+            Err(PutError::Call(error)) => Err(error),
         }
     }
 

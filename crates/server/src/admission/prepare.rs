@@ -76,7 +76,7 @@ fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
         }
         Special::Definition => complete_definition(document, &time::format(now)),
         Special::Secret => merge_string_data(document)?,
-        Special::Event | Special::Class | Special::Rule | Special::None => {}
+        Special::Event | Special::Class | Special::Module | Special::Rule | Special::None => {}
     }
     Ok(())
 }

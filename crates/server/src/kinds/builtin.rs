@@ -80,6 +80,7 @@ const TABLE: &[Row] = &[
     ),
     row("sexton.dev", "classes", "Class", "cls", "cg", &[]),
     row("sexton.dev", "collections", "Collection", "gc", "cs", &[]),
+    row("sexton.dev", "modules", "Module", "mod", "csg", &[]),
     row("sexton.dev", "rules", "Rule", "", "csg", &[]),
     row("sexton.dev", "tombstones", "Tombstone", "ts", "c", &[]),
 ];
@@ -143,6 +144,7 @@ fn special(kind: &str) -> Special {
         "Namespace" => Special::Namespace,
         "CustomResourceDefinition" => Special::Definition,
         "Class" => Special::Class,
+        "Module" => Special::Module,
         "Rule" => Special::Rule,
         "Secret" => Special::Secret,
         "Event" => Special::Event,

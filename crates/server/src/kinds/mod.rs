@@ -52,6 +52,8 @@ pub enum Special {
     Definition,
     /// Gives code to another kind.
     Class,
+    /// Records what is deployed together.
+    Module,
     /// Says what is looked for among other kinds.
     Rule,
     /// Has a write-only `stringData`.

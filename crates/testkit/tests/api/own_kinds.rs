@@ -20,9 +20,12 @@ async fn they_are_kinds_like_others() {
         r#""classes" "Class" false ["cls"]"#,
         r#""collections" "Collection" false ["gc"]"#,
         r#""collections/status" "Collection" false null"#,
+        r#""modules" "Module" false ["mod"]"#,
+        r#""modules/status" "Module" false null"#,
         r#""rules" "Rule" false null"#,
         r#""rules/status" "Rule" false null"#,
         r#""tombstones" "Tombstone" false ["ts"]"#,
+        r#""bulk" "Bulk" false null"#,
     ];
     assert_eq!(shown, expected);
     let openapi = world.get("/openapi/v3/apis/sexton.dev/v1").await.document(200);

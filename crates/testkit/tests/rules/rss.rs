@@ -71,12 +71,8 @@ async fn lazily_leftovers_go_before_the_new_cluster_is_started() {
     equip(&world, "a", &new, "new").await;
     until(&world, CLUSTERS, |cluster| condition(cluster) == Some("False")).await;
     left(&world, SERVICES, &["a-svc-new"]).await;
-    let waits = says(&world, |status| status["waiting"].is_array()).await;
-    let waits = waits["waiting"][0].as_str().unwrap().to_owned();
-    assert!(
-        waits.contains("replicationcluster.example.com/a waits for statefulset.apps/rss-a-old"),
-        "{waits}"
-    );
+    let told = "replicationcluster.example.com/a waits for statefulset.apps/rss-a-old";
+    says(&world, |status| status["waiting"][0] == told).await;
     let cluster = world.get(&format!("{CLUSTERS}/a")).await.document(200);
     assert_eq!(condition(&cluster), Some("False"), "{cluster:#}");
 

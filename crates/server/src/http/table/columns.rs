@@ -24,6 +24,8 @@ enum Cell {
     Ratio(&'static str, &'static str),
     /// How long ago a time at a path was.
     Since(&'static str),
+    /// The same where it may never have been.
+    SinceIfAny(&'static str),
     /// What an event speaks of.
     Involved,
     /// The ports of a service.
@@ -135,6 +137,17 @@ const COLLECTION: &[Column] = &[
     shown("Blocked", Cell::Number("status.blocked")),
     AGE,
 ];
+const MODULE: &[Column] = &[
+    NAME,
+    shown("Phase", Cell::Text("status.phase", "")),
+    shown("Deployment", Cell::Text("status.sealed.deploymentId", "")),
+    shown("Resources", Cell::Number("status.sealed.count")),
+    shown("Swept", Cell::Number("status.sealed.swept")),
+    shown("Sealed", Cell::SinceIfAny("status.sealed.at")),
+    wide("By", Cell::Text("status.sealed.by", "")),
+    wide("Intent", Cell::Text("status.intent.deploymentId", "")),
+    AGE,
+];
 const RULE: &[Column] = &[
     NAME,
     shown("Detector", Cell::Text("spec.detector", "")),
@@ -177,6 +190,7 @@ pub(super) fn of(kind: &Kind) -> &'static [Column] {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => DEFINITION,
         ("sexton.dev", "Class") => CLASS,
         ("sexton.dev", "Collection") => COLLECTION,
+        ("sexton.dev", "Module") => MODULE,
         ("sexton.dev", "Rule") => RULE,
         ("sexton.dev", "Tombstone") => TOMBSTONE,
         _ => GENERIC,
@@ -213,6 +227,7 @@ impl Column {
             Cell::Since(path) => {
                 document.field_text(path).map_or_else(|| since(&created()), |at| since(&at)).into()
             }
+            Cell::SinceIfAny(path) => document.field_text(path).map_or(String::new(), |at| since(&at)).into(),
             Cell::Involved => involved(document).into(),
             Cell::Ports => ports(document).into(),
             Cell::Kind(path) => kind_at(document, path).into(),

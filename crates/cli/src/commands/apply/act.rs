@@ -1,0 +1,250 @@
+//! Carries a deployment out, and follows what it sweeps to the end.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use sexton_collector::modules::{
+    DeployError, Deployed, Destruction, Event, LeaseError, Member, ModulePlan, Tools,
+};
+use sexton_collector::{Collector, SystemClock};
+use sexton_lifecycle::LifeId;
+use sexton_model::Uid;
+
+use super::{Agreed, Args, Form, lines};
+use crate::collecting;
+use crate::failure::{Exit, Failure};
+use crate::following::{Follow, Mourner, Quiet, Until, Where, Work, report};
+use crate::interrupt::Interrupts;
+use crate::naming::Names;
+use crate::output::style::{count, time};
+use crate::output::{Output, Paint};
+use crate::settings::Settings;
+use crate::world::{World, is_ours};
+
+/// With what modules are worked on in a world.
+pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
+    let kinds = world.kinds().await?;
+    let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
+    Ok(Tools {
+        resources: world.resources.clone(),
+        gateway: world.gateway(&kinds),
+        clock: Arc::new(SystemClock),
+        by: user.unwrap_or_else(|| "local".to_owned()),
+        holder: collecting::own_name(),
+    })
+}
+
+/// How the sweep ended.
+pub(crate) struct Swept {
+    pub(crate) gone: usize,
+    pub(crate) left: usize,
+    pub(crate) interrupted: bool,
+    pub(crate) exit: Exit,
+}
+
+/// Does it.
+pub(super) async fn act(
+    args: &Args,
+    settings: &Settings,
+    agreed: Agreed,
+    started: Instant,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let Agreed { world, modules, plan, names } = agreed;
+    let mut interrupts = Interrupts::listen();
+    let told = Mutex::new(Ok(()));
+    let tell = |event: Event| {
+        let heard = tell(args, &event, output);
+        if let (Err(failure), Ok(mut told)) = (heard, told.lock()) {
+            // That nobody listens any more is no reason to stop in the middle.
+            *told = Err(failure);
+        }
+    };
+    let deployed = tokio::select! {
+        biased;
+        deployed = modules.deploy(&plan, &tell) => {
+            deployed.map_err(|error| not_deployed(error, &plan, settings))?
+        }
+        () = interrupts.next() => {
+            return Err(Failure::new("interrupted: the deployment is not sealed, and nothing was swept")
+                .detail("what was put is marked; the next deployment goes on from there")
+                .exit(Exit::Interrupted));
+        }
+    };
+    let swept = match &plan.destruction {
+        Some(destruction) if !deployed.swept.accused.is_empty() => {
+            let accused = &deployed.swept.accused;
+            let sweep = Sweep { accused, destruction, names: &names, settings };
+            let mut crier = Crier { form: args.output, output };
+            follow_sweep(&world, sweep, &mut crier, &mut interrupts, output).await?
+        }
+        _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done },
+    };
+    let unheard = end(args, &deployed, &swept, started, output);
+    let unheard = told.into_inner().unwrap_or(Ok(())).and(unheard);
+    match swept.exit {
+        Exit::Done => unheard.map(|()| Exit::Done),
+        exit => Ok(exit),
+    }
+}
+
+/// What is swept, and what it comes to.
+pub(crate) struct Sweep<'a> {
+    pub(crate) accused: &'a [Member],
+    pub(crate) destruction: &'a Destruction,
+    pub(crate) names: &'a Names,
+    pub(crate) settings: &'a Settings,
+}
+
+/// Follows those who were accused, and those who follow them, to the end. On the embedded store, and on a cluster where
+/// nobody else does it, the work is done here.
+pub(crate) async fn follow_sweep(
+    world: &World,
+    sweep: Sweep<'_>,
+    mourner: &mut dyn Mourner,
+    interrupts: &mut Interrupts,
+    output: &Output,
+) -> Result<Swept, Failure> {
+    let kinds = world.kinds().await?;
+    let place = Where { gateway: world.gateway(&kinds), resources: world.resources.clone() };
+    let mut follow = Follow::begin(place, Until::Gone, sweep.names, output).await?;
+    follow.expect(expected(&sweep).into_iter());
+    let mut work = match own_collector(world, is_ours(&kinds)) {
+        Some(collector) => Work::start(collector).await,
+        None => Work::Elsewhere,
+    };
+    let end = follow.run(&mut work, mourner, interrupts).await?;
+    let flags = sweep.settings.flags();
+    if end.interrupted && !end.left.is_empty() {
+        output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
+        if world.embedded {
+            output.talk(&format!("  go on   sexton resume{flags}"));
+        }
+    } else if !end.left.is_empty() {
+        let accused: Vec<Uid> = sweep.accused.iter().map(|member| Uid(member.uid.clone())).collect();
+        report(&end, &accused, &world.namespace, sweep.settings, output);
+    }
+    Ok(Swept { gone: end.gone, left: end.left.len(), interrupted: end.interrupted, exit: end.exit() })
+}
+
+fn own_collector(world: &World, ours: bool) -> Option<Collector> {
+    match (world.embedded, ours) {
+        (true, _) => Some(collecting::of_a_command(world.resources.clone())),
+        (false, true) => None,
+        (false, false) => Some(collecting::of_a_cluster(world.resources.clone())),
+    }
+}
+
+/// Those who were accused and all who follow them: uid, label and wave.
+fn expected(sweep: &Sweep<'_>) -> Vec<(Uid, String, usize)> {
+    let snapshot = sweep.destruction.world.snapshot();
+    let accused: std::collections::HashSet<&str> =
+        sweep.accused.iter().map(|member| member.uid.as_str()).collect();
+    let label = |life: LifeId| sweep.names.of(snapshot, life);
+    let waves = sweep.destruction.plan.waves.iter().enumerate();
+    waves
+        .flat_map(|(wave, in_wave)| {
+            let steps = in_wave.groups.iter().flat_map(|group| &group.members);
+            steps.map(move |step| (wave, step))
+        })
+        .filter(|(_, step)| accused.contains(step.finding.root.0.as_str()))
+        .map(|(wave, step)| (step.uid.clone(), label(step.life), wave + 1))
+        .collect()
+}
+
+fn tell(args: &Args, event: &Event, output: &Output) -> Result<(), Failure> {
+    if args.output == Form::Json {
+        return lines::event(event).map_or(Ok(()), |line| output.data(&line));
+    }
+    match event {
+        Event::Put { object, warnings, .. } => {
+            output.warn(object, warnings);
+            Ok(())
+        }
+        Event::Failed(failed) => {
+            output.explain(&Failure::new(format!("{}: {}: {}", failed.origin, failed.object, failed.why)));
+            Ok(())
+        }
+        Event::NotSwept { why } => {
+            output.talk(&format!("nothing is swept: {why}"));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Crier<'a> {
+    form: Form,
+    output: &'a Output,
+}
+
+impl Mourner for Crier<'_> {
+    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure> {
+        match self.form {
+            Form::Json => {
+                let gone = serde_json::json!({"kind": "Gone", "label": label, "uid": uid.0});
+                self.output.data(&crate::output::ndjson::line(&gone))
+            }
+            _ => Quiet.gone(label, uid),
+        }
+    }
+}
+
+fn end(
+    args: &Args,
+    deployed: &Deployed,
+    swept: &Swept,
+    started: Instant,
+    output: &Output,
+) -> Result<(), Failure> {
+    if args.output == Form::Json {
+        return output.data(&lines::result(deployed, swept.gone, swept.left, swept.interrupted));
+    }
+    let style = output.data_style();
+    let put = deployed.created + deployed.changed;
+    let mut facts = vec![format!("put {}", count(put))];
+    if deployed.unchanged > 0 {
+        facts.push(format!("{} unchanged", count(deployed.unchanged)));
+    }
+    facts.push(match args.only {
+        Some(_) => "not sealed, not swept: only a part was put".to_owned(),
+        None if args.dry_gc => {
+            format!("sealed, not swept: {} keep their order", count(deployed.swept.renumbered))
+        }
+        None => format!("sealed{}swept {}", style.dot(), count(swept.gone)),
+    });
+    facts.push(time(started.elapsed()));
+    for kept in &deployed.swept.spared {
+        let member = &kept.member;
+        output.talk(&format!("  {}/{} was spared: {}", member.kind, member.name, kept.why));
+    }
+    let dot = style.dot();
+    match swept.left {
+        0 => output.mark('✔', Paint::Good, &facts.join(dot)),
+        left => {
+            facts.push(format!("{} still there", count(left)));
+            output.mark('!', Paint::Change, &facts.join(dot))
+        }
+    }
+}
+
+/// Why it was not carried through, and what to type about it.
+fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> Failure {
+    let manager = &plan.spec.manager;
+    let flags = settings.flags();
+    let failure = Failure::new(error.to_string()).because(&error);
+    match &error {
+        DeployError::Held(_) => failure.exit(Exit::Held),
+        DeployError::Lease(LeaseError::Held { .. }) => failure
+            .exit(Exit::Locked)
+            .detail("Nothing was put, nothing was swept.")
+            .next("see who", format!("sexton modules {manager}{flags}"))
+            .next("if that one is dead", format!("sexton modules unlock {manager}{flags}")),
+        DeployError::Puts { .. } => {
+            failure.detail("what was put stays put; the next deployment goes on from there")
+        }
+        DeployError::Outdated(_) => failure.exit(Exit::Held),
+        DeployError::Sweep(_) => failure.exit(Exit::Partial),
+        DeployError::Lease(_) | DeployError::Record(_) => failure,
+    }
+}

@@ -1,0 +1,291 @@
+//! A deployment before it happens: deletions first, with reason and order, then what is put, then one line to read out
+//! of habit.
+
+use sexton_collector::modules::{
+    Destruction, FieldChange, Kept, ModulePlan, PlannedPut, PutAction, Sweep, Victim,
+};
+use sexton_lifecycle::Held;
+use sexton_model::hook::ObjectRef;
+
+use super::{Args, Form, command, lines};
+use crate::failure::{Exit, Failure};
+use crate::naming::Names;
+use crate::output::Paint;
+use crate::output::graph::{dot, mermaid, svg};
+use crate::output::style::{Style, count, ordinal, padded, width};
+use crate::output::tree::Death;
+use crate::settings::Settings;
+use crate::showing::picture::View;
+use crate::showing::plan::Shown as ShownPlan;
+use crate::world::World;
+
+/// Lines of one sort; the rest is counted.
+const MANY: usize = 40;
+/// Fields of one object; the rest is counted.
+const FIELDS: usize = 12;
+/// Columns of a value.
+const VALUE: usize = 60;
+
+/// What is shown, and from where.
+pub(super) struct Shown<'a> {
+    pub(super) args: &'a Args,
+    pub(super) settings: &'a Settings,
+    pub(super) world: &'a World,
+    pub(super) plan: &'a ModulePlan,
+    pub(super) names: &'a Names,
+}
+
+/// How many would be destroyed, with all who follow.
+pub(super) fn doomed(plan: &ModulePlan) -> usize {
+    match (&plan.sweep, &plan.destruction) {
+        (Sweep::Accuse, Some(destruction)) => destruction.plan.len(),
+        _ => 0,
+    }
+}
+
+/// Whether anything but marks would be different afterwards.
+pub(super) fn changes_something(plan: &ModulePlan) -> bool {
+    doomed(plan) > 0 || plan.puts.iter().any(|put| put.action != PutAction::Unchanged)
+}
+
+/// Who would die, in the order of death, with reasons: those who are swept, and those who follow them.
+pub(crate) fn deaths(destruction: &Destruction, victims: &[Victim], names: &Names) -> Vec<Death> {
+    let shown = ShownPlan {
+        world: &destruction.world,
+        judgement: &destruction.judgement,
+        plan: &destruction.plan,
+        names,
+    };
+    let mut deaths = shown.death_plan().entries;
+    for death in &mut deaths {
+        if let Some(victim) = victims.iter().find(|victim| victim.member.uid == death.uid) {
+            death.reason = victim.reason.clone();
+        }
+    }
+    deaths
+}
+
+/// What a sweep that would destroy too much is told.
+pub(super) fn held(held: &Held, args: &Args, settings: &Settings, plan: &ModulePlan) -> Failure {
+    let manager = &plan.spec.manager;
+    let mut failure = Failure::new(format!("held in {manager}: {held}")).exit(Exit::Held);
+    let plain = Args { max_delete: None, ..args.clone() };
+    let typed = command(&plain, settings);
+    let digest: String = plan.digest.chars().take(8).collect();
+    let most = if held.scope == 0 { 0 } else { held.doomed };
+    failure = failure.detail("Nothing was put, nothing was destroyed.");
+    failure
+        .next("see all of it", typed.replacen("sexton apply", "sexton plan", 1))
+        .next("do it", format!("{typed} --max-delete {most} --approve {digest}"))
+}
+
+impl Shown<'_> {
+    /// All of it in the form that was asked for.
+    pub(super) fn written(&self, style: Style) -> String {
+        let picture = || {
+            let Some(destruction) = &self.plan.destruction else { return None };
+            let (snapshot, plan) = (destruction.world.snapshot(), &destruction.plan);
+            let view = View { snapshot, plan, names: self.names };
+            Some(view.picture(view.doomed(), format!("sweep of {}", self.plan.spec.manager)))
+        };
+        match self.args.output {
+            Form::Text => self.text(style),
+            Form::Json => lines::plan(self.plan, &self.world.target, self.args.dry_run, &self.deaths()),
+            Form::Dot => picture().as_ref().map(dot::dot).unwrap_or_default(),
+            Form::Mermaid => picture().as_ref().map(mermaid::mermaid).unwrap_or_default(),
+            Form::Svg => picture().as_ref().map(svg::svg).unwrap_or_default(),
+        }
+    }
+
+    fn deaths(&self) -> Vec<Death> {
+        match (&self.plan.sweep, &self.plan.destruction) {
+            (Sweep::Accuse, Some(destruction)) => deaths(destruction, &self.plan.victims, self.names),
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = self.header(style);
+        self.destroyed(style, &mut text);
+        self.kept(style, &mut text);
+        self.puts(style, &mut text);
+        self.remarks(style, &mut text);
+        text.push_str(&self.summary(style));
+        text
+    }
+
+    fn header(&self, style: Style) -> String {
+        let plan = self.plan;
+        let dot = style.dot();
+        let scope: Vec<String> =
+            plan.spec.scope.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let (manager, target) = (&plan.spec.manager, &self.world.target);
+        let round = match self.args.dry_run {
+            true => format!("{} live, {} in this module", count(plan.in_scope), count(plan.puts.len())),
+            false => format!("deployment {}", plan.deployment_id),
+        };
+        format!("{manager} on {target}{dot}scope {}{dot}{round}\n", scope.join(","))
+    }
+
+    fn destroyed(&self, style: Style, text: &mut String) {
+        let deaths = self.deaths();
+        let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
+        self.several(deaths.len(), text, |place| {
+            let death = &deaths[place];
+            let label = padded(&death.label, column);
+            let order = ordinal(death.order);
+            let marks: String = death.marks.iter().map(|mark| format!("{}{mark}", style.dot())).collect();
+            let line = format!("- {label}  {}{marks}  {order}", death.reason);
+            style.paint(&line, Paint::Bad)
+        });
+    }
+
+    fn kept(&self, style: Style, text: &mut String) {
+        let kept = &self.plan.kept;
+        self.several(kept.len(), text, |place| {
+            let Kept { member, why } = &kept[place];
+            style.paint(&format!("! {}  kept: {why}", self.label(member)), Paint::Change)
+        });
+        if self.plan.sweep == Sweep::Accuse {
+            return;
+        }
+        let victims = &self.plan.victims;
+        self.several(victims.len(), text, |place| {
+            let Victim { member, reason } = &victims[place];
+            style.paint(&format!("? {}  {reason}", self.label(member)), Paint::Faint)
+        });
+    }
+
+    fn puts(&self, style: Style, text: &mut String) {
+        let shown: Vec<&PlannedPut> =
+            self.plan.puts.iter().filter(|put| put.action != PutAction::Unchanged).collect();
+        self.several(shown.len(), text, |place| {
+            let put = shown[place];
+            let label = self.put_label(put);
+            let mut lines = match put.action {
+                PutAction::Create => style.paint(&format!("+ {label}"), Paint::Good),
+                PutAction::Adopt => {
+                    style.paint(&format!("~ {label}  is taken into the module"), Paint::Change)
+                }
+                PutAction::Change | PutAction::Unchanged => style.paint(&format!("~ {label}"), Paint::Change),
+            };
+            for change in put.changes.iter().take(FIELDS).filter(|_| put.action != PutAction::Create) {
+                lines.push_str(&format!("\n    {}", field(change, style)));
+            }
+            let more = put.changes.len().saturating_sub(FIELDS);
+            if more > 0 && put.action != PutAction::Create {
+                lines.push_str(&format!("\n    {} and {more} more fields", style.ellipsis()));
+            }
+            lines
+        });
+    }
+
+    fn remarks(&self, style: Style, text: &mut String) {
+        let plan = self.plan;
+        let mut remark = |line: String| {
+            text.push_str(&style.paint(&format!("! {line}"), Paint::Change));
+            text.push('\n');
+        };
+        if let Some(shift) = &plan.scope_shift {
+            let old: Vec<String> = shift.old.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            remark(format!("the scope was {}", old.join(",")));
+            let names = |members: &[sexton_collector::modules::Member]| -> String {
+                let named: Vec<String> = members.iter().take(5).map(|one| self.label(one)).collect();
+                let more = members.len().saturating_sub(5);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("{}{more}", named.join(", "))
+            };
+            if !shift.enter.is_empty() {
+                remark(format!("enter the scope: {}", names(&shift.enter)));
+            }
+            if !shift.leave.is_empty() {
+                remark(format!("leave the scope, and are not swept any more: {}", names(&shift.leave)));
+            }
+        }
+        if let Some(intent) = &plan.interrupted {
+            let (id, by) = (&intent.deployment_id, &intent.by);
+            remark(format!("deployment {id} of {by} was begun and never sealed; this one takes its place"));
+        }
+        for unlistable in &plan.unlistable {
+            remark(format!("{} cannot be listed: {}", unlistable.kind, unlistable.why));
+        }
+        plan.warnings.iter().for_each(|warning| remark(warning.clone()));
+        if let Sweep::None { why } = &plan.sweep {
+            remark(format!("nothing is swept: {why}"));
+        }
+        if plan.first_gc && doomed(plan) > 0 {
+            remark("garbage collection is new for this module: look at each of these".to_owned());
+        }
+    }
+
+    fn summary(&self, style: Style) -> String {
+        let plan = self.plan;
+        let number = |action: PutAction| plan.puts.iter().filter(|put| put.action == action).count();
+        let change = number(PutAction::Change) + number(PutAction::Adopt);
+        let mut text = format!(
+            "Plan: {} to put, {} to change, {} to destroy, {} unchanged.",
+            count(number(PutAction::Create)),
+            count(change),
+            count(doomed(plan)),
+            count(number(PutAction::Unchanged)),
+        );
+        if plan.sweep == Sweep::Renumber {
+            text.push_str(&format!(" {} keep their order for the next time.", count(plan.victims.len())));
+        }
+        let digest: String = plan.digest.chars().take(8).collect();
+        text.push_str(&format!("   digest {digest}\n"));
+        if !self.args.dry_run {
+            return text;
+        }
+        if let Some(held) = &plan.held {
+            text.push_str(&style.paint(&format!("! held: {held}\n"), Paint::Change));
+        } else if changes_something(plan) {
+            let typed = command(self.args, self.settings);
+            text.push_str(&format!("  do exactly this   {typed} --approve {digest}\n"));
+        }
+        text.push_str("Nothing was written.\n");
+        text
+    }
+
+    fn label(&self, member: &sexton_collector::modules::Member) -> String {
+        self.names.label(&ObjectRef {
+            group: member.group.clone(),
+            kind: member.kind.clone(),
+            namespace: member.namespace.clone(),
+            name: member.name.clone(),
+            uid: member.uid.clone(),
+        })
+    }
+
+    fn put_label(&self, put: &PlannedPut) -> String {
+        let group = put.api_version.split_once('/').map_or("", |(group, _)| group);
+        self.names.label(&ObjectRef {
+            group: group.to_owned(),
+            kind: put.kind.clone(),
+            namespace: put.namespace.clone(),
+            name: put.name.clone(),
+            uid: String::new(),
+        })
+    }
+
+    /// Lines, as many as one reads.
+    fn several(&self, all: usize, text: &mut String, line: impl Fn(usize) -> String) {
+        let shown = if self.args.full { all } else { all.min(MANY) };
+        for place in 0..shown {
+            text.push_str(&line(place));
+            text.push('\n');
+        }
+        if all > shown {
+            text.push_str(&format!("  and {} more; all of them with --full\n", count(all - shown)));
+        }
+    }
+}
+
+fn field(change: &FieldChange, style: Style) -> String {
+    let value = |value: &Option<serde_json::Value>| match value {
+        Some(value) => style.fit(&value.to_string(), VALUE),
+        None => "(none)".to_owned(),
+    };
+    let arrow = style.pick("→", "->");
+    format!("{}  {} {arrow} {}", change.path, value(&change.old), value(&change.new))
+}

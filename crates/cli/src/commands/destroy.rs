@@ -1,0 +1,154 @@
+//! `sexton destroy`: the end of a whole module, in the reverse order of its deployment.
+
+use std::time::Instant;
+
+use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
+
+use super::apply::{Sweep, deaths, follow_sweep, tools};
+use super::delete::consent::{Given, Refusal, consent, obtain};
+use crate::ask;
+use crate::failure::{Exit, Failure};
+use crate::following::Quiet;
+use crate::interrupt::{Interrupts, breakable};
+use crate::naming::Names;
+use crate::output::style::{count, ordinal, padded, time, width};
+use crate::output::{Output, Paint};
+use crate::settings::{Settings, quoted};
+use crate::world::{Purpose, World};
+
+/// Destroy all that a module manages, the last that was put first
+///
+/// It does not need the documents: what has to be known about the end of an object is stored with it. What is protected
+/// stays, and so does the record of the module then. Doing it twice is no mistake.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The name of the module
+    #[arg(value_name = "MODULE")]
+    module: String,
+    /// Show what would happen, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Do not ask, if the digest of the plan begins like this now
+    #[arg(long, value_name = "DIGEST")]
+    approve: Option<String>,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let Some((world, modules, plan, names)) = breakable(prepare(&args, settings, output)).await? else {
+        return Ok(Exit::Done);
+    };
+    let mut interrupts = Interrupts::listen();
+    let destroyed = modules.destroy(&plan, &|_| {}).await.map_err(|error| failed(error, &args, settings))?;
+    let mut gone = 0;
+    if let Some(destruction) = plan.destruction.as_ref().filter(|_| !destroyed.swept.accused.is_empty()) {
+        let accused = &destroyed.swept.accused;
+        let sweep = Sweep { accused, destruction, names: &names, settings };
+        let swept = follow_sweep(&world, sweep, &mut Quiet, &mut interrupts, output).await?;
+        if swept.exit != Exit::Done {
+            return Ok(swept.exit);
+        }
+        gone = swept.gone;
+    }
+    let module = &args.module;
+    let buried = match destroyed.buried {
+        true => Buried::Gone,
+        false => {
+            // Kinds may have gone with the module.
+            let modules = Modules::open(tools(&world).await?).await?;
+            modules.bury(module).await.map_err(|error| failed(error, &args, settings))?
+        }
+    };
+    let took = time(started.elapsed());
+    match buried {
+        Buried::Gone => {
+            output.mark('-', Paint::Bad, &format!("{module} is gone, {} with it · {took}", count(gone)))?;
+            Ok(Exit::Done)
+        }
+        Buried::Left(left) => {
+            let what = format!("{} of {module} are still there", count(left.len()));
+            output.mark('!', Paint::Change, &what)?;
+            Ok(Exit::Partial)
+        }
+        Buried::Unknown(kinds) => {
+            let kinds: Vec<&str> = kinds.iter().map(|one| one.kind.as_str()).collect();
+            output.mark('!', Paint::Change, &format!("{module}: cannot be listed: {}", kinds.join(", ")))?;
+            Ok(Exit::Partial)
+        }
+    }
+}
+
+async fn prepare(
+    args: &Args,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Option<(World, Modules, DestroyPlan, Names)>, Failure> {
+    let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
+    let world = World::open(settings, purpose).await?;
+    let modules = Modules::open(tools(&world).await?).await?;
+    let plan = modules
+        .plan_destroy(&args.module)
+        .await
+        .map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    let names = Names::new(modules.kinds(), &world.namespace);
+    let module = &args.module;
+    if plan.victims.is_empty() && !plan.recorded {
+        output.talk(&format!("there is nothing of a module {module} on {}", world.target));
+        return Ok(None);
+    }
+    show(&plan, &world, &names, output)?;
+    let digest: String = plan.digest.chars().take(8).collect();
+    let command = format!("sexton destroy {}{}", quoted(module), settings.flags());
+    if args.dry_run {
+        output.talk(&format!("  do exactly this   {command} --approve {digest}"));
+        output.talk("Nothing was written.");
+        return Ok(None);
+    }
+    let given = Given {
+        yes: args.yes,
+        approve: args.approve.as_deref(),
+        digest: &plan.digest,
+        somebody: ask::somebody_is_there(),
+    };
+    let doomed = plan.destruction.as_ref().map_or(0, |destruction| destruction.plan.len());
+    let what = format!("all {} of {module}", count(doomed));
+    let question = format!("Destroy {what} on {}?", world.target);
+    let refusal = Refusal { command: &command, digest: &plan.digest, what: &what };
+    if doomed > 0 || args.approve.is_some() {
+        obtain(consent(given, &[]), &question, &refusal, output).await?;
+    }
+    Ok(Some((world, modules, plan, names)))
+}
+
+fn show(plan: &DestroyPlan, world: &World, names: &Names, output: &Output) -> Result<(), Failure> {
+    output.talk(&format!("destroy {} on {}", plan.module, world.target));
+    let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
+    let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
+    for death in &deaths {
+        let line = format!("{}  {}  {}", padded(&death.label, column), death.reason, ordinal(death.order));
+        output.mark('-', Paint::Bad, &line)?;
+    }
+    for kept in &plan.kept {
+        let line = format!("{}/{}  kept: {}", kept.member.kind, kept.member.name, kept.why);
+        output.mark('!', Paint::Change, &line)?;
+    }
+    for unlistable in &plan.unlistable {
+        output.mark('?', Paint::Change, &format!("{}: {}", unlistable.kind, unlistable.why))?;
+    }
+    output.talk(&format!("Plan: {} to destroy.", count(deaths.len())));
+    Ok(())
+}
+
+fn failed(error: DestroyError, args: &Args, settings: &Settings) -> Failure {
+    let failure = Failure::new(error.to_string()).because(&error);
+    match &error {
+        DestroyError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).next(
+            "if that one is dead",
+            format!("sexton modules unlock {}{}", quoted(&args.module), settings.flags()),
+        ),
+        _ => failure,
+    }
+}

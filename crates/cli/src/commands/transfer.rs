@@ -1,0 +1,62 @@
+//! `sexton transfer`: gives an object from one module to another, so that no sweep of either can take it.
+
+use sexton_collector::modules::{Modules, Transfer, TransferError};
+
+use super::apply::tools;
+use crate::failure::{Exit, Failure};
+use crate::one::One;
+use crate::output::{Output, Paint};
+use crate::settings::Settings;
+use crate::world::{Purpose, World};
+
+/// Give an object from one module to another, in one write
+///
+/// Apply the module that gets it, with the document in it, before the next deployment of the other one. Until then
+/// neither of them sweeps it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// KIND/NAME or KIND/NAMESPACE/NAME
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+    /// The module that gets it
+    #[arg(long, value_name = "MODULE")]
+    to: String,
+    /// Only if this module has it now
+    #[arg(long, value_name = "MODULE")]
+    from: Option<String>,
+    /// Show what would happen, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
+    let world = World::open(settings, purpose).await?;
+    let modules = Modules::open(tools(&world).await?).await?;
+    let (place, name) = One::meant(&world, modules.kinds(), &args.object)?;
+    let ask = Transfer { place, name, from: args.from, to: args.to, dry_run: args.dry_run };
+    let object = &args.object;
+    let done = modules.transfer(&ask).await.map_err(|error| {
+        let failure = Failure::new(format!("{object}: {error}")).because(&error);
+        match error {
+            TransferError::NotTheirs { .. } | TransferError::Terminating | TransferError::ApplySet(_) => {
+                failure.detail("Nothing was written.").exit(Exit::Held)
+            }
+            _ => failure,
+        }
+    })?;
+    let preview = if args.dry_run { " (dry run)" } else { "" };
+    let from = done.from.map_or("no module".to_owned(), |from| from);
+    match done.unchanged {
+        true => output.mark('=', Paint::Faint, &format!("{object} is in {} already", done.to))?,
+        false => {
+            output.mark(
+                '~',
+                Paint::Change,
+                &format!("{object} moved from {from} to {}{preview}", done.to),
+            )?;
+        }
+    }
+    output.talk(&done.next);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,106 @@
+//! What is looked at before a plan is one: that it makes sense, and that it destroys nothing that it puts.
+
+use std::collections::HashMap;
+
+use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::module::Member;
+use sexton_model::module::{check_scope, manager_name};
+use sexton_model::names;
+
+use super::documents::{Deployment, Refusal};
+use super::look::{Looked, Slot};
+use super::plan::{PlanError, PlannedPut, Sweep};
+use super::prepare::Prepared;
+use super::records::ModuleRecord;
+use super::victims::{Destruction, Kept};
+
+/// What makes no sense whatever is there.
+pub(super) fn check(deployment: &Deployment) -> Result<FuseLimits, PlanError> {
+    let spec = &deployment.spec;
+    manager_name(&spec.manager).map_err(|why| PlanError::Name { name: spec.manager.clone(), why })?;
+    check_scope(&spec.scope, &spec.manager).map_err(PlanError::Scope)?;
+    if deployment.deployment_id.is_empty() || names::label_value(&deployment.deployment_id).is_err() {
+        return Err(PlanError::BadId(deployment.deployment_id.clone()));
+    }
+    if deployment.documents.is_empty() && !deployment.allow_empty {
+        return Err(PlanError::Empty(spec.manager.clone()));
+    }
+    let limits = spec.max_delete.as_deref().map(str::parse::<FuseLimits>).transpose();
+    Ok(limits.map_err(|error| PlanError::Limit(error.to_string()))?.unwrap_or_default())
+}
+
+/// What an earlier deployment of the same name put would pass for put by this one.
+pub(super) fn check_id(
+    deployment: &Deployment,
+    record: Option<&ModuleRecord>,
+    looked: &Looked,
+) -> Result<(), PlanError> {
+    let id = &deployment.deployment_id;
+    let used = record.is_some_and(|record| record.status.knows(id))
+        || looked.members.iter().any(|member| member.deployment.as_ref() == Some(id));
+    if used { Err(PlanError::UsedId(id.clone())) } else { Ok(()) }
+}
+
+pub(super) fn what_to_sweep(deployment: &Deployment, looked: &Looked) -> Sweep {
+    let none = |why: String| Sweep::None { why };
+    if deployment.only.is_some() {
+        return none("only a part of the documents is put: nothing is sealed, swept or renumbered".into());
+    }
+    if let Some(first) = looked.unlistable.first() {
+        let more = match looked.unlistable.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        return none(format!("{}{more} cannot be listed: {}", first.kind, first.why));
+    }
+    match (deployment.spec.support_gc, deployment.dry_gc) {
+        (_, true) => Sweep::Renumber,
+        (true, false) => Sweep::Accuse,
+        (false, false) => none("the module does not support garbage collection (supportGc is false)".into()),
+    }
+}
+
+/// Documents whose objects would follow somebody who is swept: they would be put and destroyed in one go.
+pub(super) fn refuse_doomed(documents: &[Prepared], doom: &Destruction) -> Result<(), PlanError> {
+    let slots: HashMap<Slot, &Prepared> =
+        documents.iter().map(|document| (document.own_slot(), document)).collect();
+    let snapshot = doom.world.snapshot();
+    let mut refusals: Vec<Refusal> = Vec::new();
+    for step in doom.plan.steps().filter(|step| !step.finding.marked) {
+        let key = &step.key;
+        let at = (key.kind.group.clone(), key.kind.resource.clone(), key.namespace.clone(), key.name.clone());
+        if let Some(document) = slots.get(&at) {
+            let owner = step
+                .finding
+                .cause
+                .life()
+                .map(|life| format!("{}/{}", snapshot.kind(life), snapshot.name(life)));
+            let owner = owner.unwrap_or_else(|| "its owner".to_owned());
+            let why =
+                format!("it would be destroyed together with {owner}, which no document names any more");
+            let remedy = format!("keep {owner} in the module, or make this independent of it");
+            refusals.push(document.refuse(why, Some(remedy)));
+        }
+    }
+    if refusals.is_empty() { Ok(()) } else { Err(PlanError::Refused(refusals)) }
+}
+
+pub(super) fn warnings(
+    puts: &[PlannedPut],
+    kept: &[Kept],
+    looked: &Looked,
+    outside: &[Member],
+) -> Vec<String> {
+    let mut warnings: Vec<String> = Vec::new();
+    for put in puts {
+        warnings.extend(put.warnings.iter().map(|warning| format!("{}: {warning}", put.object)));
+    }
+    warnings.extend(kept.iter().map(|kept| format!("{} is not swept: {}", kept.member, kept.why)));
+    let unlistable = looked.unlistable.iter();
+    warnings.extend(unlistable.map(|one| format!("{} cannot be listed: {}", one.kind, one.why)));
+    if !outside.is_empty() {
+        let count = outside.len();
+        warnings.push(format!("{count} resources of the module are not in its scope, and never swept"));
+    }
+    warnings
+}

@@ -1,0 +1,69 @@
+//! What stands for a plan: the same digest means that the same would be put and the same would be destroyed.
+//!
+//! The deployment is not in it: who sees a plan and approves it starts another one.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::plan::{PlannedPut, Sweep};
+use super::prepare::Prepared;
+use super::victims::{Destruction, Victim};
+
+/// How many hexadecimal digits of the hash are the digest.
+const DIGITS: usize = 16;
+
+/// The digest of what is put and of what happens to the unmarked.
+pub(super) fn digest(
+    documents: &[Prepared],
+    puts: &[PlannedPut],
+    sweep: &Sweep,
+    victims: &[Victim],
+    destruction: Option<&Destruction>,
+) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    for (document, put) in documents.iter().zip(puts) {
+        let hash = hex(document.value.to_string().as_bytes(), 64);
+        let _ = writeln!(text, "put {:?} {} {} {hash}", put.action, put.object, put.order);
+        for change in &put.changes {
+            let _ = writeln!(text, "  {} {:?} {:?}", change.path, change.old, change.new);
+        }
+    }
+    let _ = writeln!(
+        text,
+        "sweep {}",
+        match sweep {
+            Sweep::Accuse => "accuse",
+            Sweep::Renumber => "renumber",
+            Sweep::None { .. } => "none",
+        }
+    );
+    of_victims(victims, destruction, &mut text);
+    hex(text.as_bytes(), DIGITS)
+}
+
+/// The digest of what is destroyed alone.
+pub(super) fn digest_of_victims(victims: &[Victim], destruction: Option<&Destruction>) -> String {
+    let mut text = String::new();
+    of_victims(victims, destruction, &mut text);
+    hex(text.as_bytes(), DIGITS)
+}
+
+fn of_victims(victims: &[Victim], destruction: Option<&Destruction>, text: &mut String) {
+    for victim in victims {
+        let _ = writeln!(text, "accuse {} {} {:?}", victim.member, victim.member.uid, victim.member.order);
+    }
+    if let Some(destruction) = destruction {
+        text.push_str(destruction.plan.text());
+    }
+}
+
+fn hex(bytes: &[u8], digits: usize) -> String {
+    let mut text = Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    text.truncate(digits);
+    text
+}

@@ -1,0 +1,170 @@
+//! From documents and one look at the world to a plan. Reads, and asks for dry runs; writes nothing at all.
+
+use std::collections::{BTreeSet, HashSet};
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde_json::Value;
+use sexton_client::CallError;
+use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::module::{Member, scope_change, sort};
+
+use super::Modules;
+use super::checks::{check, check_id, refuse_doomed, warnings, what_to_sweep};
+use super::digest::digest;
+use super::documents::Deployment;
+use super::look::{Looked, Slot, look, slot_of};
+use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
+use super::prepare::{NotPrepared, Prepared, prepare};
+use super::puts::{Judged, check_owners, judge};
+use super::records::ModuleRecord;
+use super::victims::{divide, foresee, fuse};
+
+/// Dry runs at once.
+const AT_ONCE: usize = 64;
+
+impl Modules {
+    /// What a deployment would do. Writes nothing: it reads, and asks for dry runs.
+    ///
+    /// # Errors
+    /// See [`PlanError`].
+    pub async fn plan(&self, deployment: &Deployment) -> Result<ModulePlan, PlanError> {
+        let limits = check(deployment)?;
+        let record = self.records().find(&deployment.spec.manager).await?;
+        let documents = prepare(deployment, &self.kinds).map_err(|error| match error {
+            NotPrepared::Refused(refusals) => PlanError::Refused(refusals),
+            NotPrepared::Order(error) => PlanError::Order(error),
+        })?;
+        let whole: BTreeSet<(String, String)> = documents
+            .iter()
+            .map(|document| {
+                let kind = &document.place.kind.resource;
+                (kind.group.clone(), kind.resource.clone())
+            })
+            .collect();
+        let mut looked = look(&self.tools.resources, &self.kinds, &deployment.spec.manager, &whole).await;
+        check_id(deployment, record.as_ref(), &looked)?;
+        let live = self.live(&documents, &mut looked).await?;
+        let puts = self.judge_all(deployment, &documents, &live).await?;
+        let named = documents.iter().map(Prepared::own_slot).collect();
+        let documents = documents.into_iter().filter(|document| document.wanted).collect();
+        self.assemble(deployment, Material { record, documents, named, puts, looked, limits }).await
+    }
+
+    /// What is in the slots of the documents now.
+    async fn live(
+        &self,
+        documents: &[Prepared],
+        looked: &mut Looked,
+    ) -> Result<Vec<Option<Value>>, CallError> {
+        let mut found: Vec<BoxFuture<'_, Result<Option<Value>, CallError>>> = Vec::new();
+        for document in documents {
+            found.push(match looked.objects.remove(&document.own_slot()) {
+                Some(object) => ready(Ok(Some(object))).boxed(),
+                None if !document.wanted => ready(Ok(None)).boxed(),
+                None => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
+            });
+        }
+        stream::iter(found).buffered(AT_ONCE).try_collect().await
+    }
+
+    /// What each document comes to. All that is refused is found at once.
+    async fn judge_all(
+        &self,
+        deployment: &Deployment,
+        documents: &[Prepared],
+        live: &[Option<Value>],
+    ) -> Result<Vec<PlannedPut>, PlanError> {
+        let mut judging: Vec<BoxFuture<'_, Result<Judged, CallError>>> = Vec::new();
+        for (document, live) in documents.iter().zip(live).filter(|(document, _)| document.wanted) {
+            judging.push(self.judge_one(deployment, document, live.as_ref()).boxed());
+        }
+        let mut judged = stream::iter(judging).buffered(AT_ONCE);
+        let (mut puts, mut refusals) = (Vec::new(), Vec::new());
+        while let Some(next) = judged.next().await {
+            match next? {
+                Ok(put) => puts.push(put),
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
+    }
+
+    async fn judge_one(
+        &self,
+        deployment: &Deployment,
+        document: &Prepared,
+        live: Option<&Value>,
+    ) -> Result<Judged, CallError> {
+        let resources = &self.tools.resources;
+        match check_owners(resources, &self.kinds, document).await? {
+            Some(refusal) => Ok(Err(refusal)),
+            None => judge(resources, deployment, document, live).await,
+        }
+    }
+
+    async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {
+        let Material { record, documents, named, puts, looked, limits } = material;
+        let spec = &deployment.spec;
+        let is_marked = |member: &Member| named.contains(&slot_of(member));
+        let sorted = sort(&spec.scope, &looked.members, is_marked);
+        let in_scope = sorted.marked.len() + sorted.unmarked.len();
+        let pick = |places: &[usize]| -> Vec<Member> {
+            places.iter().map(|at| looked.members[*at].clone()).collect()
+        };
+        let (victims, kept) = divide(pick(&sorted.unmarked));
+        let sweep = what_to_sweep(deployment, &looked);
+        let destruction = match sweep {
+            Sweep::Accuse => foresee(&self.tools, &victims).await?,
+            _ => None,
+        };
+        let held = destruction.as_ref().and_then(|doom| fuse(doom, &victims, in_scope, &limits));
+        if let Some(doom) = &destruction {
+            refuse_doomed(&documents, doom)?;
+        }
+        let status = record.as_ref().map(|record| &record.status);
+        let previous = status.and_then(|status| status.sealed.clone());
+        let scope_shift = previous.as_ref().filter(|sealed| sealed.scope != spec.scope).map(|sealed| {
+            let change = scope_change(&sealed.scope, &spec.scope, &looked.members);
+            ScopeShift { old: sealed.scope.clone(), enter: pick(&change.enter), leave: pick(&change.leave) }
+        });
+        let was_on = record.as_ref().is_some_and(|record| record.spec.support_gc) && previous.is_some();
+        let digest = digest(&documents, &puts, &sweep, &victims, destruction.as_ref());
+        Ok(ModulePlan {
+            spec: spec.clone(),
+            deployment_id: deployment.deployment_id.clone(),
+            warnings: warnings(&puts, &kept, &looked, &pick(&sorted.outside)),
+            puts,
+            first_gc: spec.support_gc && !was_on && !victims.is_empty(),
+            sweep,
+            victims,
+            kept,
+            destruction,
+            unlistable: looked.unlistable,
+            held,
+            limits,
+            in_scope,
+            scope_shift,
+            previous,
+            interrupted: status.and_then(|status| status.intent.clone()),
+            digest,
+            on_failure: deployment.on_failure,
+            partial: deployment.only.is_some(),
+            force: deployment.force,
+            record,
+            documents,
+        })
+    }
+}
+
+/// All that a plan is made of.
+struct Material {
+    record: Option<ModuleRecord>,
+    documents: Vec<Prepared>,
+    /// The slots of all documents, also of those that are not put this time.
+    named: HashSet<Slot>,
+    puts: Vec<PlannedPut>,
+    looked: Looked,
+    limits: FuseLimits,
+}

@@ -1,0 +1,14 @@
+//! Modules: deployments that clean up after themselves.
+
+mod common;
+mod crash;
+mod destroy;
+mod dry;
+mod locks;
+mod order;
+mod plans;
+mod refused;
+mod scope;
+mod selfcontained;
+mod sweep;
+mod transfer;
