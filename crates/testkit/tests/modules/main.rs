@@ -1,5 +1,8 @@
 //! Modules: deployments that clean up after themselves.
 
+#![allow(clippy::unwrap_used)]
+
+mod chance;
 mod common;
 mod crash;
 mod destroy;
