@@ -152,6 +152,7 @@ pub(crate) fn sample() -> Kinds {
             kind("b.io", "v1beta1", "lids", "Lid", ""),
         ],
         unread: Vec::new(),
+        bulk: false,
     }
 }
 
