@@ -7,6 +7,7 @@ mod common;
 mod crash;
 mod destroy;
 mod dry;
+mod exact;
 mod foreign;
 mod locks;
 mod order;
