@@ -78,6 +78,8 @@ pub(crate) enum Measurement {
     Single(SingleArgs),
     /// Delete an owner and see until the last of what hangs on it is gone
     Cascade(CascadeArgs),
+    /// Run a program that works on the server, and see how long it takes and how much memory
+    Run(RunArgs),
     /// create, get, list, watch, single, delete, in this order
     All(AllArgs),
 }
@@ -156,6 +158,17 @@ pub(crate) struct DeleteArgs {
     /// Connections, each with one request under way
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) clients: u32,
+}
+
+/// Flags of `run`.
+#[derive(Args, Clone)]
+pub(crate) struct RunArgs {
+    /// How many objects it works on, for the figures per object
+    #[arg(long, default_value_t = 1)]
+    pub(crate) objects: u64,
+    /// The program and its arguments, behind --
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<String>,
 }
 
 /// Flags of `single`.

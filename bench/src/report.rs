@@ -61,6 +61,8 @@ pub(crate) enum Detail {
     Watch(Box<WatchDetail>),
     /// Of `single`.
     Single(Box<SingleDetail>),
+    /// Of `run`.
+    Run(RunDetail),
     /// Of `cascade`.
     Cascade(Box<CascadeDetail>),
 }
@@ -74,6 +76,15 @@ pub(crate) struct ListDetail {
     pub(crate) objects_of_prefix: u64,
     pub(crate) duplicates: u64,
     pub(crate) resource_versions: u64,
+}
+
+/// The fields of `run`.
+#[derive(Serialize)]
+pub(crate) struct RunDetail {
+    pub(crate) program: String,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) peak_mib: f64,
+    pub(crate) peak_bytes_per_object: f64,
 }
 
 /// The fields of `watch`.

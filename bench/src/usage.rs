@@ -86,6 +86,11 @@ impl Meter {
     }
 }
 
+/// The most that a process ever had resident, in MiB.
+pub(crate) fn peak_mib(pid: u32) -> Result<f64> {
+    Ok(status_mib(&slurp(&format!("/proc/{pid}/status"))?, "VmHWM:"))
+}
+
 fn read(process: &str) -> Result<Reading> {
     let stat = slurp(&format!("/proc/{process}/stat"))?;
     let status = slurp(&format!("/proc/{process}/status"))?;

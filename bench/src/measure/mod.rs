@@ -8,6 +8,7 @@ mod delete;
 mod fsync;
 mod get;
 mod list;
+mod run;
 mod single;
 mod watch;
 
@@ -29,6 +30,7 @@ pub(crate) async fn run(bench: &Bench, measurement: &Measurement) -> Result<bool
         Measurement::List(flags) => list::run(bench, flags).await?,
         Measurement::Watch(flags) => watch::run(bench, flags).await?,
         Measurement::Delete(flags) => delete::run(bench, flags).await?,
+        Measurement::Run(flags) => run::run(bench, flags).await?,
         Measurement::Single(flags) => single::run(bench, flags).await?,
         Measurement::Cascade(flags) => return cascade::run(bench, flags).await,
         Measurement::All(flags) => return all::run(bench, flags).await,

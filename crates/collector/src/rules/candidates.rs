@@ -1,6 +1,7 @@
 //! Those who may be garbage, kept small: there may be a million of them. What many have in common is kept once.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use sexton_client::ServedKind;
 use sexton_client::resources::Slim;
@@ -52,7 +53,8 @@ pub(super) struct Candidates {
     namespaces: Vec<Box<str>>,
     namespace_ids: HashMap<Box<str>, u32>,
     owners: Vec<Vec<OwnerReference>>,
-    owner_ids: HashMap<Vec<String>, u32>,
+    /// By a hash of their uids: whoever shares it by chance is only kept twice.
+    owner_ids: HashMap<u64, u32>,
 }
 
 /// Who is named as an owner.
@@ -143,7 +145,9 @@ impl Candidates {
         if let Some(last) = last.filter(|last| same(&self.owners[*last])) {
             return small(last);
         }
-        let uids: Vec<String> = owners.iter().map(|owner| owner.uid.clone()).collect();
+        let mut uids = DefaultHasher::new();
+        owners.iter().for_each(|owner| owner.uid.hash(&mut uids));
+        let uids = uids.finish();
         if let Some(id) = self.owner_ids.get(&uids).filter(|id| same(&self.owners[**id as usize])) {
             return *id;
         }

@@ -48,7 +48,8 @@ impl Teller<'_> {
         let mut told = BTreeMap::new();
         for owner in &owners {
             let (namespace, name) = (text(owner, "/metadata/namespace"), text(owner, "/metadata/name"));
-            let outside = !namespaces.is_empty() && !namespaces.iter().any(|one| one == namespace);
+            let meant = namespaces.is_empty() || namespaces.iter().any(|one| one == namespace);
+            let outside = !meant && !namespace.is_empty();
             if outside || owner.pointer("/metadata/deletionTimestamp").is_some_and(|mark| !mark.is_null()) {
                 continue;
             }

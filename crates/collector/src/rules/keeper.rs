@@ -17,9 +17,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::accuse::{Charge, accuse};
 use super::condition::Teller;
-use super::found::{Ask, Found, Scan};
+use super::found::{Ask, Found};
 use super::look::scan;
-use super::status::{Told, status};
+use super::status::{Told, command, status};
 use super::{Hint, Watched};
 use crate::settings::Means;
 
@@ -177,13 +177,15 @@ impl Keeper {
         let Some(mut standing) = self.standing.remove(uid) else { return };
         let mut ask = Ask::of(&standing.rule);
         if let Some((namespace, name)) = one {
-            if !ask.namespaces.is_empty() && !ask.namespaces.iter().any(|meant| meant == namespace) {
+            let inside = ask.namespaces.is_empty() || ask.namespaces.iter().any(|meant| meant == namespace);
+            if !inside && !namespace.is_empty() {
                 self.standing.insert(uid.to_owned(), standing);
                 return;
             }
             ask.name = Some(name.to_owned());
-            ask.namespaces =
-                Some(namespace.to_owned()).filter(|inside| !inside.is_empty()).into_iter().collect();
+            if !namespace.is_empty() {
+                ask.namespaces = vec![namespace.to_owned()];
+            }
         }
         let mut told = Told::default();
         match scan(&self.means.resources, &ask, now).await {
@@ -284,20 +286,6 @@ fn watched(uid: &str, rule: &Rule) -> Option<Watched> {
         return None;
     };
     Some(Watched { uid: uid.to_owned(), leftover: leftover.clone(), kinds: kinds.clone() })
-}
-
-/// What to type to have it done although it is much.
-fn command(rule: &Rule, scan: &Scan) -> String {
-    let mut text = String::from("sexton orphans --collect");
-    if let Targets::These(kinds) = &rule.kinds {
-        let names: Vec<String> = kinds.iter().map(|kind| kind.to_string().to_lowercase()).collect();
-        text.push_str(&format!(" --kinds {}", names.join(",")));
-    }
-    let labels = Ask::of(rule).labels();
-    if !labels.is_empty() {
-        text.push_str(&format!(" -l '{labels}'"));
-    }
-    format!("{text} --max-delete {}", scan.condemned().count())
 }
 
 /// Where rules are.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use sexton_lifecycle::rules::Verdict;
+use sexton_model::rule::{Rule, Targets};
 use sexton_model::text::cut;
 use sexton_model::time;
 
 use super::accuse::Accused;
-use super::found::Scan;
+use super::found::{Ask, Scan};
 
 /// So many are named.
 const NAMED: usize = 50;
@@ -81,4 +82,18 @@ pub(super) fn status(told: &Told, generation: i64, now: i64, next: i64) -> Value
             json!(told.waiting.values().take(NAMED).map(|one| cut(one, TEXT)).collect::<Vec<_>>());
     }
     status
+}
+
+/// What to type to have it done although it is much.
+pub(super) fn command(rule: &Rule, scan: &Scan) -> String {
+    let mut text = String::from("sexton orphans --collect");
+    if let Targets::These(kinds) = &rule.kinds {
+        let names: Vec<String> = kinds.iter().map(|kind| kind.to_string().to_lowercase()).collect();
+        text.push_str(&format!(" --kinds {}", names.join(",")));
+    }
+    let labels = Ask::of(rule).labels();
+    if !labels.is_empty() {
+        text.push_str(&format!(" -l '{labels}'"));
+    }
+    format!("{text} --max-delete {}", scan.condemned().count())
 }

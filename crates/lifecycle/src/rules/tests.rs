@@ -79,14 +79,18 @@ fn leftovers_are_of_the_former_life_only() {
         judge_leftover(rule, "a", &candidate(references, age, None), &owners, 60)
     };
     let (old, new) = (reference("Cluster", "a", "old"), reference("Cluster", "a", "new"));
-    assert_eq!(judge(&rule(true, true), &[new.clone()], 100), Verdict::Owned);
+    assert_eq!(judge(&rule(true, true), std::slice::from_ref(&new), 100), Verdict::Owned);
     assert_eq!(judge(&rule(true, true), &[old.clone(), new], 100), Verdict::Owned);
-    assert_eq!(judge(&rule(true, true), &[old.clone()], 1), Verdict::Orphan, "the successor waits for it");
-    assert_eq!(judge(&rule(true, false), &[old.clone()], 100), Verdict::Orphan);
+    assert_eq!(
+        judge(&rule(true, true), std::slice::from_ref(&old), 1),
+        Verdict::Orphan,
+        "the successor waits for it"
+    );
+    assert_eq!(judge(&rule(true, false), std::slice::from_ref(&old), 100), Verdict::Orphan);
     assert_eq!(judge(&rule(true, true), &[], 100), Verdict::Ownerless);
     let other = reference("Cluster", "c", "gone");
     assert_eq!(
-        judge(&rule(true, true), &[other.clone()], 100),
+        judge(&rule(true, true), std::slice::from_ref(&other), 100),
         Verdict::Owned,
         "labels alone condemn nobody"
     );

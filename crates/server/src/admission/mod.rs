@@ -21,7 +21,7 @@ pub(crate) use update::taken_off;
 use sexton_model::{Document, FieldError, Status};
 
 use crate::api::{Api, Result, Target};
-use crate::kinds::{Special, check_definition, check_redefinition};
+use crate::kinds::{Registry, Special, check_definition, check_redefinition};
 
 /// A write: what is there, and what shall be there.
 pub struct Change<'a> {
@@ -53,8 +53,6 @@ const CHECKS: &[Check] = &[
     update::no_new_finalizers,
     // Nor can it get other owners, which would change who may keep it or take it along.
     update::no_new_owners,
-    // A definition that cannot be served is refused, not stored and ignored.
-    definition,
     // Code that cannot be run is refused now, not found out when an object has to end.
     classes::class,
     // A scope without its own manager would sweep what belongs to others.
@@ -77,9 +75,10 @@ pub fn check_marks(target: &Target, document: &mut Document) -> Result<()> {
     Err(Status::invalid(&kind.resource.group, &kind.kind, change.new.name(), &errors).into())
 }
 
-fn definition(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
+/// A definition that cannot be served is refused, not stored and ignored.
+fn definition(target: &Target, registry: &Registry, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     if target.kind.special == Special::Definition {
-        errors.extend(check_definition(change.new));
+        errors.extend(check_definition(change.new, registry));
         errors.extend(change.old.into_iter().flat_map(|old| check_redefinition(old, change.new)));
     }
 }
@@ -94,6 +93,7 @@ impl Api {
         if errors.is_empty() {
             warnings = owners::remove_duplicates(change.new);
             CHECKS.iter().for_each(|check| check(target, &change, &mut errors));
+            definition(target, &self.kinds().current(), &change, &mut errors);
             if !self.kinds().is_plain() {
                 // What was done to a life is told by whoever did it, with a verb that others do not have.
                 update::marks_of_the_collector(target, &change, &mut errors);

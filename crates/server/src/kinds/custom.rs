@@ -11,6 +11,7 @@ use sexton_model::names;
 use sexton_model::{Document, FieldError, GroupResource};
 use sexton_store::Guard;
 
+use super::registry::Registry;
 use super::{Kind, NameRule, Special, builtin};
 
 /// More versions of one kind, or more names for it, are nobody's API.
@@ -23,14 +24,18 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap_or("")
 }
 
-/// Complains about a definition that cannot be served.
-pub fn check_definition(document: &Document) -> Vec<DefinitionError> {
+/// Complains about a definition that cannot be served. A group of built-in kinds is one that has some here.
+pub fn check_definition(document: &Document, registry: &Registry) -> Vec<DefinitionError> {
     let Some(spec) = document.object().get("spec").filter(|spec| spec.is_object()) else {
         return vec![FieldError::required("spec", "a definition needs a spec")];
     };
     let mut errors = Vec::new();
     let (group, plural) = (text(spec, "/group"), text(spec, "/names/plural"));
     check_names(spec, group, plural, &mut errors);
+    if builtin::kinds().any(|kind| kind.resource.group == group && registry.has_builtin(&kind)) {
+        // Its objects would lie among the built-in kind's own.
+        errors.push(FieldError::invalid("spec.group", group, "is the group of built-in kinds"));
+    }
     let expected = format!("{plural}.{group}");
     if document.name() != expected {
         let detail = format!("must be spec.names.plural+\".\"+spec.group, here {expected:?}");
@@ -63,9 +68,6 @@ fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<Definit
         errors.push(FieldError::invalid("spec.group", group, why));
     } else if !group.contains('.') {
         errors.push(FieldError::invalid("spec.group", group, "should be a domain with at least one dot"));
-    } else if builtin::kinds().any(|kind| kind.resource.group == group) {
-        // Its objects would lie among the built-in kind's own.
-        errors.push(FieldError::invalid("spec.group", group, "is the group of built-in kinds"));
     }
     check_other_names(spec, errors);
     let kind = text(spec, "/names/kind");

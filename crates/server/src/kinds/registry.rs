@@ -21,6 +21,8 @@ const OWN_GROUP: &str = "sexton.dev";
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     by_path: BTreeMap<(String, String, String), KindRef>,
+    /// Whether there is nothing that only we have.
+    plain: bool,
     /// Everything that may be stored, served or not, and whether it lives in namespaces.
     stored: BTreeMap<GroupResource, bool>,
     /// Every version of every kind, served or not.
@@ -36,9 +38,9 @@ pub struct Registry {
 impl Registry {
     /// The built-in kinds and those of these definitions.
     fn read(definitions: &[Object], plain: bool) -> Result<Registry, NotStored> {
-        let mut registry = Registry::default();
-        let ours = |kind: &Kind| kind.resource.group == OWN_GROUP;
-        builtin::kinds().filter(|kind| !plain || !ours(kind)).for_each(|kind| registry.add(kind));
+        let mut registry = Registry { plain, ..Registry::default() };
+        let here: Vec<Kind> = builtin::kinds().filter(|kind| registry.has_builtin(kind)).collect();
+        here.into_iter().for_each(|kind| registry.add(kind));
         for object in definitions {
             let document = object.document()?;
             custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
@@ -158,6 +160,11 @@ impl Registry {
         self.class_of(&kind.resource.group, &kind.kind).is_some()
     }
 
+    /// Whether a kind that is always there is there: a plain server leaves ours out.
+    pub(super) fn has_builtin(&self, kind: &Kind) -> bool {
+        !(self.plain && kind.resource.group == OWN_GROUP)
+    }
+
     /// The kinds of one group and version.
     pub fn of<'a>(&'a self, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a KindRef> {
         self.all().filter(move |kind| kind.resource.group == group && kind.version == version)
@@ -257,8 +264,11 @@ impl Kinds {
         let _turn = self.reloading.lock().await;
         let page = store.list(&definitions(), At::Latest, None, None).await?;
         let mut registry = Registry::read(&page.objects, self.plain)?;
-        registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
-        registry.hold_names(&store.list(&rules(), At::Latest, None, None).await?.objects)?;
+        // What lies there on a plain server are objects like any other.
+        if !self.plain {
+            registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;
+            registry.hold_names(&store.list(&rules(), At::Latest, None, None).await?.objects)?;
+        }
         self.current.store(Arc::new(registry));
         Ok(())
     }

@@ -66,3 +66,42 @@ async fn orphans_are_collected_there_as_well() {
     left(&world, SETS, &["rss-a-new"]).await;
     left(&world, SERVICES, &["a-svc-new"]).await;
 }
+
+/// Where somebody defined our kinds, rules are kept there, too: orphans at every look (REQ-RSS-9), and leftovers when the
+/// name is taken again (REQ-RSS-13, EXT-21).
+#[tokio::test]
+async fn rules_are_kept_there_if_they_are_defined() {
+    let world = World::plain().await;
+    define(&world, true).await;
+    let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({
+        "metadata": {"name": "rules.sexton.dev"},
+        "spec": {"group": "sexton.dev", "scope": "Cluster", "names": {"plural": "rules", "kind": "Rule"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": any}}]},
+    });
+    world.create(sexton_testkit::things::DEFINITIONS, &definition).await.expect(201);
+    gone(&world, "a").await;
+    // Only a server of ours holds names.
+    world.create(RULES, &leftover(json!({"on": ["create"], "hold": true}))).await.expect(201);
+    let gateway = Arc::new(ForeignGateway::new(world.kube(), FeedOptions::default(), BulkOptions::default()));
+    let means = Means {
+        gateway,
+        resources: Resources::new(world.kube()),
+        runner: Arc::new(Hooks::new()),
+        clock: world.shared_nature(),
+    };
+    let _collector = Collecting::of(means, by_rules());
+    says(&world, |status| status["scope"] == 2).await;
+    let new = cluster(&world, "a").await;
+    equip(&world, "a", &new, "new").await;
+    until(&world, CLUSTERS, |cluster| condition(cluster) == Some("True")).await;
+    assert_eq!(names(&world, SETS).await, ["rss-a-new"]);
+    assert_eq!(names(&world, SERVICES).await, ["a-svc-new"]);
+    let mut orphans = orphaned(json!({}));
+    orphans["metadata"]["name"] = json!("orphans");
+    gone(&world, "b").await;
+    world.create(RULES, &orphans).await.expect(201);
+    left(&world, SETS, &["rss-a-new"]).await;
+    left(&world, SERVICES, &["a-svc-new"]).await;
+}

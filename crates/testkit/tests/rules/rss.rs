@@ -11,9 +11,17 @@ use crate::common::*;
 #[tokio::test]
 async fn periodically_what_the_old_cluster_left_goes_and_the_new_ones_stays() {
     let world = world().await;
-    gone(&world, "a").await;
+    let old = gone(&world, "a").await;
     let new = cluster(&world, "a").await;
     equip(&world, "a", &new, "new").await;
+    for (path, uid) in [("services/a-svc-old", &old), ("services/a-svc-new", &new)] {
+        let service = world.get(path).await.document(200);
+        assert_eq!(
+            service["metadata"]["ownerReferences"],
+            json!([reference("a", uid)]),
+            "one owner, by its uid"
+        );
+    }
     world.create(RULES, &orphaned(json!({"minAge": "30s"}))).await.expect(201);
     let _collector = collect(&world);
     left(&world, SETS, &["rss-a-new"]).await;
@@ -63,12 +71,8 @@ async fn lazily_leftovers_go_before_the_new_cluster_is_started() {
     equip(&world, "a", &new, "new").await;
     until(&world, CLUSTERS, |cluster| condition(cluster) == Some("False")).await;
     left(&world, SERVICES, &["a-svc-new"]).await;
-    let waits = says(&world, |status| status["waiting"].is_array()).await;
-    let waits = waits["waiting"][0].as_str().unwrap().to_owned();
-    assert!(
-        waits.contains("replicationcluster.example.com/a waits for statefulset.apps/rss-a-old"),
-        "{waits}"
-    );
+    let told = "replicationcluster.example.com/a waits for statefulset.apps/rss-a-old";
+    says(&world, |status| status["waiting"][0] == told).await;
     let cluster = world.get(&format!("{CLUSTERS}/a")).await.document(200);
     assert_eq!(condition(&cluster), Some("False"), "{cluster:#}");
 
