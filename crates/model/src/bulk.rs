@@ -72,9 +72,15 @@ pub struct Item {
     /// The life must name exactly these uids as its owners: on them rests the judgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owners: Option<Vec<String>>,
-    /// Lives that must be marked, or be gone, and not leave behind what they own: of their marks this is a consequence.
+    /// Lives that must be marked, and not leave behind what they own: of their marks this is a consequence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
+    /// Other lives that must be at these versions, each by its uid, or be gone: on what they say rests the judgement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchanged: Vec<(String, String)>,
+    /// Nobody but these may have subscribed to the end of the life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscribers: Option<Vec<String>>,
     /// The life must not be protected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unprotected: bool,
@@ -108,8 +114,12 @@ impl Bulk {
         }
         let mut slots = HashSet::with_capacity(count);
         for (at, item) in self.items.iter().enumerate() {
-            if !item.also.is_empty() && (item.resource_version.is_some() || item.tombstone.is_some()) {
-                return Err(format!("items[{at}]: resourceVersion and tombstone are about one life only"));
+            let of_one =
+                item.resource_version.is_some() || item.tombstone.is_some() || item.subscribers.is_some();
+            if !item.also.is_empty() && of_one {
+                return Err(format!(
+                    "items[{at}]: resourceVersion, subscribers and tombstone are about one life only"
+                ));
             }
             for (name, uid) in item.lives() {
                 if item.resource.is_empty() || name.is_empty() || uid.is_empty() {
@@ -240,6 +250,8 @@ pub mod reason {
     pub const PROTECTED: &str = "Protected";
     /// The annotations of the life are others now.
     pub const ANNOTATIONS_CHANGED: &str = "AnnotationsChanged";
+    /// A life on which the judgement rests is another now, or somebody subscribed who is not known.
+    pub const CHANGED: &str = "Changed";
     /// Something refers to the life.
     pub const STILL_REFERENCED: &str = "StillReferenced";
 }

@@ -96,6 +96,11 @@ pub enum Guard {
         /// The term that nothing may carry.
         term: Term,
     },
+    /// Some value carries the term.
+    Used {
+        /// The term that something must carry.
+        term: Term,
+    },
     /// No value carries the term, except such as carry one of the others, too.
     OnlyWith {
         /// The term that nothing else may carry.

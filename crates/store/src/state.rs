@@ -34,6 +34,7 @@ impl State {
             }
             Guard::Empty { range } => self.map.range::<_, [u8]>(range.bounds()).next().is_none(),
             Guard::Unused { term } => unused(*term, &[]),
+            Guard::Used { term } => !unused(*term, &[]),
             Guard::OnlyWith { term, others } => unused(*term, others),
         }
     }

@@ -33,6 +33,8 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         except: Vec::new(),
         owners: None,
         marked: Vec::new(),
+        unchanged: Vec::new(),
+        subscribers: None,
         unprotected: false,
         annotated: Annotations::new(),
         unmarked: false,

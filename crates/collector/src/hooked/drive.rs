@@ -349,6 +349,8 @@ impl Collector {
 
 /// From this step on there is no way back for an accused life: with it goes the evidence on which its end rests.
 fn condemned(snapshot: &Snapshot, decision: &Decision, life: LifeId, journal: Item) -> Item {
+    // Whoever wants to hear of it is known: nobody is left out because its wish was not heard.
+    let journal = Item { subscribers: Some(subscribers_known(snapshot, life)), ..journal };
     let Some(finding) = decision.judgement.doomed.get(&life) else { return journal };
     if !decision.accuses(snapshot, finding) {
         return journal;
@@ -358,6 +360,10 @@ fn condemned(snapshot: &Snapshot, decision: &Decision, life: LifeId, journal: It
         proof = in_circle(snapshot, group, proof);
     }
     Item { absent: proof.absent, marked: proof.marked, ..journal }
+}
+
+fn subscribers_known(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
+    snapshot.may_subscribe(life).into_iter().map(|uid| uid.0).collect()
 }
 
 /// What somebody asked for about a life, who left, and what is due by the clock.

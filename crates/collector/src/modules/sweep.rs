@@ -235,6 +235,8 @@ fn shared(
             except: Vec::new(),
             owners: None,
             marked: Vec::new(),
+            unchanged: Vec::new(),
+            subscribers: None,
             unprotected,
             annotated: common.1,
             unmarked: true,

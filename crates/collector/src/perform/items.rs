@@ -56,6 +56,8 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
         except: Vec::new(),
         owners: None,
         marked: Vec::new(),
+        unchanged: Vec::new(),
+        subscribers: None,
         unprotected: false,
         annotated: BTreeMap::new(),
         unmarked: false,
@@ -168,11 +170,13 @@ pub(crate) fn release<'a>(
         return item;
     }
     let others: Vec<LifeId> = with.into_iter().filter(|other| **other != life).copied().collect();
-    // That it goes with them rests on whom it names as its owners.
+    // That it does not wait for them rests on what they say, and on whom it names as its owners itself.
     let owners = (!others.is_empty()).then(|| owner_uids(snapshot, life, false));
+    let as_seen = |other: &LifeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());
+    let unchanged = others.iter().map(as_seen).collect();
     let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
     let except = others.into_iter().chain(misled).map(|other| snapshot.uid(other).0).collect();
-    Item { unreferenced: true, except, owners, ..item }
+    Item { unreferenced: true, except, owners, unchanged, ..item }
 }
 
 /// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do

@@ -143,6 +143,8 @@ fn item(found: &Found, text: String) -> Item {
         except: Vec::new(),
         owners: Some(found.owner_uids()),
         marked: Vec::new(),
+        unchanged: Vec::new(),
+        subscribers: None,
         unprotected: true,
         annotated: [(DEPLOYMENT_ID.to_owned(), found.deployment.clone())].into(),
         unmarked: true,

@@ -122,6 +122,8 @@ impl Teller<'_> {
             except: Vec::new(),
             owners: None,
             marked: Vec::new(),
+            unchanged: Vec::new(),
+            subscribers: None,
             unprotected: false,
             annotated: BTreeMap::new(),
             unmarked: true,

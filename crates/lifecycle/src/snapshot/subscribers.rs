@@ -23,6 +23,19 @@ impl Snapshot {
         subscribers.into_iter().filter_map(heard).collect()
     }
 
+    /// Everybody of whom it is known that it names this life, or its place, as something to hear of. More may do so than
+    /// hear of it in the end.
+    pub fn may_subscribe(&self, life: LifeId) -> Vec<Uid> {
+        let seen = self.life(life);
+        let slot = [self.kinds.get(seen.kind).name, seen.namespace, seen.name];
+        let bags = [self.subscribers_by_uid.get(&seen.uid), self.subscribers_by_slot.get(&slot)];
+        let known = bags.into_iter().flatten().flat_map(Bag::iter).map(|index| self.lives.id(index));
+        let mut known: Vec<Uid> = known.chain([life]).map(|life| self.uid(life)).collect();
+        known.sort();
+        known.dedup();
+        known
+    }
+
     /// The subscription by which a life hears of another: one with a handler if there is one.
     fn heard_by(&self, subscriber: LifeId, target: LifeId) -> Option<&Subscription> {
         let matching = || {

@@ -28,7 +28,7 @@ impl Model {
             Guard::At { key, revision } => now.get(&key[..]).map_or(0, |(at, _)| *at) == revision.get(),
             Guard::Empty { range } => !now.keys().any(|key| range.contains(key)),
             // Terms have a model of their own.
-            Guard::Unused { .. } | Guard::OnlyWith { .. } => true,
+            Guard::Unused { .. } | Guard::Used { .. } | Guard::OnlyWith { .. } => true,
         }
     }
 

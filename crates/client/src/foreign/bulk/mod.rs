@@ -236,6 +236,8 @@ mod tests {
             except: Vec::new(),
             owners: None,
             marked: Vec::new(),
+            unchanged: Vec::new(),
+            subscribers: None,
             unprotected: false,
             annotated: Annotations::new(),
             unmarked: false,

@@ -45,8 +45,10 @@ pub(super) struct Decided {
 pub(super) enum Condition {
     /// A life does not exist.
     Absent,
-    /// A life is marked, or does not exist.
+    /// A life is marked.
     Marked,
+    /// Another life is as it was, and nobody else wants to hear of this one.
+    Unchanged,
     /// Nothing names the life as its owner.
     Unowned,
     /// Nothing is inside of it, or of its kind.
@@ -145,9 +147,23 @@ impl Api {
             decided.add(Condition::Absent, Guard::Unused { term: Term::uid(uid) });
         }
         for uid in &item.marked {
-            // Nothing is this life, unless it is marked.
-            let others = vec![Term::marked(uid)];
-            decided.add(Condition::Marked, Guard::OnlyWith { term: Term::uid(uid), others });
+            decided.add(Condition::Marked, Guard::Used { term: Term::marked(uid) });
+        }
+        for (uid, version) in &item.unchanged {
+            let revision = version.parse().unwrap_or(Revision::NONE);
+            // One that is gone says nothing any more.
+            for key in self.store.engine().with_term(Term::uid(uid), 1).await? {
+                decided.add(Condition::Unchanged, Guard::At { key, revision });
+            }
+        }
+        if let Some(known) = &item.subscribers {
+            let kind = &decided.target.kind;
+            let (namespace, name) = current.place();
+            let slot = Term::subscription_slot(&kind.resource.group, &kind.kind, namespace, name);
+            for term in [Term::subscription_uid(asked.uid), slot] {
+                let others = known.iter().map(|uid| Term::uid(uid)).collect();
+                decided.add(Condition::Unchanged, Guard::OnlyWith { term, others });
+            }
         }
         if item.unreferenced {
             decided.add(Condition::Unowned, terminating::unowned(asked.uid, &item.except));

@@ -22,6 +22,10 @@ impl Api {
         let status = match condition {
             Condition::Absent => self.still_present(asked, decided).await?,
             Condition::Marked => Status::not_marked(kind, asked.name, &asked.item.marked.join(", ")),
+            Condition::Unchanged => {
+                let why = "somebody on whom this rests is not as it was";
+                Status::conflict(kind, asked.name, why).because(reason::CHANGED, why, "")
+            }
             Condition::Unowned => self.still_referenced(&decided.target, asked.name, asked.uid).await?,
             Condition::NoContents => Status::still_referenced(
                 kind,
