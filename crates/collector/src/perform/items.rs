@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, OwnerRef, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, Revision, Uid, marks};
 
@@ -175,27 +175,30 @@ pub(crate) fn release<'a>(
     let as_seen = |other: &LifeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());
     let unchanged = others.iter().map(as_seen).collect();
     let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
-    let except = others.into_iter().chain(misled).map(|other| snapshot.uid(other).0).collect();
+    let free = not_waited_for(snapshot, finding);
+    let except = others.into_iter().chain(misled).chain(free).map(|other| snapshot.uid(other).0).collect();
     Item { unreferenced: true, except, owners, unchanged, ..item }
 }
 
-/// Whether a marked life may only go when nothing refers to it any more. In a foreground deletion dependents that do
-/// not block, and are marked themselves, are not waited for.
+/// Whether a marked life may only go when nothing refers to it any more.
 fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
     let life = finding.life;
     match finding.policy {
-        Policy::Foreground => {
-            let mut left = snapshot.dependents(life).peekable();
-            left.peek().is_none()
-                || left.any(|(dependent, reference)| reference.blocks || !snapshot.is_marked(dependent))
-        }
-        Policy::Cascade | Policy::Orphan => true,
+        Policy::Cascade | Policy::Foreground | Policy::Orphan => true,
         Policy::Background => {
             snapshot.is_namespace(life)
                 || snapshot.is_definition(life)
                 || snapshot.finalizers(life).any(|finalizer| finalizer == marks::IN_USE_FINALIZER)
         }
     }
+}
+
+/// In a foreground deletion dependents that do not block, and are marked themselves, are not waited for.
+fn not_waited_for<'a>(snapshot: &'a Snapshot, finding: &Finding) -> impl Iterator<Item = LifeId> + 'a {
+    let foreground = finding.policy == Policy::Foreground;
+    let dependents = foreground.then(|| snapshot.dependents(finding.life)).into_iter().flatten();
+    let free = |(life, reference): &(LifeId, OwnerRef)| !reference.blocks && snapshot.is_marked(*life);
+    dependents.filter(move |one| free(one)).map(|(life, _)| life)
 }
 
 /// Whether taking off what is ours would change anything.
