@@ -163,6 +163,9 @@ pub enum Action {
         /// Set if the life is marked.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         annotations: Annotations,
+        /// The life has to be held until it was told, destroyed and told of. Our own server sees to that by itself.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hold: bool,
     },
     /// Changes metadata; a marked life that nothing holds afterwards is removed.
     Patch {

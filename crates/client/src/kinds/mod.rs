@@ -151,8 +151,8 @@ pub(crate) fn sample() -> Kinds {
             kind("b.io", "v1", "boxes", "Box", ""),
             kind("b.io", "v1beta1", "lids", "Lid", ""),
         ],
-        unread: Vec::new(),
         bulk: false,
+        unread: Vec::new(),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
 }
 
 pub(crate) fn delete(policy: &str) -> Action {
-    Action::Delete { policy: Some(policy.into()), annotations: Annotations::new() }
+    Action::Delete { policy: Some(policy.into()), annotations: Annotations::new(), hold: false }
 }
 
 pub(crate) fn patch(remove: &[&str], add: &[&str], owners: &[&str]) -> Action {

@@ -24,8 +24,12 @@ async fn a_cascade_holds_on_any_server() {
         world.create("services", &core("Service", "b")).await.expect(201);
         let gateway = gateway(&client);
         let a = item(&world, "configmaps", "a", delete("Cascade")).await;
-        let b =
-            item(&world, "services", "b", Action::Delete { policy: None, annotations: Annotations::new() });
+        let b = item(
+            &world,
+            "services",
+            "b",
+            Action::Delete { policy: None, annotations: Annotations::new(), hold: false },
+        );
         let bulk = Bulk { epoch: None, items: vec![b.await, a] };
         for done in gateway.bulk(&bulk).await.unwrap().items {
             assert_eq!(done.outcome, Some(Outcome::Marked), "{done:?}");
@@ -49,7 +53,7 @@ async fn annotations_are_set_only_on_what_stays_to_carry_them() {
     world.create("configmaps", &held("stays", "example.com/hold")).await.expect(201);
     let action = || {
         let annotations = [("sexton.dev/deleted-by".to_owned(), Some("ada".to_owned()))].into();
-        Action::Delete { policy: Some("Background".into()), annotations }
+        Action::Delete { policy: Some("Background".into()), annotations, hold: false }
     };
     let goes = one(&gateway, item(&world, "configmaps", "goes", action()).await).await;
     assert_eq!((goes.outcome, goes.weaker), (Some(Outcome::Removed), None));

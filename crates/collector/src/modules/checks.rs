@@ -1,7 +1,10 @@
 //! What is looked at before a plan is one: that it makes sense, and that it destroys nothing that it puts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use serde_json::Value;
+use sexton_client::resources::text;
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::Member;
 use sexton_model::module::{check_scope, manager_name};
@@ -61,28 +64,49 @@ pub(super) fn what_to_sweep(deployment: &Deployment, looked: &Looked) -> Sweep {
 }
 
 /// Documents whose objects would follow somebody who is swept: they would be put and destroyed in one go.
-pub(super) fn refuse_doomed(documents: &[Prepared], doom: &Destruction) -> Result<(), PlanError> {
-    let slots: HashMap<Slot, &Prepared> =
+pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> Result<(), PlanError> {
+    let slots: HashMap<Slot, &Arc<Prepared>> =
         documents.iter().map(|document| (document.own_slot(), document)).collect();
     let snapshot = doom.world.snapshot();
-    let mut refusals: Vec<Refusal> = Vec::new();
+    let label = |life| format!("{}/{}", snapshot.kind(life), snapshot.name(life));
+    // By the place of the document: who takes it along.
+    let mut found: BTreeMap<i64, (&Prepared, String)> = BTreeMap::new();
+    let mut doomed: HashMap<&str, String> = HashMap::new();
     for step in doom.plan.steps().filter(|step| !step.finding.marked) {
         let key = &step.key;
         let at = (key.kind.group.clone(), key.kind.resource.clone(), key.namespace.clone(), key.name.clone());
         if let Some(document) = slots.get(&at) {
-            let owner = step
-                .finding
-                .cause
-                .life()
-                .map(|life| format!("{}/{}", snapshot.kind(life), snapshot.name(life)));
-            let owner = owner.unwrap_or_else(|| "its owner".to_owned());
-            let why =
-                format!("it would be destroyed together with {owner}, which no document names any more");
-            let remedy = format!("keep {owner} in the module, or make this independent of it");
-            refusals.push(document.refuse(why, Some(remedy)));
+            let with = step.finding.cause.life().map_or_else(|| "its owner".to_owned(), label);
+            found.insert(document.order, (document, with));
+        }
+        doomed.insert(&step.uid.0, label(step.life));
+    }
+    for document in documents {
+        if let Some(with) = taken_along(document, &doomed) {
+            found.entry(document.order).or_insert((document, with));
         }
     }
+    let refuse = |(document, with): (&Prepared, String)| {
+        let why = format!("it would be destroyed together with {with}, which no document names any more");
+        document.refuse(why, Some(format!("keep {with} in the module, or make this independent of it")))
+    };
+    let refusals: Vec<Refusal> = found.into_values().map(refuse).collect();
     if refusals.is_empty() { Ok(()) } else { Err(PlanError::Refused(refusals)) }
+}
+
+/// Who of the doomed would take along an object that is not there yet: all of its owners, its namespace, or the
+/// definition of its kind.
+fn taken_along(document: &Prepared, doomed: &HashMap<&str, String>) -> Option<String> {
+    let owners = document.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let owner = |reference: &Value| doomed.get(text(reference, "/uid")).cloned();
+    let owners: Option<Vec<String>> = owners.into_iter().flatten().map(owner).collect();
+    let kind = &document.place.kind.resource;
+    let above = [
+        format!("Namespace/{}", document.entry.namespace),
+        format!("CustomResourceDefinition/{}.{}", kind.resource, kind.group),
+    ];
+    let above = || above.into_iter().find(|above| doomed.values().any(|doomed| doomed == above));
+    owners.and_then(|owners| owners.into_iter().next()).or_else(above)
 }
 
 pub(super) fn warnings(

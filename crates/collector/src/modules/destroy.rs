@@ -2,15 +2,13 @@
 //!
 //! No document is needed for it: what is there says itself whose it is, and where it stands.
 
-use std::collections::BTreeSet;
-
 use sexton_lifecycle::module::{Member, in_scope, sort};
 use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
 use sexton_model::time;
 
 use super::digest::digest_of_victims;
 use super::lease::{LeaseError, Locked};
-use super::look::{Unlistable, look};
+use super::look::Unlistable;
 use super::plan::PlanError;
 use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
@@ -79,7 +77,7 @@ impl Modules {
     pub async fn plan_destroy(&self, name: &str) -> Result<DestroyPlan, PlanError> {
         manager_name(name).map_err(|why| PlanError::Name { name: name.to_owned(), why })?;
         let record = self.records().find(name).await?;
-        let looked = look(&self.tools.resources, &self.kinds, name, &BTreeSet::new()).await;
+        let looked = self.look_at(name).await;
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
         // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
@@ -171,7 +169,7 @@ impl Modules {
 
     async fn bury_locked(&self, record: &ModuleRecord) -> Result<Buried, DestroyError> {
         let name = &record.spec.manager;
-        let looked = look(&self.tools.resources, &self.kinds, name, &BTreeSet::new()).await;
+        let looked = self.look_at(name).await;
         if !looked.members.is_empty() {
             return Ok(Buried::Left(looked.members));
         }

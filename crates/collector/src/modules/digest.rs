@@ -3,6 +3,7 @@
 //! The deployment is not in it: who sees a plan and approves it starts another one.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -15,7 +16,7 @@ const DIGITS: usize = 16;
 
 /// The digest of what is put and of what happens to the unmarked.
 pub(super) fn digest(
-    documents: &[Prepared],
+    documents: &[Arc<Prepared>],
     puts: &[PlannedPut],
     sweep: &Sweep,
     victims: &[Victim],

@@ -13,6 +13,8 @@ use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::module::Member;
 use sexton_model::marks;
 
+use super::Modules;
+
 /// Requests at once.
 const AT_ONCE: usize = 16;
 
@@ -102,6 +104,19 @@ pub(super) async fn look(
 pub(super) fn slot_of(member: &Member) -> Slot {
     let (group, resource, namespace, name) = member.slot();
     (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
+}
+
+impl Modules {
+    /// All that a module manages now.
+    pub(super) async fn look_at(&self, module: &str) -> Looked {
+        match self.kinds_now().await {
+            Ok(kinds) => look(&self.tools.resources, &kinds, module, &BTreeSet::new()).await,
+            Err(error) => {
+                let unlistable = Unlistable { kind: "all kinds".to_owned(), why: error.0.to_string() };
+                Looked { unlistable: vec![unlistable], ..Looked::default() }
+            }
+        }
+    }
 }
 
 async fn list<'a>(

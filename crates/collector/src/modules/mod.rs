@@ -136,6 +136,11 @@ impl Modules {
         self.lease(name).break_it().await
     }
 
+    /// What the server serves now: kinds come and go, also with what is deployed.
+    async fn kinds_now(&self) -> Result<Kinds, DiscoverError> {
+        Kinds::discover(self.tools.resources.client()).await
+    }
+
     fn records(&self) -> records::Records {
         records::Records::new(self.tools.resources.clone(), self.home)
     }

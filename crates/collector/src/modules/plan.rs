@@ -1,5 +1,7 @@
 //! What a deployment would do, worked out without writing anything.
 
+use std::sync::Arc;
+
 use sexton_client::CallError;
 use sexton_lifecycle::module::{Member, OrderError};
 use sexton_lifecycle::{FuseLimits, Held};
@@ -121,7 +123,7 @@ pub struct ModulePlan {
     pub force: bool,
     pub(super) record: Option<ModuleRecord>,
     /// What is put, in the order of `puts`.
-    pub(super) documents: Vec<Prepared>,
+    pub(super) documents: Vec<Arc<Prepared>>,
 }
 
 /// Why there is no plan.

@@ -1,14 +1,17 @@
 //! From documents and one look at the world to a plan. Reads, and asks for dry runs; writes nothing at all.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
-use sexton_client::CallError;
+use sexton_client::resources::text;
+use sexton_client::{CallError, Kinds};
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
+use tokio::task::JoinSet;
 
 use super::Modules;
 use super::checks::{check, check_id, refuse_doomed, warnings, what_to_sweep};
@@ -17,7 +20,7 @@ use super::documents::Deployment;
 use super::look::{Looked, Slot, look, slot_of};
 use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
 use super::prepare::{NotPrepared, Prepared, prepare};
-use super::puts::{Judged, check_owners, judge};
+use super::puts::{Context, Judged, judge};
 use super::records::ModuleRecord;
 use super::victims::{divide, foresee, fuse};
 
@@ -32,10 +35,12 @@ impl Modules {
     pub async fn plan(&self, deployment: &Deployment) -> Result<ModulePlan, PlanError> {
         let limits = check(deployment)?;
         let record = self.records().find(&deployment.spec.manager).await?;
-        let documents = prepare(deployment, &self.kinds).map_err(|error| match error {
+        let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;
+        let documents = prepare(deployment, &kinds).map_err(|error| match error {
             NotPrepared::Refused(refusals) => PlanError::Refused(refusals),
             NotPrepared::Order(error) => PlanError::Order(error),
         })?;
+        let documents: Vec<Arc<Prepared>> = documents.into_iter().map(Arc::new).collect();
         let whole: BTreeSet<(String, String)> = documents
             .iter()
             .map(|document| {
@@ -43,11 +48,11 @@ impl Modules {
                 (kind.group.clone(), kind.resource.clone())
             })
             .collect();
-        let mut looked = look(&self.tools.resources, &self.kinds, &deployment.spec.manager, &whole).await;
+        let mut looked = look(&self.tools.resources, &kinds, &deployment.spec.manager, &whole).await;
         check_id(deployment, record.as_ref(), &looked)?;
         let live = self.live(&documents, &mut looked).await?;
-        let puts = self.judge_all(deployment, &documents, &live).await?;
-        let named = documents.iter().map(Prepared::own_slot).collect();
+        let puts = self.judge_all(deployment, &kinds, &documents, live).await?;
+        let named = documents.iter().map(|document| document.own_slot()).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();
         self.assemble(deployment, Material { record, documents, named, puts, looked, limits }).await
     }
@@ -55,15 +60,18 @@ impl Modules {
     /// What is in the slots of the documents now.
     async fn live(
         &self,
-        documents: &[Prepared],
+        documents: &[Arc<Prepared>],
         looked: &mut Looked,
     ) -> Result<Vec<Option<Value>>, CallError> {
         let mut found: Vec<BoxFuture<'_, Result<Option<Value>, CallError>>> = Vec::new();
         for document in documents {
             found.push(match looked.objects.remove(&document.own_slot()) {
-                Some(object) => ready(Ok(Some(object))).boxed(),
-                None if !document.wanted => ready(Ok(None)).boxed(),
-                None => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
+                // Seen in another version than that of the document, it would differ in what does not differ.
+                Some(object) if text(&object, "/apiVersion") == text(&document.value, "/apiVersion") => {
+                    ready(Ok(Some(object))).boxed()
+                }
+                _ if !document.wanted => ready(Ok(None)).boxed(),
+                _ => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
             });
         }
         stream::iter(found).buffered(AT_ONCE).try_collect().await
@@ -73,35 +81,46 @@ impl Modules {
     async fn judge_all(
         &self,
         deployment: &Deployment,
-        documents: &[Prepared],
-        live: &[Option<Value>],
+        kinds: &Kinds,
+        documents: &[Arc<Prepared>],
+        live: Vec<Option<Value>>,
     ) -> Result<Vec<PlannedPut>, PlanError> {
-        let mut judging: Vec<BoxFuture<'_, Result<Judged, CallError>>> = Vec::new();
-        for (document, live) in documents.iter().zip(live).filter(|(document, _)| document.wanted) {
-            judging.push(self.judge_one(deployment, document, live.as_ref()).boxed());
+        let context = Arc::new(Context {
+            resources: self.tools.resources.clone(),
+            kinds: kinds.clone(),
+            manager: deployment.spec.manager.clone(),
+            deployment: deployment.deployment_id.clone(),
+            force: deployment.force,
+        });
+        let wanted = documents.iter().zip(live).filter(|(document, _)| document.wanted);
+        let mut waiting = wanted.enumerate();
+        let mut tasks: JoinSet<(usize, Result<Judged, CallError>)> = JoinSet::new();
+        let mut judged: BTreeMap<usize, Judged> = BTreeMap::new();
+        loop {
+            while tasks.len() < AT_ONCE
+                && let Some((at, (document, live))) = waiting.next()
+            {
+                let (context, document) = (context.clone(), document.clone());
+                tasks.spawn(async move { (at, judge(&context, &document, live.as_ref()).await) });
+            }
+            match tasks.join_next().await {
+                None => break,
+                Some(Ok((at, result))) => _ = judged.insert(at, result?),
+                Some(Err(error)) => {
+                    if let Ok(panic) = error.try_into_panic() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            }
         }
-        let mut judged = stream::iter(judging).buffered(AT_ONCE);
         let (mut puts, mut refusals) = (Vec::new(), Vec::new());
-        while let Some(next) = judged.next().await {
-            match next? {
+        for judged in judged.into_values() {
+            match judged {
                 Ok(put) => puts.push(put),
                 Err(refusal) => refusals.push(refusal),
             }
         }
         if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
-    }
-
-    async fn judge_one(
-        &self,
-        deployment: &Deployment,
-        document: &Prepared,
-        live: Option<&Value>,
-    ) -> Result<Judged, CallError> {
-        let resources = &self.tools.resources;
-        match check_owners(resources, &self.kinds, document).await? {
-            Some(refusal) => Ok(Err(refusal)),
-            None => judge(resources, deployment, document, live).await,
-        }
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {
@@ -161,7 +180,7 @@ impl Modules {
 /// All that a plan is made of.
 struct Material {
     record: Option<ModuleRecord>,
-    documents: Vec<Prepared>,
+    documents: Vec<Arc<Prepared>>,
     /// The slots of all documents, also of those that are not put this time.
     named: HashSet<Slot>,
     puts: Vec<PlannedPut>,

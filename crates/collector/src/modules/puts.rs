@@ -11,7 +11,7 @@ use sexton_model::module::PREFIX;
 use sexton_model::{Status, marks};
 
 use super::diff::changes;
-use super::documents::{Deployment, Refusal};
+use super::documents::Refusal;
 use super::plan::{PlannedPut, PutAction};
 use super::prepare::{APPLY_SET, Prepared};
 use super::unchanged::is_unchanged;
@@ -28,25 +28,37 @@ pub(super) fn field_manager(manager: &str) -> String {
 /// What a document comes to: a put, or a refusal.
 pub(super) type Judged = Result<PlannedPut, Refusal>;
 
+/// What is the same for all documents of a deployment.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) resources: Resources,
+    pub(super) kinds: Kinds,
+    pub(super) manager: String,
+    pub(super) deployment: String,
+    pub(super) force: bool,
+}
+
 /// What putting a document would come to, by a dry run.
 pub(super) async fn judge(
-    resources: &Resources,
-    deployment: &Deployment,
+    context: &Context,
     document: &Prepared,
     live: Option<&Value>,
 ) -> Result<Judged, CallError> {
-    if let Some(refusal) = live.and_then(|live| belongs_to_others(&deployment.spec.manager, document, live)) {
+    let Context { resources, kinds, manager, .. } = context;
+    if let Some(refusal) = check_owners(resources, kinds, document).await? {
         return Ok(Err(refusal));
     }
-    let manager = &deployment.spec.manager;
-    let marked = document.marked(manager, &deployment.deployment_id);
+    if let Some(refusal) = live.and_then(|live| belongs_to_others(manager, document, live)) {
+        return Ok(Err(refusal));
+    }
+    let marked = document.marked(manager, &context.deployment);
     let is_ours = live.is_some_and(|live| text(live, MANAGER_POINTER) == manager);
     if let Some(live) = live.filter(|_| is_ours)
         && is_unchanged(&document.value, &marked, live, &field_manager(manager))
     {
         return Ok(Ok(planned(document, PutAction::Unchanged, Vec::new(), Vec::new())));
     }
-    let ask = PutAsk { manager: field_manager(manager), force: deployment.force, dry_run: true };
+    let ask = PutAsk { manager: field_manager(manager), force: context.force, dry_run: true };
     let put = match put_marked(resources, document, &marked, &ask).await {
         Ok(put) => put,
         // Its kind or its namespace comes with the module.
@@ -177,6 +189,9 @@ pub(super) async fn put(
             result => break result.map_err(|error| error.to_string())?,
         }
     };
+    if put.object.pointer("/metadata/deletionTimestamp").is_some() {
+        return Err("it was put, but it is being deleted, and cannot be brought back".to_owned());
+    }
     let mark = |pointer: &str| text(&put.object, pointer) == text(marked, pointer);
     let is_marked = mark(MANAGER_POINTER)
         && mark("/metadata/annotations/sexton.dev~1deployment-id")
@@ -191,7 +206,7 @@ pub(super) async fn put(
 }
 
 /// Why the owners that a document names make no sense, if they do not: a uid that does not exist would make it garbage.
-pub(super) async fn check_owners(
+async fn check_owners(
     resources: &Resources,
     kinds: &Kinds,
     document: &Prepared,

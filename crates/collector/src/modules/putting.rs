@@ -2,13 +2,12 @@
 //!
 //! It must not know what a sweep is, except that a failed put means that there is none.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use futures::stream::{self, StreamExt};
+use sexton_client::Resources;
 use sexton_client::resources::PutAsk;
 use sexton_model::module::OnFailure;
+use tokio::task::JoinSet;
 
 use super::deploy::{DeployError, Deployed};
 use super::event::FailedPut;
@@ -21,6 +20,9 @@ use super::{Event, Modules, Tell};
 /// Puts at once.
 const AT_ONCE: usize = 64;
 
+/// Which document, and what became of it.
+type Outcome = (usize, Result<(PutAction, Vec<String>), String>);
+
 impl Modules {
     /// Puts everything, or says what could not be put.
     pub(super) async fn put_all(
@@ -29,67 +31,104 @@ impl Modules {
         locked: &Locked,
         tell: &Tell<'_>,
     ) -> Result<Deployed, DeployError> {
-        let work =
-            Work { modules: self, plan, tell, done: AtomicUsize::new(0), stop: AtomicBool::new(false) };
-        let mut deployed = Deployed::default();
-        let mut failed = Vec::new();
+        let mut work = Work::new(self, plan, locked, tell);
         for level in levels(&plan.documents, &plan.puts) {
             locked.check()?;
-            let puts: Vec<BoxFuture<'_, _>> = level.map(|at| work.put_one(at).boxed()).collect();
-            let mut puts = stream::iter(puts).buffer_unordered(AT_ONCE);
-            while let Some(result) = puts.next().await {
-                match result {
-                    Some(Ok(PutAction::Create)) => deployed.created += 1,
-                    Some(Ok(PutAction::Change | PutAction::Adopt)) => deployed.changed += 1,
-                    Some(Ok(PutAction::Unchanged)) => deployed.unchanged += 1,
-                    Some(Err(failure)) => failed.push(failure),
-                    None => {}
-                }
-            }
-            if work.stop.load(Ordering::SeqCst) {
+            work.put_level(level).await;
+            if work.stopped {
                 break;
             }
         }
-        if failed.is_empty() {
-            return Ok(deployed);
+        locked.check()?;
+        if work.failed.is_empty() {
+            return Ok(work.deployed);
         }
-        Err(DeployError::Puts { failed, of: plan.puts.len(), done: work.done.load(Ordering::SeqCst) })
+        Err(DeployError::Puts { failed: work.failed, of: plan.puts.len(), done: work.done })
     }
 }
 
-struct Work<'a> {
-    modules: &'a Modules,
-    plan: &'a ModulePlan,
-    tell: &'a Tell<'a>,
-    done: AtomicUsize,
-    stop: AtomicBool,
+/// All that a put needs that is the same for all of them.
+struct Common {
+    resources: Resources,
+    manager: String,
+    deployment: String,
+    ask: PutAsk,
 }
 
-impl Work<'_> {
-    /// Puts one document; nothing if it is not wanted any more, because another one failed.
-    async fn put_one(&self, at: usize) -> Option<Result<PutAction, FailedPut>> {
-        if self.stop.load(Ordering::SeqCst) {
-            return None;
+struct Work<'a> {
+    plan: &'a ModulePlan,
+    locked: &'a Locked,
+    tell: &'a Tell<'a>,
+    common: Arc<Common>,
+    deployed: Deployed,
+    failed: Vec<FailedPut>,
+    done: usize,
+    /// A put failed, and no other one is to begin.
+    stopped: bool,
+}
+
+impl<'a> Work<'a> {
+    fn new(modules: &Modules, plan: &'a ModulePlan, locked: &'a Locked, tell: &'a Tell<'a>) -> Work<'a> {
+        let manager = plan.spec.manager.clone();
+        let ask = PutAsk { manager: field_manager(&manager), force: plan.force, dry_run: false };
+        let (resources, deployment) = (modules.tools.resources.clone(), plan.deployment_id.clone());
+        let common = Arc::new(Common { resources, manager, deployment, ask });
+        let deployed = Deployed::default();
+        Work { plan, locked, tell, common, deployed, failed: Vec::new(), done: 0, stopped: false }
+    }
+
+    /// Puts what may be put at the same time. If this is dropped, so is whatever is under way.
+    async fn put_level(&mut self, level: std::ops::Range<usize>) {
+        let mut waiting = level;
+        let mut tasks: JoinSet<Outcome> = JoinSet::new();
+        loop {
+            while tasks.len() < AT_ONCE
+                && !self.stopped
+                && self.locked.check().is_ok()
+                && let Some(at) = waiting.next()
+            {
+                self.begin(at, &mut tasks);
+            }
+            match tasks.join_next().await {
+                None => return,
+                Some(Ok(outcome)) => self.take(outcome),
+                Some(Err(error)) => {
+                    if let Ok(panic) = error.try_into_panic() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            }
         }
-        let (plan, document, planned) = (self.plan, &self.plan.documents[at], &self.plan.puts[at]);
-        let manager = &plan.spec.manager;
-        let marked = document.marked(manager, &plan.deployment_id);
-        let ask = PutAsk { manager: field_manager(manager), force: plan.force, dry_run: false };
-        match put(&self.modules.tools.resources, document, &marked, &ask, planned.action).await {
+    }
+
+    fn begin(&self, at: usize, tasks: &mut JoinSet<Outcome>) {
+        let (common, document) = (self.common.clone(), self.plan.documents[at].clone());
+        let action = self.plan.puts[at].action;
+        tasks.spawn(async move {
+            let marked = document.marked(&common.manager, &common.deployment);
+            (at, put(&common.resources, &document, &marked, &common.ask, action).await)
+        });
+    }
+
+    fn take(&mut self, (at, result): Outcome) {
+        let planned = &self.plan.puts[at];
+        let (origin, object) = (planned.origin.clone(), planned.object.clone());
+        match result {
             Ok((action, warnings)) => {
-                let done = self.done.fetch_add(1, Ordering::SeqCst) + 1;
-                let (origin, object) = (planned.origin.clone(), planned.object.clone());
-                (self.tell)(Event::Put { origin, object, action, done, of: plan.puts.len(), warnings });
-                Some(Ok(action))
+                self.done += 1;
+                match action {
+                    PutAction::Create => self.deployed.created += 1,
+                    PutAction::Change | PutAction::Adopt => self.deployed.changed += 1,
+                    PutAction::Unchanged => self.deployed.unchanged += 1,
+                }
+                let (done, of) = (self.done, self.plan.puts.len());
+                (self.tell)(Event::Put { origin, object, action, done, of, warnings });
             }
             Err(why) => {
-                if plan.on_failure == OnFailure::Stop {
-                    self.stop.store(true, Ordering::SeqCst);
-                }
-                let failure =
-                    FailedPut { origin: planned.origin.clone(), object: planned.object.clone(), why };
+                self.stopped |= self.plan.on_failure == OnFailure::Stop;
+                let failure = FailedPut { origin, object, why };
                 (self.tell)(Event::Failed(failure.clone()));
-                Some(Err(failure))
+                self.failed.push(failure);
             }
         }
     }
@@ -97,9 +136,9 @@ impl Work<'_> {
 
 /// Documents that may be put at the same time, one level after the other. What only gets its marks is there already and
 /// waits for nobody; others are put together if they are of one kind, stand next to each other and name no one.
-fn levels(documents: &[Prepared], puts: &[PlannedPut]) -> Vec<std::ops::Range<usize>> {
+fn levels(documents: &[Arc<Prepared>], puts: &[PlannedPut]) -> Vec<std::ops::Range<usize>> {
     let mut levels = Vec::new();
-    let (mut begin, mut last): (usize, Option<&Prepared>) = (0, None);
+    let (mut begin, mut last): (usize, Option<&Arc<Prepared>>) = (0, None);
     for (at, (document, put)) in documents.iter().zip(puts).enumerate() {
         if put.action == PutAction::Unchanged {
             continue;

@@ -3,7 +3,7 @@
 //! What it writes carries its evidence: the life, and the mark that it had. Whoever was put again, given to another
 //! module or protected meanwhile is not touched. It must not destroy anything: that is the collector's.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use sexton_client::BulkError;
 use sexton_lifecycle::module::{Member, in_scope, renumber};
@@ -12,7 +12,7 @@ use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item};
 use sexton_model::marks;
 use sexton_model::module::Scope;
 
-use super::look::{Unlistable, look};
+use super::look::Unlistable;
 use super::victims::{Kept, Victim, spared};
 use super::{Event, Modules, Tell};
 
@@ -78,7 +78,7 @@ impl Modules {
         if victims.is_empty() {
             return Ok(swept);
         }
-        let looked = look(&self.tools.resources, &self.kinds, charge.module, &BTreeSet::new()).await;
+        let looked = self.look_at(charge.module).await;
         if charge.scope.is_some() && !looked.unlistable.is_empty() {
             return Err(SweepError::Unlistable(looked.unlistable));
         }

@@ -10,6 +10,7 @@ use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, Revision, Uid, marks};
 
 use super::early::rests_on;
+use crate::hooked::has_steps;
 
 /// The finalizers of others: what the life waits for, whatever we do.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
@@ -102,7 +103,9 @@ pub(crate) fn delete(
         Policy::Background => "Background",
         Policy::Orphan => "Orphan",
     };
-    let action = Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations() };
+    let hold = has_steps(snapshot, finding.life);
+    let action =
+        Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations(), hold };
     let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
     match &finding.cause {
         // What somebody asked for by name was protected at the door, or not at all.

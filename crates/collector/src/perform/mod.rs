@@ -98,7 +98,8 @@ fn delete<'a>(
     sign: &dyn Sign,
 ) {
     let make = || decision.deletion(snapshot, finding, &sign.signature(finding));
-    match decision.has_late_owners(finding.life) {
+    // Steps belong to one life.
+    match decision.has_late_owners(finding.life) || has_steps(snapshot, finding.life) {
         true => writes.alone(finding.life, make()),
         false => writes.share(snapshot, finding.life, Basis::Deletion(finding), make),
     }

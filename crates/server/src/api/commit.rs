@@ -69,7 +69,9 @@ impl Api {
         }
         let warnings = self.admit(target, Change { old: Some(old), new: &mut new }).await?;
         let mut guards = vec![current.unchanged()];
-        guards.extend(terminating::check_holds(target, old, &new)?);
+        if !self.kinds.is_plain() {
+            guards.extend(terminating::check_holds(target, old, &new)?);
+        }
         if options.dry_run && guards.len() > 1 && self.is_owner(old.uid()).await? {
             return Err(self.still_referenced(target, old.name(), old.uid()).await?.into());
         }

@@ -55,7 +55,7 @@ impl Api {
         }
         let facts = current.facts()?;
         let mut guards = vec![current.unchanged()];
-        let mut finalizers = finalizers_after(target, &facts.finalizers, policy);
+        let mut finalizers = finalizers_after(target, self.kinds.is_plain(), &facts.finalizers, policy);
         if facts.deleted.is_none() {
             self.hold_for_destruction(target, current, &facts, &mut finalizers, &mut guards).await?;
         }
@@ -120,6 +120,9 @@ impl Api {
         finalizers: &mut Vec<String>,
         guards: &mut Vec<Guard>,
     ) -> Result<()> {
+        if self.kinds.is_plain() {
+            return Ok(());
+        }
         let (namespace, name) = current.place();
         let kind = &target.kind;
         let terms = [
@@ -205,7 +208,7 @@ pub(super) fn annotate(document: &mut Document, annotations: &Annotations) {
 }
 
 /// The finalizers that the deletion leaves: other people's stay, of the policies' own exactly the effective one.
-fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
+fn finalizers_after(target: &Target, plain: bool, finalizers: &[&str], asked: Option<Policy>) -> Vec<String> {
     let recorded = finalizers.iter().find_map(|finalizer| Policy::recorded_by(finalizer));
     let effective = match target.kind.special {
         // Events own nothing; a namespace's, a definition's and a class's contents have holds of their own.
@@ -213,6 +216,7 @@ fn finalizers_after(target: &Target, finalizers: &[&str], asked: Option<Policy>)
         Special::Namespace | Special::Definition | Special::Class => {
             asked.or(recorded).unwrap_or(Policy::Background)
         }
+        _ if plain => asked.or(recorded).unwrap_or(Policy::Background),
         _ => asked.or(recorded).unwrap_or(Policy::Cascade),
     };
     let wanted = effective.finalizer().filter(|_| target.kind.special != Special::Event);

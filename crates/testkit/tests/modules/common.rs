@@ -161,8 +161,6 @@ pub(crate) struct Line {
     seen: Arc<Mutex<Vec<String>>>,
     /// A word that is taken out of all real writes, as a webhook could.
     stripped: Option<&'static str>,
-    /// Whether our group is missing from what the server says it has.
-    plain: bool,
 }
 
 impl Line {
@@ -178,7 +176,6 @@ impl Line {
             hung: Arc::default(),
             seen: Arc::default(),
             stripped: None,
-            plain: false,
         }
     }
 
@@ -196,12 +193,6 @@ impl Line {
                 if is_write(request) && writes == number { fate } else { Fate::Passes }
             },
         )
-    }
-
-    /// The server does not tell that it has our kinds.
-    pub(crate) fn stripping_groups(mut self) -> Line {
-        self.plain = true;
-        self
     }
 
     pub(crate) fn client(&self) -> kube::Client {
@@ -258,15 +249,6 @@ impl Line {
             None => Body::new(body),
         };
         let answer = self.router.clone().oneshot(Request::from_parts(parts, body)).await?;
-        if self.plain && asked.uri().path() == "/apis" {
-            let (parts, body) = answer.into_parts();
-            let mut groups: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
-            let list = groups["groups"].as_array_mut().unwrap();
-            list.retain(|group| group["name"] != "sexton.dev");
-            let mut answer = Response::new(Body::from(groups.to_string()));
-            answer.headers_mut().insert("content-type", parts.headers["content-type"].clone());
-            return Ok(answer);
-        }
         if fate == Fate::HangsAfter {
             self.hung.notify_one();
             std::future::pending::<()>().await;

@@ -107,6 +107,11 @@ async fn many_are_put_at_once() {
     let names: Vec<String> = (0..300).map(|number| format!("m{number:03}")).collect();
     let documents = || sources(names.iter().map(|name| map(name)));
     assert_eq!(apply(&world, &shop("d1", documents())).await.created, 300);
+    let line = Line::new(&world, |_, _| Fate::Passes);
+    let unchanged =
+        over(&world, line.client(), "tests-2").await.plan(&shop("d2", documents())).await.unwrap();
+    assert!(unchanged.puts.iter().all(|put| put.action == PutAction::Unchanged));
+    assert!(!line.seen().iter().any(|seen| seen.starts_with("PATCH")), "what is the same needs no dry run");
     assert_eq!(apply(&world, &shop("d2", documents())).await.unchanged, 300);
     let listed = world.get("configmaps").await.document(200);
     let marked = |item: &&Value| item["metadata"]["annotations"][DEPLOYMENT] == "d2";

@@ -116,18 +116,40 @@ async fn owners_have_to_exist() {
     assert_eq!(order, [("owner", 1), ("owned", 2)]);
 }
 
+fn owned_by(name: &str, uid: &str) -> Value {
+    let mut owned = map(name);
+    owned["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid}]);
+    owned
+}
+
 /// A document whose owner is swept would be put and destroyed in one go.
 #[tokio::test]
 async fn a_document_of_a_victim_is_refused() {
     let world = World::new().await;
     apply_maps(&world, "d1", &["owner"]).await;
     let uid = world.get("configmaps/owner").await.text_at("metadata.uid").to_owned();
-    let mut owned = map("owned");
-    owned["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid}]);
+    let owned = owned_by("owned", &uid);
     apply(&world, &shop("d2", sources([map("owner"), owned.clone()]))).await;
     let found = refusals(&world, &shop("d3", sources([owned]))).await;
     assert!(found[0].why.contains("would be destroyed together with ConfigMap/owner"), "{found:?}");
+    // The same for one that is not there yet.
+    let mut new = owned_by("new", &uid);
+    let found = refusals(&world, &shop("d3", sources([new.clone()]))).await;
+    assert!(found[0].why.contains("would be destroyed together with ConfigMap/owner"), "{found:?}");
+    // With another owner it lives.
+    stray(&world, "other", json!({})).await;
+    let other = world.get("configmaps/other").await.text_at("metadata.uid").to_owned();
+    let more = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": other});
+    new["metadata"]["ownerReferences"].as_array_mut().unwrap().push(more);
+    assert!(plan(&world, &shop("d3", sources([new]))).await.is_ok());
+    // And so for a namespace that goes.
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    apply(&world, &shop("d4", sources([namespace, map("owner")]))).await;
+    let mut inside = map("inside");
+    inside["metadata"]["namespace"] = json!("team");
+    let found = refusals(&world, &shop("d5", sources([map("owner"), inside]))).await;
+    assert!(found[0].why.contains("would be destroyed together with Namespace/team"), "{found:?}");
 }
 
 /// A kind that cannot be listed: nothing is swept, and the plan says so.
@@ -205,7 +227,10 @@ async fn all_that_is_wrong_is_said_at_once() {
     let origins: Vec<&str> = found.iter().map(|refusal| refusal.origin.as_str()).collect();
     assert_eq!(origins, ["a.yaml:1", "a.yaml:5", "a.yaml:9"]);
     // What only the server can know comes from a dry run, also for all of them.
-    let wrong = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": "x"});
+    let wrong = |name: &str| {
+        let metadata = json!({"name": name, "labels": {"not so": "x"}});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    };
     let found = refusals(&world, &shop("d1", sources([wrong("a"), wrong("b"), map("c")]))).await;
     assert_eq!(found.len(), 2, "{found:?}");
 }

@@ -1,14 +1,15 @@
 //! Mark and sweep: what a deployment no longer has is accused, and nothing else.
 
 use serde_json::json;
-use sexton_collector::modules::{PutAction, Sweep};
+use sexton_collector::modules::{DeployError, Deployment, PlanError, PutAction, Sweep};
+use sexton_testkit::World;
 
 use crate::common::*;
 
 /// REQ-CLD-1, REQ-CLD-4, REQ-CLD-6: what is put is marked, what is in scope and unmarked is swept.
 #[tokio::test]
 async fn what_is_no_longer_put_is_swept() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     let first = apply_maps(&world, "d1", &["a", "b", "c"]).await;
     assert_eq!((first.created, first.swept.accused.len()), (3, 0));
     for (name, order) in [("a", "1"), ("b", "2"), ("c", "3")] {
@@ -30,7 +31,7 @@ async fn what_is_no_longer_put_is_swept() {
 /// REQ-CLD-2, REQ-CLD-3: nothing but a put marks, and no two deployments have one id.
 #[tokio::test]
 async fn each_deployment_has_an_id_of_its_own() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a"]).await;
     let error = plan(&world, &shop("d1", maps(&["a"]))).await.unwrap_err();
     assert!(error.to_string().contains("was used before"), "{error}");
@@ -50,7 +51,7 @@ async fn each_deployment_has_an_id_of_its_own() {
 /// REQ-CLD-5: the sweep starts when all puts are done and the deployment is sealed, not before.
 #[tokio::test]
 async fn everything_is_put_before_anything_is_swept() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a", "b", "old"]).await;
     let modules = modules(&world).await;
     let plan = modules.plan(&shop("d2", maps(&["a", "b", "new"]))).await.unwrap();
@@ -65,7 +66,7 @@ async fn everything_is_put_before_anything_is_swept() {
 /// REQ-CLD-7: those with higher places go first.
 #[tokio::test]
 async fn the_sweep_goes_in_reverse() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a", "b", "c", "keep"]).await;
     let planned = plan(&world, &shop("d2", maps(&["keep"]))).await.unwrap();
     let names: Vec<&str> = planned.victims.iter().map(|victim| victim.member.name.as_str()).collect();
@@ -90,7 +91,7 @@ async fn the_sweep_goes_in_reverse() {
 /// Whoever is put again between the plan and the sweep lives; so does whoever is protected.
 #[tokio::test]
 async fn only_who_is_still_unmarked_is_accused() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a", "again", "safe", "keep"]).await;
     let modules = modules(&world).await;
     let plan = modules.plan(&shop("d2", maps(&["keep"]))).await.unwrap();
@@ -109,7 +110,7 @@ async fn only_who_is_still_unmarked_is_accused() {
 /// A victim that is deleted and made again under its name is another life, and not touched.
 #[tokio::test]
 async fn a_successor_of_a_victim_is_left_alone() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a", "b"]).await;
     let modules = modules(&world).await;
     let plan = modules.plan(&shop("d2", maps(&["a"]))).await.unwrap();
@@ -126,7 +127,7 @@ async fn a_successor_of_a_victim_is_left_alone() {
 /// What is accused and then put again lives, and is not accused any more.
 #[tokio::test]
 async fn an_accused_that_is_put_again_lives() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a", "b"]).await;
     apply_maps(&world, "d2", &["a"]).await;
     assert_eq!(accused(&world).await, ["b"]);
@@ -135,10 +136,28 @@ async fn an_accused_that_is_put_again_lives() {
     assert_eq!(left(&world).await, ["a", "b"]);
 }
 
+/// What is on its way out cannot be put any more: it would be gone with the next deployment sealed.
+#[tokio::test]
+async fn what_is_being_deleted_is_not_put() {
+    let world = World::new().await;
+    let mut held = map("a");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    apply(&world, &shop("d1", sources([held]))).await;
+    let modules = modules(&world).await;
+    let planned = modules.plan(&shop("d2", maps(&["a"]))).await.unwrap();
+    world.delete("configmaps/a", &json!({})).await.expect(200);
+    let error = modules.deploy(&planned, &|_| ()).await.unwrap_err();
+    let DeployError::Puts { failed, .. } = &error else { panic!("{error}") };
+    assert!(failed[0].why.contains("it is being deleted"), "{failed:?}");
+    let error = plan(&world, &shop("d3", maps(&["a"]))).await.unwrap_err();
+    let PlanError::Refused(refusals) = error else { panic!("{error}") };
+    assert!(refusals[0].why.contains("it is being deleted"), "{refusals:?}");
+}
+
 /// EXT-7: records without an order or a mark are listed, and go last.
 #[tokio::test]
 async fn records_without_marks_have_a_place() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a", "b"]).await;
     stray(&world, "no-order", json!({"labels": {MANAGER: "shop"}, "annotations": {DEPLOYMENT: "d0"}})).await;
     stray(&world, "no-mark", json!({"labels": {MANAGER: "shop"}})).await;
@@ -158,7 +177,7 @@ async fn records_without_marks_have_a_place() {
 /// Foreign fields survive a put, and what another manager holds is not taken away without being told.
 #[tokio::test]
 async fn foreign_fields_survive() {
-    let world = sexton_testkit::World::new().await;
+    let world = World::new().await;
     apply_maps(&world, "d1", &["a"]).await;
     world.merge("configmaps/a", &json!({"data": {"theirs": "1"}})).await.expect(200);
     let planned = plan(&world, &shop("d2", maps(&["a"]))).await.unwrap();
@@ -167,9 +186,9 @@ async fn foreign_fields_survive() {
     assert_eq!(world.get("configmaps/a").await.text_at("data.theirs"), "1");
     world.merge("configmaps/a", &json!({"data": {"k": "theirs"}})).await.expect(200);
     let error = plan(&world, &shop("d3", maps(&["a"]))).await.unwrap_err();
-    let sexton_collector::modules::PlanError::Refused(refusals) = error else { panic!("{error}") };
+    let PlanError::Refused(refusals) = error else { panic!("{error}") };
     assert!(refusals[0].why.contains("conflict") && refusals[0].remedy.is_some(), "{refusals:?}");
-    let forced = sexton_collector::modules::Deployment { force: true, ..shop("d3", maps(&["a"])) };
+    let forced = Deployment { force: true, ..shop("d3", maps(&["a"])) };
     let planned = plan(&world, &forced).await.unwrap();
     assert_eq!(
         (planned.puts[0].action, planned.puts[0].changes[0].path.as_str()),

@@ -4,6 +4,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use sexton_model::bulk::{Annotations, Item, Outcome};
 use sexton_model::delete_options::QUALIFIED_CASCADE_FINALIZER;
+use sexton_model::marks::DESTROY_FINALIZER;
 use sexton_model::{FieldError, Policy, Status};
 
 use super::live::{Live, path_of, resource_of};
@@ -38,7 +39,7 @@ impl Performer<'_> {
         item: &Item,
         kind: &ServedKind,
         asked: Option<&str>,
-        annotations: &Annotations,
+        marks: (&Annotations, bool),
     ) -> Result<Done, Refusal> {
         let live = self.live(item, kind, false).await?;
         if let Some(other) = live.changed_annotation(item) {
@@ -64,7 +65,7 @@ impl Performer<'_> {
             let version = Some(live.version().to_owned());
             return Ok(Done { outcome: Outcome::Unchanged, version, weaker });
         }
-        let prepared = self.prepare(item, kind, &live, policy, annotations).await?;
+        let prepared = self.prepare(item, kind, &live, policy, marks).await?;
         if prepared.annotated {
             weaker.push(EARLY_NOTES);
         }
@@ -83,10 +84,16 @@ impl Performer<'_> {
         kind: &ServedKind,
         live: &Live,
         policy: Policy,
-        annotations: &Annotations,
+        (annotations, hold): (&Annotations, bool),
     ) -> Result<Prepared, Refusal> {
         let mut metadata = Map::new();
         let mut finalizers = live.finalizers();
+        let hold = hold && !live.is_marked() && !finalizers.iter().any(|one| one == DESTROY_FINALIZER);
+        if hold {
+            // Nobody else sees to it that the life is still there when its end begins.
+            finalizers.push(DESTROY_FINALIZER.to_owned());
+            metadata.insert("finalizers".into(), json!(finalizers));
+        }
         let held = !finalizers.is_empty() || policy.finalizer().is_some() || live.is_marked();
         if policy == Policy::Cascade && !has_cascade(live) {
             finalizers.push(QUALIFIED_CASCADE_FINALIZER.to_owned());

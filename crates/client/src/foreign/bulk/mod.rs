@@ -183,8 +183,8 @@ impl Performer<'_> {
     async fn attempt(&self, item: &Item) -> Result<Done, Refusal> {
         let kind = self.kind_of(item)?;
         match &item.action {
-            Action::Delete { policy, annotations } => {
-                self.delete(item, kind, policy.as_deref(), annotations).await
+            Action::Delete { policy, annotations, hold } => {
+                self.delete(item, kind, policy.as_deref(), (annotations, *hold)).await
             }
             Action::Patch { .. } => self.patch(item, kind).await,
         }
@@ -239,7 +239,7 @@ mod tests {
             unprotected: false,
             annotated: Annotations::new(),
             unmarked: false,
-            action: Action::Delete { policy: None, annotations: Annotations::new() },
+            action: Action::Delete { policy: None, annotations: Annotations::new(), hold: false },
             tombstone: None,
         }
     }

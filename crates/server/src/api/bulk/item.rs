@@ -105,7 +105,7 @@ impl Api {
             Action::Delete { .. } if asked.item.unmarked && current.facts()?.deleted.is_some() => {
                 (vec![current.unchanged()], Write::Nothing, Outcome::Unchanged)
             }
-            Action::Delete { policy, annotations } => {
+            Action::Delete { policy, annotations, hold: _ } => {
                 let policy = policy.as_deref().map(|name| policy_named(&target, asked, name)).transpose()?;
                 let deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
                 deletion_of(deletion)

@@ -1,39 +1,9 @@
-//! Where records are kept: as objects of their own kind, or as ConfigMaps where there is no such kind.
+//! What is recorded of a module.
 
 use serde_json::json;
-use sexton_collector::modules::{Buried, Home, ModulePlan};
 use sexton_testkit::World;
 
 use crate::common::*;
-
-/// A server on which nothing says that our kinds are served.
-fn plain(world: &World) -> Line {
-    Line::new(world, |_, _| Fate::Passes).stripping_groups()
-}
-
-/// The same deployments with a record in a ConfigMap: sealed, swept, destroyed.
-#[tokio::test]
-async fn a_config_map_does_as_well() {
-    let world = World::new().await;
-    let line = plain(&world);
-    let modules = over(&world, line.client(), "tests-1").await;
-    assert_eq!(modules.home(), Home::ConfigMap);
-    for (id, names, swept) in [("d1", vec!["a", "b"], 0), ("d2", vec!["a"], 1)] {
-        let plan: ModulePlan = modules.plan(&shop(id, maps(&names))).await.unwrap();
-        assert_eq!(modules.deploy(&plan, &|_| ()).await.unwrap().swept.accused.len(), swept);
-    }
-    let kept = world.get("configmaps/sexton-module-shop").await.document(200);
-    assert_eq!(kept["metadata"]["labels"], json!({"sexton.dev/module": "shop"}));
-    let views = modules.list().await.unwrap();
-    assert_eq!(views[0].record.status.sealed.as_ref().unwrap().deployment_id, "d2");
-    collect(&world).await;
-    assert_eq!(left(&world).await, ["a", "sexton-module-shop"]);
-    let plan = modules.plan_destroy("shop").await.unwrap();
-    modules.destroy(&plan, &|_| ()).await.unwrap();
-    collect(&world).await;
-    assert_eq!(modules.bury("shop").await.unwrap(), Buried::Gone);
-    assert_eq!(left(&world).await, Vec::<String>::new());
-}
 
 /// The record says what was deployed, by whom, and what came of it; `kubectl get modules` shows it.
 #[tokio::test]

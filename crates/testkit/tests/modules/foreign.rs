@@ -1,0 +1,88 @@
+//! Modules on a server of another make: nothing but the public API of any Kubernetes.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use sexton_client::foreign::{BulkOptions, FeedOptions};
+use sexton_client::{ForeignGateway, Resources};
+use sexton_collector::Means;
+use sexton_collector::hooks::Hooks;
+use sexton_collector::modules::{Buried, Deployment, Home, Modules, Tools};
+use sexton_testkit::collecting::quick;
+use sexton_testkit::{Collecting, World};
+
+use crate::common::*;
+
+fn gateway(world: &World) -> Arc<ForeignGateway> {
+    Arc::new(ForeignGateway::new(world.kube(), FeedOptions::default(), BulkOptions::default()))
+}
+
+async fn modules(world: &World) -> Modules {
+    let (resources, gateway) = (Resources::new(world.kube()), gateway(world));
+    let clock = world.shared_nature();
+    let tools = Tools { resources, gateway, clock, by: "ada".into(), holder: "tests-1".into() };
+    Modules::open(tools).await.unwrap()
+}
+
+/// Waits until a collector has done away with everything that is not among these.
+async fn until_left(world: &World, names: &[&str]) {
+    let means = Means {
+        gateway: gateway(world),
+        resources: Resources::new(world.kube()),
+        runner: Arc::new(Hooks::new()),
+        clock: world.shared_nature(),
+    };
+    let mut settings = quick("tests");
+    settings.takes_orphans = false;
+    let mut watch = world.watch("configmaps?watch=true").await;
+    let _collecting = Collecting::of(means, settings);
+    while left(world).await != names {
+        watch.next().await.expect("the watch ended early");
+    }
+}
+
+/// REQ-CLD-1, REQ-CLD-6: apply, sweep and destroy, with a record in a ConfigMap and accusations that name their life.
+#[tokio::test]
+async fn mark_and_sweep_need_nothing_of_ours() {
+    let world = World::plain().await;
+    let modules = modules(&world).await;
+    assert_eq!(modules.home(), Home::ConfigMap);
+    let deploy = async |id: &str, names: &[&str]| {
+        let plan = modules.plan(&shop(id, maps(names))).await.unwrap();
+        modules.deploy(&plan, &|_| ()).await.unwrap()
+    };
+    deploy("d1", &["a", "b", "c"]).await;
+    let swept = deploy("d2", &["a"]).await.swept;
+    assert_eq!(swept.accused.len(), 2);
+    let uid = world.get("configmaps/b").await.text_at("metadata.uid").to_owned();
+    let said: Value = serde_json::from_str(&annotation(&world, "b", ACCUSED).await).unwrap();
+    assert_eq!((&said["uid"], &said["deployment"]), (&json!(uid), &json!("d1")));
+    until_left(&world, &["a", "sexton-module-shop"]).await;
+
+    let views = modules.list().await.unwrap();
+    assert_eq!(views[0].record.status.sealed.as_ref().unwrap().deployment_id, "d2");
+    let plan = modules.plan_destroy("shop").await.unwrap();
+    modules.destroy(&plan, &|_| ()).await.unwrap();
+    until_left(&world, &["sexton-module-shop"]).await;
+    assert_eq!(modules.bury("shop").await.unwrap(), Buried::Gone);
+    assert_eq!(left(&world).await, Vec::<String>::new());
+}
+
+/// REQ-CLD-20: renumbered ones can be put again, though somebody else wrote their places.
+#[tokio::test]
+async fn the_unmarked_are_renumbered_there_as_well() {
+    let world = World::plain().await;
+    let modules = modules(&world).await;
+    let mut id = 0;
+    let mut deploy = async |names: &[&str], dry_gc: bool| {
+        id += 1;
+        let deployment = Deployment { dry_gc, ..shop(&format!("d{id}"), maps(names)) };
+        let plan = modules.plan(&deployment).await.unwrap();
+        modules.deploy(&plan, &|_| ()).await.unwrap()
+    };
+    deploy(&["a", "b"], false).await;
+    assert_eq!(deploy(&["b"], true).await.swept.renumbered, 1);
+    assert_eq!(annotation(&world, "a", ORDER).await, "2");
+    assert_eq!(deploy(&["b", "c", "a"], false).await.created, 1);
+    assert_eq!(annotation(&world, "a", ORDER).await, "3");
+}
