@@ -14,6 +14,7 @@ mod diff;
 mod digest;
 mod documents;
 mod event;
+mod handover;
 mod lease;
 mod look;
 mod plan;

@@ -1,7 +1,8 @@
 //! From one module to another: in one write, so that there is no moment at which a sweep of either could take it.
 //!
 //! The write changes the label and the mark together. A sweep of the former module that has it on its list finds
-//! another mark and leaves it alone; one of the new module finds the mark of its own last deployment.
+//! another mark and leaves it alone; one of the new module finds the mark of its own last deployment. Only then the
+//! former module lets go of the fields that it had put.
 
 use serde_json::{Value, json};
 use sexton_client::resources::{PutAsk, PutError, text};
@@ -10,6 +11,7 @@ use sexton_model::marks;
 use sexton_model::module::manager_name;
 
 use super::Modules;
+use super::handover::applied_by;
 use super::look::member;
 use super::prepare::APPLY_SET;
 use super::puts::field_manager;
@@ -105,9 +107,16 @@ impl Modules {
             return Err(TransferError::NotTheirs { found: from, expected: expected.clone() });
         }
         if !unchanged {
-            let document = self.adoption(ask, &live).await?;
+            let former = from.as_deref().map(field_manager).unwrap_or_default();
+            let document = self.adoption(ask, &live, &former).await?;
             let put = PutAsk { manager: field_manager(&ask.to), force: true, dry_run: ask.dry_run };
-            self.tools.resources.put_over(Some(&live), &ask.place, &ask.name, &document, &put).await?;
+            let resources = &self.tools.resources;
+            resources.put_over(Some(&live), &ask.place, &ask.name, &document, &put).await?;
+            if !former.is_empty() && !ask.dry_run {
+                // All of its fields belong to the new module as well now, so that none of them goes.
+                let put = PutAsk { manager: former, force: false, dry_run: false };
+                resources.put_over(Some(&live), &ask.place, &ask.name, &bare(ask), &put).await?;
+            }
         }
         let next = match &from {
             Some(from) if !unchanged => format!(
@@ -121,27 +130,40 @@ impl Modules {
         Ok(Transferred { from, to: ask.to.clone(), unchanged, next })
     }
 
-    /// Label and marks, for the version that was read and no other. It is as if the last deployment of the new module
-    /// had put it.
-    async fn adoption(&self, ask: &Transfer, live: &Value) -> Result<Value, TransferError> {
+    /// What the former module had put, with label and marks, for the version that was read and no other. It is as if the
+    /// last deployment of the new module had put it.
+    async fn adoption(&self, ask: &Transfer, live: &Value, former: &str) -> Result<Value, TransferError> {
         let record = self.records().find(&ask.to).await?;
         let sealed = record.and_then(|record| record.status.sealed);
-        let former = text(live, "/metadata/uid");
-        let deployment = sealed.map_or_else(|| format!("transfer-{former}"), |sealed| sealed.deployment_id);
-        let mut metadata = json!({
-            "name": ask.name,
-            "resourceVersion": text(live, "/metadata/resourceVersion"),
-            "labels": {marks::MANAGER: ask.to},
-            "annotations": {marks::DEPLOYMENT_ID: deployment},
-        });
+        let uid = text(live, "/metadata/uid");
+        let deployment = sealed.map_or_else(|| format!("transfer-{uid}"), |sealed| sealed.deployment_id);
+        let mut document = applied_by(live, former);
+        let own = bare(ask);
+        for field in ["apiVersion", "kind"] {
+            document[field] = own[field].clone();
+        }
+        let version = text(live, "/metadata/resourceVersion");
         let order = text(live, "/metadata/annotations/sexton.dev~1dependency-order");
+        let metadata = &mut document["metadata"];
+        for (field, value) in own["metadata"].as_object().into_iter().flatten() {
+            metadata[field] = value.clone();
+        }
+        metadata["resourceVersion"] = json!(version);
+        metadata["labels"][marks::MANAGER] = json!(ask.to);
+        metadata["annotations"][marks::DEPLOYMENT_ID] = json!(deployment);
         if !order.is_empty() {
             metadata["annotations"][marks::DEPENDENCY_ORDER] = json!(order);
         }
-        if let Some(namespace) = &ask.place.namespace {
-            metadata["namespace"] = json!(namespace);
-        }
-        let kind = &ask.place.kind;
-        Ok(json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": metadata}))
+        Ok(document)
     }
+}
+
+/// Which object it is, and nothing else.
+fn bare(ask: &Transfer) -> Value {
+    let kind = &ask.place.kind;
+    let mut metadata = json!({"name": ask.name});
+    if let Some(namespace) = &ask.place.namespace {
+        metadata["namespace"] = json!(namespace);
+    }
+    json!({"apiVersion": kind.api_version(), "kind": kind.kind, "metadata": metadata})
 }

@@ -151,11 +151,14 @@ pub(crate) enum Fate {
     Fails(u16),
 }
 
+/// Asked about every request, with the number of writes so far.
+type Judge = dyn Fn(&Request<()>, usize) -> Fate + Send + Sync;
+
 /// A way to the server on which requests can be lost.
 #[derive(Clone)]
 pub(crate) struct Line {
     router: Router,
-    judge: Arc<dyn Fn(&Request<()>, usize) -> Fate + Send + Sync>,
+    judge: Arc<Judge>,
     writes: Arc<AtomicUsize>,
     hung: Arc<Notify>,
     seen: Arc<Mutex<Vec<String>>>,

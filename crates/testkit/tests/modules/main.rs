@@ -1,9 +1,13 @@
 //! Modules: deployments that clean up after themselves.
 
+#![allow(clippy::unwrap_used)]
+
+mod chance;
 mod common;
 mod crash;
 mod destroy;
 mod dry;
+mod exact;
 mod foreign;
 mod locks;
 mod order;

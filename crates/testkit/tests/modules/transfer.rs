@@ -46,6 +46,32 @@ async fn no_sweep_takes_what_moves() {
     assert_eq!(world.get("configmaps/moves").await.text_at("data.k"), "changed");
 }
 
+/// All that the former module had put goes over: the document of the new module is the whole truth then.
+#[tokio::test]
+async fn the_fields_go_over_as_well() {
+    let world = World::new().await;
+    let mut rich = map("a");
+    rich["data"] = json!({"k": "v", "old": "1"});
+    apply(&world, &shop("d1", sources([rich]))).await;
+    world.merge("configmaps/a", &json!({"data": {"theirs": "1"}})).await.expect(200);
+    let modules = modules(&world).await;
+    modules.transfer(&give("a", "other")).await.unwrap();
+    let data = json!({"k": "v", "old": "1", "theirs": "1"});
+    assert_eq!(world.get("configmaps/a").await.json["data"], data, "nothing is lost on the way");
+    let mut next = shop("e1", maps(&["a"]));
+    next.spec = ModuleSpec::new("other");
+    let planned = modules.plan(&next).await.unwrap();
+    let changes: Vec<&str> = planned.puts[0].changes.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(changes, ["data.old"]);
+    apply(&world, &next).await;
+    assert_eq!(world.get("configmaps/a").await.json["data"], json!({"k": "v", "theirs": "1"}));
+    let managers = world.get("configmaps/a").await.json["metadata"]["managedFields"].to_string();
+    assert!(
+        managers.contains("sexton-module-other") && !managers.contains("sexton-module-shop"),
+        "{managers}"
+    );
+}
+
 /// A put of the former module that was planned before does not take it back.
 #[tokio::test]
 async fn the_former_module_does_not_take_it_back() {
