@@ -22,7 +22,7 @@ pub use feed::FeedError;
 pub use get::GetError;
 pub use list::{ListAsk, ListError, Listed};
 pub use put::{Put, PutAsk, PutError, PutOutcome};
-pub use slim::{Slim, SlimPage};
+pub use slim::{Identity, OfMetadata, Slim, SlimPage};
 pub use status::StatusError;
 pub use table::{Column, Row, Table};
 pub use watch::{Change, Event, WatchAsk, WatchError};

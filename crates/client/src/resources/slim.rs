@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use http::Method;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use sexton_model::feed::OwnerReference;
 
@@ -38,11 +39,42 @@ pub struct Slim {
     pub owner_references: Vec<OwnerReference>,
 }
 
+/// What is read of an object of which only the identity matters.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Identity {
+    /// The name.
+    pub name: String,
+    /// Empty for cluster-scoped kinds.
+    #[serde(deserialize_with = "or_default")]
+    pub namespace: String,
+    /// The life.
+    pub uid: String,
+}
+
+/// A part of the metadata that a page can be read as.
+pub trait OfMetadata: DeserializeOwned {
+    /// Whether it says which life it is of.
+    fn is_whole(&self) -> bool;
+}
+
+impl OfMetadata for Slim {
+    fn is_whole(&self) -> bool {
+        !self.uid.is_empty() && !self.name.is_empty()
+    }
+}
+
+impl OfMetadata for Identity {
+    fn is_whole(&self) -> bool {
+        !self.uid.is_empty() && !self.name.is_empty()
+    }
+}
+
 /// A page of a list.
 #[derive(Debug, Clone, Default)]
-pub struct SlimPage {
+pub struct SlimPage<T> {
     /// The objects.
-    pub found: Vec<Slim>,
+    pub found: Vec<T>,
     /// Where the next page begins; empty if this was the last one.
     pub next: String,
 }
@@ -78,11 +110,12 @@ fn references<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<OwnerReference>,
 }
 
 #[derive(Deserialize)]
-struct Whole {
+#[serde(bound = "T: DeserializeOwned")]
+struct Whole<T> {
     #[serde(default)]
     metadata: ListMetadata,
     /// Missing is strange; `null` is how some servers write an empty list.
-    items: Option<Vec<One>>,
+    items: Option<Vec<One<T>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -93,8 +126,9 @@ struct ListMetadata {
 }
 
 #[derive(Deserialize)]
-struct One {
-    metadata: Slim,
+#[serde(bound = "T: DeserializeOwned")]
+struct One<T> {
+    metadata: T,
 }
 
 impl Resources {
@@ -102,13 +136,13 @@ impl Resources {
     ///
     /// # Errors
     /// See [`ListError`]: if the list expired, it begins anew, with pages as large as it is.
-    pub async fn slim_page(
+    pub async fn slim_page<T: OfMetadata>(
         &self,
         place: &Place,
         ask: &ListAsk,
         limit: Option<usize>,
         from: &str,
-    ) -> Result<SlimPage, ListError> {
+    ) -> Result<SlimPage<T>, ListError> {
         let limit = limit.map(|limit| limit.to_string()).unwrap_or_default();
         let call = Call::new(Method::GET, place.path())
             .with("labelSelector", &ask.labels)
@@ -116,13 +150,13 @@ impl Resources {
             .with("limit", &limit)
             .with("continue", from)
             .accept(ACCEPT);
-        let (_, _, whole): (_, _, Whole) = call.send_for(self.client()).await?;
+        let (_, _, whole): (_, _, Whole<T>) = call.send_for(self.client()).await?;
         let next = whole.metadata.next;
         if !next.is_empty() && next == from {
             return Err(CallError::Strange("the list does not go on".into()).into());
         }
-        let found: Vec<Slim> = whole.items.unwrap_or_default().into_iter().map(|one| one.metadata).collect();
-        if found.iter().any(|one| one.uid.is_empty() || one.name.is_empty()) {
+        let found: Vec<T> = whole.items.unwrap_or_default().into_iter().map(|one| one.metadata).collect();
+        if !found.iter().all(T::is_whole) {
             return Err(CallError::Strange("the list has an object without name and uid".into()).into());
         }
         Ok(SlimPage { found, next })
@@ -137,9 +171,9 @@ mod tests {
     fn nothing_and_null_are_the_same() {
         let text = r#"{"items":[{"metadata":{"name":"a","uid":"u","labels":null,"managedFields":[{}],
             "ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":"p","controller":null}]}}]}"#;
-        let whole: Whole = serde_json::from_str(text).unwrap();
+        let whole: Whole<Slim> = serde_json::from_str(text).unwrap();
         let found = &whole.items.unwrap()[0].metadata;
         assert_eq!((found.labels.len(), found.owner_references[0].uid.as_str()), (0, "p"));
-        assert!(serde_json::from_str::<Whole>(r#"{"items":null}"#).unwrap().items.is_none());
+        assert!(serde_json::from_str::<Whole<Slim>>(r#"{"items":null}"#).unwrap().items.is_none());
     }
 }

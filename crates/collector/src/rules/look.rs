@@ -4,7 +4,7 @@
 //! It writes nothing.
 
 use sexton_client::kinds::DiscoverError;
-use sexton_client::resources::{ListAsk, ListError, Slim};
+use sexton_client::resources::{Identity, ListAsk, ListError, OfMetadata};
 use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::rules::{
     Candidate, Owners, Verdict, Whereabouts, evidence, judge_leftover, judge_orphan, leftover_evidence,
@@ -92,11 +92,11 @@ fn served<'k>(kinds: &'k Kinds, name: &KindName) -> Result<&'k ServedKind, Strin
 }
 
 /// All pages of a list, of one moment. `None` means that it begins anew.
-async fn pages(
+async fn pages<T: OfMetadata>(
     resources: &Resources,
     place: &Place,
     ask: &ListAsk,
-    mut each: impl FnMut(Option<Slim>),
+    mut each: impl FnMut(Option<T>),
 ) -> Result<(), ListError> {
     let (mut limit, mut from) = (Some(PAGE), String::new());
     loop {
@@ -132,7 +132,7 @@ async fn look_for_owners(resources: &Resources, kinds: &Kinds, candidates: &Cand
         };
         let mut lives = Vec::new();
         let (place, all) = (Place::new(kind, None), ListAsk::default());
-        let read = pages(resources, &place, &all, |page| match page {
+        let read = pages(resources, &place, &all, |page: Option<Identity>| match page {
             Some(slim) if named.uids.contains(&*slim.uid) || named.names.contains(&*slim.name) => {
                 lives.push((slim.uid, slim.namespace, slim.name));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{KindName, kind_name};
+use super::kinds::{KindName, kind_name};
 use crate::class::read::{Errors, within};
 use crate::invalid::FieldError;
 use crate::names;

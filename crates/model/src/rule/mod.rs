@@ -3,12 +3,13 @@
 //! It must not know how is looked, nor when.
 
 pub mod duration;
+mod kinds;
 mod leftover;
 mod selector;
 
+pub use kinds::KindName;
 pub use leftover::{Leftover, NAME};
 
-use std::fmt;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::class::read::{Errors, object, text, within};
 use crate::invalid::FieldError;
 use crate::names;
+use kinds::kind_name;
 
 /// `apiVersion` of rules.
 pub const API_VERSION: &str = crate::class::API_VERSION;
@@ -31,24 +33,6 @@ pub const MAX_INTERVAL: Duration = Duration::from_secs(86_400);
 const MAX_AGE: Duration = Duration::from_secs(365 * 86_400);
 /// More kinds, or namespaces, are refused.
 pub const MAX_LISTED: usize = 100;
-
-/// Group and kind.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KindName {
-    /// Empty for the core group.
-    pub group: String,
-    /// The kind.
-    pub kind: String,
-}
-
-impl fmt::Display for KindName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.group.as_str() {
-            "" => f.write_str(&self.kind),
-            group => write!(f, "{}.{group}", self.kind),
-        }
-    }
-}
 
 /// Which kinds are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,24 +198,6 @@ fn targets(spec: &Map<String, Value>, all_allowed: bool, errors: &mut Errors) ->
         kinds.push(kind);
     }
     Some(Targets::These(kinds))
-}
-
-/// `{group, kind}`, where the core group need not be said.
-fn kind_name(value: &Value, path: &str, errors: &mut Errors) -> Option<KindName> {
-    let map = object(value, path, &["group", "kind"], errors)?;
-    let group = if map.contains_key("group") { text(map, path, "group", errors)? } else { "" };
-    let kind = text(map, path, "kind", errors)?;
-    if !group.is_empty()
-        && let Err(complaint) = names::dns_subdomain(group)
-    {
-        errors.push(FieldError::invalid(within(path, "group"), group, complaint));
-    }
-    if names::dns1035_label(&kind.to_ascii_lowercase()).is_err() {
-        let detail =
-            "must be the name of a kind: letters, digits and '-', a letter first, e.g. 'StatefulSet'";
-        errors.push(FieldError::invalid(within(path, "kind"), kind, detail));
-    }
-    Some(KindName { group: group.to_owned(), kind: kind.to_owned() })
 }
 
 fn namespaces(spec: &Map<String, Value>, errors: &mut Errors) -> Option<Vec<String>> {
