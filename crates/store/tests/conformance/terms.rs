@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use sexton_store::{CommitError, Engine, Op};
 
-use crate::world::{absent, commit, delete, only_with, put, tag, tagged, try_commit, unused};
+use crate::world::{absent, commit, delete, only_with, put, tag, tagged, try_commit, unused, used};
 
 type Any = Arc<dyn Engine>;
 
 pub async fn a_term_is_used_while_a_value_carries_it(engine: Any) {
+    assert!(try_commit(&engine, [used("#x")], [put("c", "")]).await.is_err());
     try_commit(&engine, [unused("#x")], [put("a", "1 #x")]).await.unwrap();
+    try_commit(&engine, [used("#x")], [put("c", "")]).await.unwrap();
     let refused = try_commit(&engine, [absent("b"), unused("#x")], [put("b", "#x")]).await;
     assert_eq!(refused, Err(CommitError::Conflict { guard: 1 }));
     commit(&engine, [put("b", "#x #y")]).await;

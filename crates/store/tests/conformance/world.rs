@@ -66,6 +66,10 @@ pub fn unused(word: &str) -> Guard {
     Guard::Unused { term: tag(word) }
 }
 
+pub fn used(word: &str) -> Guard {
+    Guard::Used { term: tag(word) }
+}
+
 pub fn only_with(word: &str, others: &[&str]) -> Guard {
     Guard::OnlyWith { term: tag(word), others: others.iter().map(tag).collect() }
 }

@@ -52,6 +52,31 @@ async fn what_is_protected_is_not_deleted_if_that_matters() {
     assert_eq!(told(&bulk(&world, vec![gone()]).await), ["removed"]);
 }
 
+/// What a judgement rests on besides: other lives as they were, annotations, and who wants to hear of the end.
+#[tokio::test]
+async fn others_must_be_as_they_were() {
+    let world = World::new().await;
+    let (a, b) = (
+        made(&world, "configmaps", &config_map("a")).await,
+        made(&world, "configmaps", &config_map("b")).await,
+    );
+    let version = |answer: &Value| answer["metadata"]["resourceVersion"].clone();
+    let seen = version(&world.get("configmaps/b").await.document(200));
+    let gone = |more: Value| with(item("a", &a, delete("Background")), more);
+    let note = json!({"metadata": {"annotations": {"note": "one"}}});
+    let now = version(&world.merge("configmaps/b", &note).await.document(200));
+    assert_eq!(told(&bulk(&world, vec![gone(json!({"unchanged": [[b, seen]]}))]).await), ["409 Conflict"]);
+    let other = json!({"annotated": {"note": "one"}});
+    assert_eq!(told(&bulk(&world, vec![gone(other)]).await), ["409 AnnotationsChanged"]);
+    let hears =
+        json!({"metadata": {"annotations": {"sexton.dev/destruction-dependencies": "- ConfigMap/a"}}});
+    let now_hears = version(&world.merge("configmaps/b", &hears).await.document(200));
+    assert_ne!(now, now_hears);
+    assert_eq!(told(&bulk(&world, vec![gone(json!({"subscribers": []}))]).await), ["409 Conflict"]);
+    let all = json!({"unchanged": [[b, now_hears], ["nobody", "1"]], "annotated": {"note": null}, "subscribers": [b]});
+    assert_eq!(told(&bulk(&world, vec![gone(all)]).await), ["marked"]);
+}
+
 const JOURNAL: &str = "sexton.dev/destruction";
 const DESTROYED: &str = "sexton.dev/destroyed";
 
