@@ -25,6 +25,8 @@ pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, Di
     let kinds = Kinds::discover(resources.client()).await?;
     let mut scan = Scan::default();
     let mut candidates = Candidates::default();
+    // The kind that was listed last, if all of it was: nothing that is named by anybody here can be newer than that.
+    let mut last = None;
     for kind in wanted(&kinds, ask, &mut scan.troubles) {
         let whose = if ask.namespaces.is_empty() || !kind.namespaced { &[][..] } else { &ask.namespaces };
         if !ask.namespaces.is_empty() && !kind.namespaced {
@@ -37,6 +39,7 @@ pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, Di
         for place in places {
             let listed = ListAsk { labels: ask.labels(), ..ListAsk::default() };
             let before = candidates.mark();
+            last = (whose.is_empty() && listed.labels.is_empty()).then(|| kind.clone());
             let read = pages(resources, &place, &listed, |page| match page {
                 Some(slim) => candidates.add(&place.kind, slim, ask),
                 None => candidates.reset(before),
@@ -44,11 +47,12 @@ pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, Di
             if let Err(error) = read.await {
                 // What was read of it stays out: half a list is no list.
                 candidates.reset(before);
+                last = None;
                 scan.troubles.push(format!("{} cannot be listed: {error}", kind.resource));
             }
         }
     }
-    let owners = look_for_owners(resources, &kinds, &candidates).await;
+    let owners = look_for_owners(resources, &kinds, &candidates, last.as_ref()).await;
     judge(&candidates, &owners, ask, now, &mut scan);
     Ok(scan)
 }
@@ -119,7 +123,12 @@ async fn pages<T: OfMetadata>(
 }
 
 /// Looks at all kinds that are named as owners, completely. Of what is there only what is named is kept.
-async fn look_for_owners(resources: &Resources, kinds: &Kinds, candidates: &Candidates) -> Owners {
+async fn look_for_owners(
+    resources: &Resources,
+    kinds: &Kinds,
+    candidates: &Candidates,
+    listed: Option<&ServedKind>,
+) -> Owners {
     let mut owners = Owners::default();
     let named = candidates.named();
     for name in &named.kinds {
@@ -130,6 +139,16 @@ async fn look_for_owners(resources: &Resources, kinds: &Kinds, candidates: &Cand
                 continue;
             }
         };
+        if listed.is_some_and(|listed| listed.resource == kind.resource) {
+            for (seen, _) in candidates.all().filter(|(_, of)| of.resource == kind.resource) {
+                if named.uids.contains(&*seen.uid) || named.names.contains(&*seen.name) {
+                    let (namespace, life) = (candidates.namespace(seen).to_owned(), (*seen.name).to_owned());
+                    owners.lives(&seen.uid, Whereabouts { kind: name.clone(), namespace, name: life });
+                }
+            }
+            owners.complete(name.clone(), kind.namespaced);
+            continue;
+        }
         let mut lives = Vec::new();
         let (place, all) = (Place::new(kind, None), ListAsk::default());
         let read = pages(resources, &place, &all, |page: Option<Identity>| match page {
