@@ -1,6 +1,8 @@
 //! A deployment before it happens: deletions first, with reason and order, then what is put, then one line to read out
 //! of habit.
 
+use std::collections::HashMap;
+
 use sexton_collector::modules::{
     Destruction, FieldChange, Kept, ModulePlan, PlannedPut, PutAction, Sweep, Victim,
 };
@@ -57,9 +59,11 @@ pub(crate) fn deaths(destruction: &Destruction, victims: &[Victim], names: &Name
         names,
     };
     let mut deaths = shown.death_plan().entries;
+    let reasons: HashMap<&str, &str> =
+        victims.iter().map(|victim| (victim.member.uid.as_str(), victim.reason.as_str())).collect();
     for death in &mut deaths {
-        if let Some(victim) = victims.iter().find(|victim| victim.member.uid == death.uid) {
-            death.reason = victim.reason.clone();
+        if let Some(reason) = reasons.get(death.uid.as_str()) {
+            death.reason = (*reason).to_owned();
         }
     }
     deaths
