@@ -83,13 +83,19 @@ pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
 
 /// A life lives on and loses references, as long as its owners are those by which that was decided.
 pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String>) -> Item {
+    // That they go without it is what they say now; somebody may delete them once more, in another way.
+    let as_seen = |uid: &String| {
+        let owner = snapshot.get(&Uid(uid.clone()))?;
+        Some((uid.clone(), snapshot.revision_of(owner).to_string()))
+    };
+    let unchanged = remove_owners.iter().filter_map(as_seen).collect();
     let action = Action::Patch {
         remove_finalizers: Vec::new(),
         add_finalizers: Vec::new(),
         remove_owners,
         annotations: BTreeMap::new(),
     };
-    Item { owners: Some(owner_uids(snapshot, life, false)), ..about(snapshot, life, action) }
+    Item { owners: Some(owner_uids(snapshot, life, false)), unchanged, ..about(snapshot, life, action) }
 }
 
 /// The DELETE of a life: marks it, or removes what nothing holds.
