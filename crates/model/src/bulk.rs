@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Status;
 use crate::raw::Raw;
+use crate::{Key, Status};
 
 /// More items would keep other writers waiting.
 pub const MAX_ITEMS: usize = 5_000;
@@ -135,6 +135,31 @@ impl Bulk {
 }
 
 impl Item {
+    /// A write about the life in a slot, on no condition but that it is this one.
+    pub fn new(key: Key, uid: impl Into<String>, action: Action) -> Item {
+        Item {
+            group: key.kind.group,
+            resource: key.kind.resource,
+            namespace: key.namespace,
+            name: key.name,
+            uid: uid.into(),
+            also: Vec::new(),
+            resource_version: None,
+            absent: Vec::new(),
+            unreferenced: false,
+            except: Vec::new(),
+            owners: None,
+            marked: Vec::new(),
+            unchanged: Vec::new(),
+            subscribers: None,
+            unprotected: false,
+            annotated: Annotations::new(),
+            unmarked: false,
+            action,
+            tombstone: None,
+        }
+    }
+
     /// How many lives it is about.
     pub fn count(&self) -> usize {
         1 + self.also.len()
@@ -192,6 +217,18 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         annotations: Annotations,
     },
+}
+
+impl Action {
+    /// Sets and removes annotations, and nothing else.
+    pub fn annotate(annotations: Annotations) -> Action {
+        Action::Patch {
+            remove_finalizers: Vec::new(),
+            add_finalizers: Vec::new(),
+            remove_owners: Vec::new(),
+            annotations,
+        }
+    }
 }
 
 /// The answer.

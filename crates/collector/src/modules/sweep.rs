@@ -9,8 +9,8 @@ use sexton_client::BulkError;
 use sexton_lifecycle::module::{Member, in_scope, renumber};
 use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item};
-use sexton_model::marks;
 use sexton_model::module::Scope;
+use sexton_model::{GroupResource, Key, marks};
 
 use super::look::Unlistable;
 use super::victims::{Kept, Victim, spared};
@@ -222,32 +222,13 @@ fn shared(
             continue;
         }
         places.insert(key, items.len());
-        items.push(Item {
-            group: member.group.clone(),
-            resource: member.resource.clone(),
+        let key = Key {
+            kind: GroupResource::new(member.group.as_str(), member.resource.as_str()),
             namespace: member.namespace.clone(),
             name: member.name.clone(),
-            uid: member.uid.clone(),
-            also: Vec::new(),
-            resource_version: None,
-            absent: Vec::new(),
-            unreferenced: false,
-            except: Vec::new(),
-            owners: None,
-            marked: Vec::new(),
-            unchanged: Vec::new(),
-            subscribers: None,
-            unprotected,
-            annotated: common.1,
-            unmarked: true,
-            action: Action::Patch {
-                remove_finalizers: Vec::new(),
-                add_finalizers: Vec::new(),
-                remove_owners: Vec::new(),
-                annotations: common.0,
-            },
-            tombstone: None,
-        });
+        };
+        let item = Item::new(key, member.uid.as_str(), Action::annotate(common.0));
+        items.push(Item { unprotected, annotated: common.1, unmarked: true, ..item });
     }
     items
 }

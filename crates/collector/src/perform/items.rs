@@ -42,28 +42,7 @@ impl Signature {
 }
 
 fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
-    let key = snapshot.key(life);
-    Item {
-        group: key.kind.group,
-        resource: key.kind.resource,
-        namespace: key.namespace,
-        name: key.name,
-        uid: snapshot.uid(life).0,
-        also: Vec::new(),
-        resource_version: None,
-        absent: Vec::new(),
-        unreferenced: false,
-        except: Vec::new(),
-        owners: None,
-        marked: Vec::new(),
-        unchanged: Vec::new(),
-        subscribers: None,
-        unprotected: false,
-        annotated: BTreeMap::new(),
-        unmarked: false,
-        action,
-        tombstone: None,
-    }
+    Item::new(snapshot.key(life), snapshot.uid(life).0, action)
 }
 
 /// The owners that a life names; or only those that it names rightly, as far as that is known. A reference that is not

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use sexton_client::Gateway;
 use sexton_client::resources::BulkError;
+use sexton_model::Key;
 use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::bulk::{Action, Bulk, Epoch, Item, ItemResult};
 use sexton_model::marks::{ACCUSED, DEPLOYMENT_ID};
@@ -130,30 +131,15 @@ fn is_accused(found: &Found) -> bool {
 }
 
 fn item(found: &Found, text: String) -> Item {
+    let (namespace, name) = (found.namespace.clone(), found.name.clone());
+    let key = Key { kind: found.kind.resource.clone(), namespace, name };
+    let action = Action::annotate([(ACCUSED.to_owned(), Some(text))].into());
     Item {
-        group: found.kind.resource.group.clone(),
-        resource: found.kind.resource.resource.clone(),
-        namespace: found.namespace.clone(),
-        name: found.name.clone(),
-        uid: found.uid.clone(),
-        also: Vec::new(),
-        resource_version: None,
         absent: found.owner_uids(),
-        unreferenced: false,
-        except: Vec::new(),
         owners: Some(found.owner_uids()),
-        marked: Vec::new(),
-        unchanged: Vec::new(),
-        subscribers: None,
         unprotected: true,
         annotated: [(DEPLOYMENT_ID.to_owned(), found.deployment.clone())].into(),
         unmarked: true,
-        action: Action::Patch {
-            remove_finalizers: Vec::new(),
-            add_finalizers: Vec::new(),
-            remove_owners: Vec::new(),
-            annotations: [(ACCUSED.to_owned(), Some(text))].into(),
-        },
-        tombstone: None,
+        ..Item::new(key, found.uid.as_str(), action)
     }
 }

@@ -12,7 +12,7 @@ use sexton_model::bulk::{Action, Bulk, Epoch, Item};
 use sexton_model::marks::{LEFTOVERS, LEFTOVERS_GONE};
 use sexton_model::rule::KindName;
 use sexton_model::text::cut;
-use sexton_model::time;
+use sexton_model::{Key, time};
 
 use super::found::{Found, Scan};
 
@@ -109,32 +109,13 @@ impl Teller<'_> {
         if owner.pointer("/metadata/annotations").and_then(|all| all.get(LEFTOVERS)) == Some(&json!(word)) {
             return Ok(());
         }
-        let item = Item {
-            group: kind.resource.group.clone(),
-            resource: kind.resource.resource.clone(),
+        let key = Key {
+            kind: kind.resource.clone(),
             namespace: text(owner, "/metadata/namespace").to_owned(),
             name: text(owner, "/metadata/name").to_owned(),
-            uid: text(owner, "/metadata/uid").to_owned(),
-            also: Vec::new(),
-            resource_version: None,
-            absent: Vec::new(),
-            unreferenced: false,
-            except: Vec::new(),
-            owners: None,
-            marked: Vec::new(),
-            unchanged: Vec::new(),
-            subscribers: None,
-            unprotected: false,
-            annotated: BTreeMap::new(),
-            unmarked: true,
-            action: Action::Patch {
-                remove_finalizers: Vec::new(),
-                add_finalizers: Vec::new(),
-                remove_owners: Vec::new(),
-                annotations: [(LEFTOVERS.to_owned(), Some(word.to_owned()))].into(),
-            },
-            tombstone: None,
         };
+        let action = Action::annotate([(LEFTOVERS.to_owned(), Some(word.to_owned()))].into());
+        let item = Item { unmarked: true, ..Item::new(key, text(owner, "/metadata/uid"), action) };
         let bulk = Bulk { epoch: self.epoch.cloned(), items: vec![item] };
         let done = self.gateway.bulk(&bulk).await.map_err(|error| CallError::Strange(error.to_string()))?;
         let refused = done.items.into_iter().find(|result| result.code >= 400 && result.code != 404);
