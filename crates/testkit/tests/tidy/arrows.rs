@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sexton-client", &["sexton-model"]),
     ("sexton-lifecycle", &["sexton-model"]),
     ("sexton-collector", &["sexton-model", "sexton-client", "sexton-lifecycle"]),
+    ("sexton-runtime", &["sexton-model", "sexton-client", "sexton-lifecycle", "sexton-collector"]),
     (
         "sexton-cli",
         &[
@@ -24,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "sexton-client",
             "sexton-lifecycle",
             "sexton-collector",
+            "sexton-runtime",
         ],
     ),
     (
@@ -35,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "sexton-client",
             "sexton-lifecycle",
             "sexton-collector",
+            "sexton-runtime",
         ],
     ),
     // Measures any server alike, so it may know nothing of ours.
