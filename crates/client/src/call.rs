@@ -2,6 +2,7 @@
 //!
 //! It must not know kinds or verbs.
 
+use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
@@ -148,6 +149,16 @@ impl Call {
         self,
         client: &kube::Client,
     ) -> Result<(u16, Vec<String>, T), CallError> {
+        let (code, warnings, bytes) = self.send_for_bytes(client).await?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| CallError::Strange(error.to_string()))?;
+        Ok((code, warnings, value))
+    }
+
+    /// Sends it and gives the whole answer as it is written.
+    ///
+    /// # Errors
+    /// See [`CallError`]; every code from 400 on is a refusal.
+    pub async fn send_for_bytes(self, client: &kube::Client) -> Result<(u16, Vec<String>, Bytes), CallError> {
         let request = self.request()?;
         tracing::debug!(method = %request.method(), uri = %request.uri(), "request");
         let answer = client.send(request).await.map_err(unreachable)?;
@@ -157,8 +168,7 @@ impl Call {
         if code >= 400 {
             return Err(CallError::Refused(Box::new(status(code, &bytes))));
         }
-        let value = serde_json::from_slice(&bytes).map_err(|error| CallError::Strange(error.to_string()))?;
-        Ok((code, warnings, value))
+        Ok((code, warnings, bytes))
     }
 
     /// Sends it and reads the answer line by line as it comes.

@@ -1,4 +1,4 @@
-//! Many deletions and patches in one commit, each with the evidence on which it rests. The wire form of the bulk verb.
+//! Many deletions, patches and puts in one commit, each with the evidence on which it rests. The wire form of the bulk verb.
 //!
 //! It must not know why anything is deleted: conditions are about lives and references, nothing else.
 
@@ -114,11 +114,13 @@ impl Bulk {
         }
         let mut slots = HashSet::with_capacity(count);
         for (at, item) in self.items.iter().enumerate() {
-            let of_one =
-                item.resource_version.is_some() || item.tombstone.is_some() || item.subscribers.is_some();
+            let of_one = item.resource_version.is_some()
+                || item.tombstone.is_some()
+                || item.subscribers.is_some()
+                || matches!(item.action, Action::Put { .. });
             if !item.also.is_empty() && of_one {
                 return Err(format!(
-                    "items[{at}]: resourceVersion, subscribers and tombstone are about one life only"
+                    "items[{at}]: resourceVersion, subscribers, tombstone and put are about one life only"
                 ));
             }
             for (name, uid) in item.lives() {
@@ -217,6 +219,13 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         annotations: Annotations,
     },
+    /// Stores a whole object: a new life under the uid of the item, or another version of the life that has it.
+    Put {
+        /// The object.
+        object: Raw,
+        /// Who manages its fields.
+        field_manager: String,
+    },
 }
 
 impl Action {
@@ -267,6 +276,8 @@ pub enum Outcome {
     Removed,
     /// It is marked as deleted, and held.
     Marked,
+    /// It is new.
+    Created,
     /// It was changed.
     Patched,
     /// It already was as asked for.

@@ -1,17 +1,15 @@
-//! Reading metadata page by page, and of it only what references and marks are about: there may be a million of them.
+//! A page of metadata, and of it only what references and marks are about: there may be a million of them.
 //!
 //! It must not know what they are read for.
 
 use std::collections::BTreeMap;
 
-use http::Method;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use sexton_model::feed::OwnerReference;
 
-use super::metadata::ACCEPT;
-use super::{ListAsk, ListError, Place, Resources};
-use crate::call::{Call, CallError};
+use crate::call::CallError;
 
 /// What is read of an object. Servers of other makes write `null` where there is nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -24,6 +22,8 @@ pub struct Slim {
     pub namespace: String,
     /// The life.
     pub uid: String,
+    /// Its last change.
+    pub resource_version: String,
     /// RFC 3339.
     pub creation_timestamp: Option<String>,
     /// RFC 3339; set once marked.
@@ -37,6 +37,16 @@ pub struct Slim {
     /// The owners.
     #[serde(deserialize_with = "references")]
     pub owner_references: Vec<OwnerReference>,
+}
+
+impl Slim {
+    /// That of a whole object.
+    ///
+    /// # Errors
+    /// The object is not what the API promises.
+    pub fn of(object: &Value) -> Result<Slim, CallError> {
+        Slim::deserialize(&object["metadata"]).map_err(|error| CallError::Strange(error.to_string()))
+    }
 }
 
 /// What is read of an object of which only the identity matters.
@@ -72,11 +82,11 @@ impl OfMetadata for Identity {
 
 /// A page of a list.
 #[derive(Debug, Clone, Default)]
-pub struct SlimPage<T> {
+pub(super) struct SlimPage<T> {
     /// The objects.
-    pub found: Vec<T>,
+    pub(super) found: Vec<T>,
     /// Where the next page begins; empty if this was the last one.
-    pub next: String,
+    pub(super) next: String,
 }
 
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
@@ -131,36 +141,31 @@ struct One<T> {
     metadata: T,
 }
 
-impl Resources {
-    /// One page of a list: from its beginning, or from where another one ended.
-    ///
-    /// # Errors
-    /// See [`ListError`]: if the list expired, it begins anew, with pages as large as it is.
-    pub async fn slim_page<T: OfMetadata>(
-        &self,
-        place: &Place,
-        ask: &ListAsk,
-        limit: Option<usize>,
-        from: &str,
-    ) -> Result<SlimPage<T>, ListError> {
-        let limit = limit.map(|limit| limit.to_string()).unwrap_or_default();
-        let call = Call::new(Method::GET, place.path())
-            .with("labelSelector", &ask.labels)
-            .with("fieldSelector", &ask.fields)
-            .with("limit", &limit)
-            .with("continue", from)
-            .accept(ACCEPT);
-        let (_, _, whole): (_, _, Whole<T>) = call.send_for(self.client()).await?;
+impl<T: OfMetadata> SlimPage<T> {
+    /// Reads the answer to the request for a page that begins at `from`.
+    pub(super) fn read(answer: &[u8], from: &str) -> Result<SlimPage<T>, CallError> {
+        let whole: Whole<T> =
+            serde_json::from_slice(answer).map_err(|error| CallError::Strange(error.to_string()))?;
         let next = whole.metadata.next;
         if !next.is_empty() && next == from {
-            return Err(CallError::Strange("the list does not go on".into()).into());
+            return Err(CallError::Strange("the list does not go on".into()));
         }
         let found: Vec<T> = whole.items.unwrap_or_default().into_iter().map(|one| one.metadata).collect();
         if !found.iter().all(T::is_whole) {
-            return Err(CallError::Strange("the list has an object without name and uid".into()).into());
+            return Err(CallError::Strange("the list has an object without name and uid".into()));
         }
         Ok(SlimPage { found, next })
     }
+}
+
+/// Where the next page begins, read without reading the objects: what says so usually stands before them. `None`: it
+/// does not, or this is no list.
+pub(super) fn next_page(answer: &[u8]) -> Option<String> {
+    const HEAD: usize = 8 << 10;
+    let head = answer[..answer.len().min(HEAD)].utf8_chunks().next()?.valid();
+    let before = head.split_once(r#""items":["#)?.0;
+    let whole: Whole<Identity> = serde_json::from_str(&format!(r#"{before}"items":null}}"#)).ok()?;
+    Some(whole.metadata.next)
 }
 
 #[cfg(test)]
@@ -175,5 +180,18 @@ mod tests {
         let found = &whole.items.unwrap()[0].metadata;
         assert_eq!((found.labels.len(), found.owner_references[0].uid.as_str()), (0, "p"));
         assert!(serde_json::from_str::<Whole<Slim>>(r#"{"items":null}"#).unwrap().items.is_none());
+    }
+
+    #[test]
+    fn the_next_page_is_known_before_the_objects_are_read() {
+        let ahead = |text: &str| next_page(text.as_bytes());
+        assert_eq!(ahead(r#"{"metadata":{"continue":"abc"},"items":[{"meta"#).as_deref(), Some("abc"));
+        assert_eq!(ahead(r#"{"metadata":{"continue":null},"items":[]}"#).as_deref(), Some(""));
+        // Whoever writes it behind the objects is read completely first.
+        assert_eq!(ahead(r#"{"items":[],"metadata":{"continue":"abc"}}"#), None);
+        let odd = r#"{"metadata":{"continue":"\"items\":[x"},"items":[]}"#;
+        assert_eq!(ahead(odd).as_deref(), Some(r#""items":[x"#));
+        assert_eq!(ahead(r#"{"kind":"Status"}"#), None);
+        assert_eq!(ahead("nonsense"), None);
     }
 }

@@ -12,8 +12,9 @@ use super::look::Unlistable;
 use super::plan::PlanError;
 use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
-use super::victims::{Destruction, Kept, Victim, divide, foresee};
+use super::victims::{Destruction, Kept, Victim, divide, foresee_in};
 use super::{Event, Modules, Tell};
+use crate::preview::World;
 
 /// What the end of a module would come to.
 #[derive(Debug)]
@@ -77,7 +78,9 @@ impl Modules {
     pub async fn plan_destroy(&self, name: &str) -> Result<DestroyPlan, PlanError> {
         manager_name(name).map_err(|why| PlanError::Name { name: name.to_owned(), why })?;
         let record = self.records().find(name).await?;
-        let looked = self.look_at(name).await;
+        // Two looks at a whole world, which take the longest of all this: at the same time.
+        let everything = World::look(&*self.tools.gateway, &self.tools.resources);
+        let (looked, world) = futures::join!(self.look_at(name), everything);
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
         // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
@@ -92,7 +95,10 @@ impl Modules {
         }
         let outside = "it is not in the module's scope, and was never put by it".to_owned();
         kept.extend(others.into_iter().map(|member| Kept { member, why: outside.clone() }));
-        let destruction = foresee(&self.tools, &victims).await?;
+        let destruction = match victims.is_empty() {
+            true => None,
+            false => Some(foresee_in(world.map_err(PlanError::from)?, &victims)?),
+        };
         Ok(DestroyPlan {
             module: name.to_owned(),
             digest: digest_of_victims(&victims, destruction.as_ref()),

@@ -2,13 +2,13 @@
 //!
 //! Nothing may be concluded from what was not seen: whoever is not provably absent may be there.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt};
 use serde_json::Value;
-use sexton_client::resources::{ListAsk, ListError, Listed, text};
+use sexton_client::resources::{ListAsk, Slim};
 use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::module::Member;
 use sexton_model::marks;
@@ -71,25 +71,18 @@ pub(super) async fn look(
     }
     let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
     let mut uids = BTreeSet::new();
-    while let Some((kind, whole, listed)) = lists.next().await {
+    while let Some((kind, listed)) = lists.next().await {
         let found = match listed {
-            Ok(listed) if !listed.more => listed.found,
-            Ok(_) => {
-                let why = "the server did not list all of them".to_owned();
-                looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
-                continue;
-            }
-            Err(error) => {
-                let why = error.to_string();
+            Ok(found) => found,
+            Err(why) => {
                 looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
                 continue;
             }
         };
-        for object in found {
-            let member = member(kind, &object);
+        for (member, object) in found {
             // Some kinds are served in two groups: it is one life all the same.
             if uids.insert(member.uid.clone()) {
-                if whole {
+                if let Some(object) = object {
                     looked.objects.insert(slot_of(&member), object);
                 }
                 looked.members.push(member);
@@ -119,43 +112,61 @@ impl Modules {
     }
 }
 
+/// The members of one kind, with their documents if they are wanted; or why they cannot be known.
 async fn list<'a>(
     resources: &Resources,
     kind: &'a ServedKind,
     ask: &ListAsk,
     whole: bool,
-) -> (&'a ServedKind, bool, Result<Listed<Vec<Value>>, ListError>) {
+) -> (&'a ServedKind, Result<Vec<(Member, Option<Value>)>, String>) {
     let place = Place::new(kind, None);
     let listed = match whole {
-        true => resources.list(&place, ask).await,
-        false => resources.list_metadata(&place, ask).await,
+        true => list_whole(resources, &place, ask).await,
+        false => {
+            let mut found = Vec::new();
+            let read = resources.each_slim(&place, ask, |slim| match slim {
+                Some(slim) => found.push((member(kind, slim), None)),
+                None => found.clear(),
+            });
+            read.await.map(|()| found).map_err(|error| error.to_string())
+        }
     };
-    (kind, whole, listed)
+    (kind, listed)
+}
+
+async fn list_whole(
+    resources: &Resources,
+    place: &Place,
+    ask: &ListAsk,
+) -> Result<Vec<(Member, Option<Value>)>, String> {
+    let listed = resources.list(place, ask).await.map_err(|error| error.to_string())?;
+    if listed.more {
+        return Err("the server did not list all of them".to_owned());
+    }
+    let understood = |object: Value| {
+        let slim = Slim::of(&object).map_err(|error| error.to_string())?;
+        Ok((member(&place.kind, slim), Some(object)))
+    };
+    listed.found.into_iter().map(understood).collect()
 }
 
 /// What matters of an object.
-pub(super) fn member(kind: &ServedKind, object: &Value) -> Member {
-    let owned = |pointer: &str| text(object, pointer).to_owned();
-    let map = |pointer: &str| -> BTreeMap<String, String> {
-        let map = object.pointer(pointer).and_then(Value::as_object);
-        let entries = map.into_iter().flatten();
-        entries.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
-    };
-    let annotations = map("/metadata/annotations");
-    let protect = annotations.get(marks::PROTECT).filter(|value| !value.is_empty() && *value != "false");
+pub(super) fn member(kind: &ServedKind, mut slim: Slim) -> Member {
+    let protect =
+        slim.annotations.remove(marks::PROTECT).filter(|value| !value.is_empty() && *value != "false");
     Member {
         group: kind.resource.group.clone(),
         resource: kind.resource.resource.clone(),
         api_version: kind.api_version(),
         kind: kind.kind.clone(),
-        namespace: owned("/metadata/namespace"),
-        name: owned("/metadata/name"),
-        uid: owned("/metadata/uid"),
-        version: owned("/metadata/resourceVersion"),
-        labels: map("/metadata/labels"),
-        deployment: annotations.get(marks::DEPLOYMENT_ID).cloned(),
-        order: annotations.get(marks::DEPENDENCY_ORDER).and_then(|order| order.parse().ok()),
-        protect: protect.cloned(),
-        terminating: object.pointer("/metadata/deletionTimestamp").is_some(),
+        namespace: slim.namespace,
+        name: slim.name,
+        uid: slim.uid,
+        version: slim.resource_version,
+        labels: slim.labels,
+        deployment: slim.annotations.remove(marks::DEPLOYMENT_ID),
+        order: slim.annotations.get(marks::DEPENDENCY_ORDER).and_then(|order| order.parse().ok()),
+        protect,
+        terminating: slim.deletion_timestamp.is_some(),
     }
 }

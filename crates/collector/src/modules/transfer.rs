@@ -5,7 +5,7 @@
 //! former module lets go of the fields that it had put.
 
 use serde_json::{Value, json};
-use sexton_client::resources::{PutAsk, PutError, text};
+use sexton_client::resources::{PutAsk, PutError, Slim, text};
 use sexton_client::{CallError, Place};
 use sexton_model::marks;
 use sexton_model::module::manager_name;
@@ -92,7 +92,7 @@ impl Modules {
     pub async fn transfer(&self, ask: &Transfer) -> Result<Transferred, TransferError> {
         manager_name(&ask.to).map_err(|why| TransferError::Name { name: ask.to.clone(), why })?;
         let live = self.tools.resources.find(&ask.place, &ask.name).await?.ok_or(TransferError::Missing)?;
-        let now = member(&ask.place.kind, &live);
+        let now = member(&ask.place.kind, Slim::of(&live)?);
         let from = now.labels.get(marks::MANAGER).cloned();
         if now.terminating {
             return Err(TransferError::Terminating);

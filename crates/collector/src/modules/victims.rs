@@ -90,12 +90,16 @@ pub(super) async fn foresee(tools: &Tools, victims: &[Victim]) -> Result<Option<
     if victims.is_empty() {
         return Ok(None);
     }
-    let world = World::look(&*tools.gateway, &tools.resources).await?;
+    foresee_in(World::look(&*tools.gateway, &tools.resources).await?, victims).map(Some)
+}
+
+/// What becomes of a world if they are accused.
+pub(super) fn foresee_in(world: World, victims: &[Victim]) -> Result<Destruction, PreviewError> {
     let lives = victims.iter().filter_map(|victim| world.life(&victim.member.uid));
     let asked: Vec<Hypothetical> =
         lives.map(|life| Hypothetical { life, policy: Policy::Background }).collect();
     let (judgement, plan) = world.if_deleted(&asked, &Rules::default())?;
-    Ok(Some(Destruction { world, judgement, plan }))
+    Ok(Destruction { world, judgement, plan })
 }
 
 /// Why a sweep is held, if it would destroy too much.

@@ -4,7 +4,7 @@
 //! It writes nothing.
 
 use sexton_client::kinds::DiscoverError;
-use sexton_client::resources::{Identity, ListAsk, ListError, OfMetadata};
+use sexton_client::resources::{Identity, ListAsk};
 use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::rules::{
     Candidate, Owners, Verdict, Whereabouts, evidence, judge_leftover, judge_orphan, leftover_evidence,
@@ -13,9 +13,6 @@ use sexton_model::rule::{KindName, Targets};
 
 use super::candidates::{Candidates, Seen};
 use super::found::{Ask, Found, Scan};
-
-/// Objects in one request: few requests, and none that keeps the server busy for long.
-const PAGE: usize = 2_000;
 
 /// Looks once.
 ///
@@ -40,7 +37,7 @@ pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, Di
             let listed = ListAsk { labels: ask.labels(), ..ListAsk::default() };
             let before = candidates.mark();
             last = (whose.is_empty() && listed.labels.is_empty()).then(|| kind.clone());
-            let read = pages(resources, &place, &listed, |page| match page {
+            let read = resources.each_slim(&place, &listed, |page| match page {
                 Some(slim) => candidates.add(&place.kind, slim, ask),
                 None => candidates.reset(before),
             });
@@ -95,33 +92,6 @@ fn served<'k>(kinds: &'k Kinds, name: &KindName) -> Result<&'k ServedKind, Strin
     }
 }
 
-/// All pages of a list, of one moment. `None` means that it begins anew.
-async fn pages<T: OfMetadata>(
-    resources: &Resources,
-    place: &Place,
-    ask: &ListAsk,
-    mut each: impl FnMut(Option<T>),
-) -> Result<(), ListError> {
-    let (mut limit, mut from) = (Some(PAGE), String::new());
-    loop {
-        match resources.slim_page(place, ask, limit, &from).await {
-            Ok(page) => {
-                page.found.into_iter().for_each(|slim| each(Some(slim)));
-                if page.next.is_empty() {
-                    return Ok(());
-                }
-                from = page.next;
-            }
-            // So long a list that its beginning is forgotten while it is read: once more, in one piece.
-            Err(ListError::Expired(_)) if limit.is_some() => {
-                each(None);
-                (limit, from) = (None, String::new());
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
 /// Looks at all kinds that are named as owners, completely. Of what is there only what is named is kept.
 async fn look_for_owners(
     resources: &Resources,
@@ -151,7 +121,7 @@ async fn look_for_owners(
         }
         let mut lives = Vec::new();
         let (place, all) = (Place::new(kind, None), ListAsk::default());
-        let read = pages(resources, &place, &all, |page: Option<Identity>| match page {
+        let read = resources.each_slim(&place, &all, |page: Option<Identity>| match page {
             Some(slim) if named.uids.contains(&*slim.uid) || named.names.contains(&*slim.name) => {
                 lives.push((slim.uid, slim.namespace, slim.name));
             }

@@ -187,6 +187,10 @@ impl Performer<'_> {
                 self.delete(item, kind, policy.as_deref(), (annotations, *hold)).await
             }
             Action::Patch { .. } => self.patch(item, kind).await,
+            Action::Put { .. } => {
+                let message = "this server cannot store objects under uids of their writer; Sexton's own can";
+                Err(Status::bad_request(message).into())
+            }
         }
     }
 

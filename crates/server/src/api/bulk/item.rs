@@ -55,6 +55,8 @@ pub(super) enum Condition {
     NoContents,
     /// The name of the tombstone is free.
     TombstoneFree,
+    /// No life has the uid of a new one.
+    UidFree,
 }
 
 /// What a guard stands for.
@@ -66,6 +68,20 @@ pub(super) enum Rests {
 }
 
 impl Decided {
+    /// An item that rests on the moment so far, and does nothing yet.
+    pub(super) fn new(target: Target, guards: Vec<Guard>, outcome: Outcome, revision: Revision) -> Decided {
+        Decided {
+            moment: guards.len(),
+            guards,
+            ops: Vec::with_capacity(1),
+            outcome,
+            revision,
+            writes: false,
+            conditions: Vec::new(),
+            target,
+        }
+    }
+
     /// What the guard of this number stands for.
     pub(super) fn rests_on(&self, guard: usize) -> Rests {
         let condition = guard.checked_sub(self.moment).and_then(|at| self.conditions.get(at));
@@ -81,7 +97,7 @@ impl Decided {
         self.ops.iter().map(bytes).sum()
     }
 
-    fn add(&mut self, condition: Condition, guard: Guard) {
+    pub(super) fn add(&mut self, condition: Condition, guard: Guard) {
         self.guards.push(guard);
         self.conditions.push(condition);
     }
@@ -101,6 +117,9 @@ impl Api {
     /// Decides about a life on what is stored now.
     pub(super) async fn decide_item(&self, asked: Asked<'_>, turn: &Turn) -> Result<Decided> {
         let target = self.target_of(asked)?;
+        if let Action::Put { object, field_manager } = &asked.item.action {
+            return self.decide_put(asked, turn, target, object.text(), field_manager).await;
+        }
         let current = self.find(&target, asked.name).await?;
         check_life(&target, asked, &current)?;
         let (guards, write, outcome) = match &asked.item.action {
@@ -117,12 +136,14 @@ impl Api {
                 let (write, outcome) = patch.decide(&target, &current)?;
                 (vec![current.unchanged()], write, outcome)
             }
+            // Decided above: it needs nothing that is there.
+            Action::Put { .. } => (vec![current.unchanged()], Write::Nothing, Outcome::Unchanged),
         };
         self.completed(asked, turn, target, &current, guards, (write, outcome)).await
     }
 
     /// Adds whose turn it is, the conditions, and what is left behind.
-    async fn completed(
+    pub(super) async fn completed(
         &self,
         asked: Asked<'_>,
         turn: &Turn,
@@ -133,16 +154,8 @@ impl Api {
     ) -> Result<Decided> {
         let item = asked.item;
         guards.extend(turn.guard());
-        let mut decided = Decided {
-            moment: guards.len(),
-            guards,
-            ops: Vec::with_capacity(1),
-            outcome,
-            revision: current.revision,
-            writes: !matches!(write, Write::Nothing),
-            conditions: Vec::new(),
-            target,
-        };
+        let mut decided = Decided::new(target, guards, outcome, current.revision);
+        decided.writes = !matches!(write, Write::Nothing);
         for uid in &item.absent {
             decided.add(Condition::Absent, Guard::Unused { term: Term::uid(uid) });
         }
@@ -205,7 +218,11 @@ impl Api {
 }
 
 /// Whether this is what the caller means.
-fn check_life(target: &Target, Asked { item, name, uid }: Asked<'_>, current: &Object) -> Result<()> {
+pub(super) fn check_life(
+    target: &Target,
+    Asked { item, name, uid }: Asked<'_>,
+    current: &Object,
+) -> Result<()> {
     let facts = current.facts()?;
     if facts.uid != uid {
         // That life is gone; whoever has its name now is none of the caller's business.

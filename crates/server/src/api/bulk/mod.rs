@@ -1,4 +1,4 @@
-//! Many deletions and patches in one request, each with the evidence on which it rests.
+//! Many deletions, patches and puts in one request, each with the evidence on which it rests.
 //!
 //! Items are decided one by one on what is stored now, and committed by the hundreds, in order: the conditions of each
 //! are checked in the committing transaction, after what those before it wrote. Whoever lost a race decides again. It must
@@ -7,6 +7,7 @@
 mod epoch;
 mod item;
 mod patch;
+mod put;
 mod refusal;
 mod tombstone;
 

@@ -33,6 +33,7 @@ impl Api {
                 "what it contains or is about",
             )
             .because(reason::STILL_REFERENCED, "it is not empty", ""),
+            Condition::UidFree => Status::conflict(kind, asked.name, "another object has that uid"),
             Condition::TombstoneFree => {
                 Status::conflict(kind, asked.name, "the name of its tombstone is taken")
             }
