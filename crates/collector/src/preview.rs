@@ -105,6 +105,9 @@ impl World {
                 cut(words.lines().next().unwrap_or_default(), SHOWN)
             }
             sexton_model::class::Run::Http { url } => url.clone(),
+            sexton_model::class::Run::Lua { .. } => {
+                format!("destroy of {}, in its program", snapshot.kind(life))
+            }
         })
     }
 

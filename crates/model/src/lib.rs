@@ -9,6 +9,7 @@ pub mod class;
 pub mod collection;
 pub mod delete_options;
 pub mod document;
+pub mod environment;
 pub mod feed;
 pub mod fields;
 pub mod hook;

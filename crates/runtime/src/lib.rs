@@ -7,4 +7,5 @@
 pub mod gc;
 pub mod lua;
 pub mod model;
+pub mod stored;
 pub mod world;

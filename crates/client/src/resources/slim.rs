@@ -128,6 +128,12 @@ struct Whole<T> {
     items: Option<Vec<One<T>>>,
 }
 
+/// What stands before the objects. Without the metadata nothing is known: it may stand behind them.
+#[derive(Deserialize)]
+struct Head {
+    metadata: ListMetadata,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ListMetadata {
@@ -164,8 +170,8 @@ pub(super) fn next_page(answer: &[u8]) -> Option<String> {
     const HEAD: usize = 8 << 10;
     let head = answer[..answer.len().min(HEAD)].utf8_chunks().next()?.valid();
     let before = head.split_once(r#""items":["#)?.0;
-    let whole: Whole<Identity> = serde_json::from_str(&format!(r#"{before}"items":null}}"#)).ok()?;
-    Some(whole.metadata.next)
+    let head: Head = serde_json::from_str(&format!(r#"{before}"items":null}}"#)).ok()?;
+    Some(head.metadata.next)
 }
 
 #[cfg(test)]

@@ -56,6 +56,9 @@ pub enum HookError {
     /// The call cannot be written down.
     #[error("the call cannot be written down")]
     Unsayable(#[source] serde_json::Error),
+    /// A script could not be called, or what it changed could not be written.
+    #[error("{0}")]
+    Script(String),
     /// The address cannot be used.
     #[error("{url:?} cannot be called")]
     BadUrl {

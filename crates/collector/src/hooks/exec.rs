@@ -59,13 +59,34 @@ impl Program<'_> {
     }
 }
 
-/// Runs it to its end, or to the deadline.
+/// What a program said, and how it ended.
+pub(super) enum Said {
+    /// It ended well, with this on its standard output.
+    Well(Vec<u8>),
+    /// It did not; how, and its last words.
+    Badly(String),
+}
+
+/// Runs it to its end, or to the deadline, and reads its verdict.
 pub(super) async fn run(
     program: &Program<'_>,
     document: Vec<u8>,
     deadline: Duration,
     max_output: usize,
 ) -> Result<Verdict, HookError> {
+    match say(program, document, deadline, max_output).await? {
+        Said::Well(said) => Ok(Verdict::parse(&String::from_utf8_lossy(&said))?),
+        Said::Badly(reason) => Ok(Verdict::failed(&reason)),
+    }
+}
+
+/// Runs it to its end, or to the deadline.
+pub(super) async fn say(
+    program: &Program<'_>,
+    document: Vec<u8>,
+    deadline: Duration,
+    max_output: usize,
+) -> Result<Said, HookError> {
     let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
     let call = complete(&document).map_err(failed)?;
     let mut group = Group::start(program.command(), call).map_err(failed)?;
@@ -79,7 +100,7 @@ pub(super) async fn run(
     result
 }
 
-async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> Result<Verdict, HookError> {
+async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> Result<Said, HookError> {
     let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
     let pipes = group.pipes().await.map_err(failed)?;
     let stdout = ChildStdout::from_std(pipes.stdout).map_err(HookError::Lost)?;
@@ -108,9 +129,9 @@ async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> 
         }
     };
     if status.success() {
-        return Ok(Verdict::parse(&String::from_utf8_lossy(&said))?);
+        return Ok(Said::Well(said));
     }
-    Ok(Verdict::failed(&reason(status, &mut complaint)))
+    Ok(Said::Badly(reason(status, &mut complaint)))
 }
 
 /// The call as a file that nobody else can find, to be read from its beginning.

@@ -8,9 +8,11 @@ mod exec;
 mod group;
 mod http;
 mod output;
+mod script;
 mod tls;
 
 pub use error::HookError;
+pub use script::{Scripts, place_of};
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -31,6 +33,7 @@ pub const DEFAULT_PARALLEL: usize = 64;
 pub struct Hooks {
     slots: Arc<Semaphore>,
     tls: Tls,
+    scripts: Option<Scripts>,
 }
 
 impl Default for Hooks {
@@ -42,7 +45,11 @@ impl Default for Hooks {
 impl Hooks {
     /// The usual number of calls at a time, and the certificate authorities of this machine.
     pub fn new() -> Hooks {
-        Hooks { slots: Arc::new(Semaphore::new(DEFAULT_PARALLEL)), tls: Tls::of_this_machine() }
+        Hooks {
+            slots: Arc::new(Semaphore::new(DEFAULT_PARALLEL)),
+            tls: Tls::of_this_machine(),
+            scripts: None,
+        }
     }
 
     /// Makes at most so many calls at the same time; at least one.
@@ -56,6 +63,13 @@ impl Hooks {
     #[must_use]
     pub fn trusting(mut self, roots: RootCertStore) -> Hooks {
         self.tls = Tls::trusting(roots);
+        self
+    }
+
+    /// Runs methods that are written in a script, too.
+    #[must_use]
+    pub fn with_scripts(mut self, scripts: Scripts) -> Hooks {
+        self.scripts = Some(scripts);
         self
     }
 
@@ -89,6 +103,10 @@ impl Hooks {
                 let timed = tokio::time::timeout(budget, answer).await;
                 timed.unwrap_or(Err(HookError::Deadline { after: budget }))
             }
+            Run::Lua { source } => match &self.scripts {
+                Some(scripts) => scripts.call(source.as_deref(), method, call, budget).await,
+                None => Err(HookError::Script("nobody runs scripts here".into())),
+            },
         };
         match &result {
             Ok(verdict) => {

@@ -1,4 +1,5 @@
-//! One deployment of a module at a time: a lease that is renewed while somebody works, and expires when nobody does.
+//! One at a time works on a module, or an environment: a lease that is renewed while somebody works, and expires when
+//! nobody does.
 //!
 //! Whoever was paused and has lost it cannot seal, because the record has changed, and cannot accuse, because that
 //! is written under the epoch of the lease. It must not know what is done under the lease.
@@ -24,7 +25,7 @@ const DURATION: i64 = 30;
 /// How often somebody who works says so: two of these may get lost.
 const RENEWAL: Duration = Duration::from_secs(10);
 
-/// Who holds the lease of a module.
+/// Who holds a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseView {
     /// Who.
@@ -42,44 +43,44 @@ pub struct LeaseView {
 /// Why the lease is not ours.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseError {
-    /// Somebody else works on the module.
-    #[error("{} is working on the module {module} since {}", .view.holder, .view.since)]
+    /// Somebody else works on it.
+    #[error("{} is working on {subject} since {}", .view.holder, .view.since)]
     Held {
-        /// Which module.
-        module: String,
+        /// Of what: `the module shop`.
+        subject: String,
         /// Who.
         view: Box<LeaseView>,
     },
     /// It was ours, and is not any more.
-    #[error("the lease of the module {module} was lost to somebody else")]
+    #[error("the lease of {subject} was lost to somebody else")]
     Lost {
-        /// Which module.
-        module: String,
+        /// Of what: `the module shop`.
+        subject: String,
     },
     /// The server cannot be asked.
-    #[error("the lease of the module {module} cannot be taken")]
+    #[error("the lease of {subject} cannot be taken")]
     Call {
-        /// Which module.
-        module: String,
+        /// Of what: `the module shop`.
+        subject: String,
         /// Why.
         #[source]
         source: CallError,
     },
 }
 
-/// The lease of one module.
+/// The lease of one module, or of one environment.
 #[derive(Debug, Clone)]
-pub(super) struct ModuleLease {
+pub struct WorkLease {
     tools: Tools,
-    module: String,
+    subject: String,
     name: String,
     place: Place,
 }
 
 /// A lease that is ours, and is kept so as long as this exists. Dropped, it is left to expire, as by a crash.
 #[derive(Debug)]
-pub(super) struct Locked {
-    lease: ModuleLease,
+pub struct Locked {
+    lease: WorkLease,
     epoch: Epoch,
     lost: watch::Receiver<bool>,
     work: JoinHandle<()>,
@@ -91,25 +92,26 @@ impl Drop for Locked {
     }
 }
 
-impl ModuleLease {
-    pub(super) fn new(tools: &Tools, module: &str) -> ModuleLease {
+impl WorkLease {
+    /// That of a module.
+    pub(super) fn of_module(tools: &Tools, module: &str) -> WorkLease {
+        WorkLease::new(tools, format!("the module {module}"), format!("{PREFIX}{module}"))
+    }
+
+    /// That of something else, under a name of its own.
+    pub fn new(tools: &Tools, subject: String, name: String) -> WorkLease {
         let kind = ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true);
-        ModuleLease {
-            tools: tools.clone(),
-            module: module.to_owned(),
-            name: format!("{PREFIX}{module}"),
-            place: Place::new(&kind, Some(NAMESPACE)),
-        }
+        WorkLease { tools: tools.clone(), subject, name, place: Place::new(&kind, Some(NAMESPACE)) }
     }
 
     /// Who holds it, if somebody does.
-    pub(super) async fn holder(&self) -> Result<Option<LeaseView>, LeaseError> {
+    pub async fn holder(&self) -> Result<Option<LeaseView>, LeaseError> {
         let lease = self.read().await?;
         Ok(lease.as_ref().and_then(|lease| view(lease, self.tools.clock.now())))
     }
 
     /// Takes it away from whoever holds it.
-    pub(super) async fn break_it(&self) -> Result<Option<LeaseView>, LeaseError> {
+    pub async fn break_it(&self) -> Result<Option<LeaseView>, LeaseError> {
         let Some(mut lease) = self.read().await? else { return Ok(None) };
         let held = view(&lease, self.tools.clock.now());
         if held.is_some() {
@@ -122,12 +124,12 @@ impl ModuleLease {
     }
 
     /// Takes it, and keeps it.
-    pub(super) async fn take(&self) -> Result<Locked, LeaseError> {
+    pub async fn take(&self) -> Result<Locked, LeaseError> {
         let now = self.tools.clock.now();
         let current = self.read().await?;
         let held = current.as_ref().and_then(|lease| view(lease, now)).filter(|view| !view.expired);
         if let Some(view) = held {
-            return Err(LeaseError::Held { module: self.module.clone(), view: Box::new(view) });
+            return Err(LeaseError::Held { subject: self.subject.clone(), view: Box::new(view) });
         }
         let next = current.as_ref().map_or(1, |lease| transitions(lease) + 1);
         let spec = json!({
@@ -168,10 +170,10 @@ impl ModuleLease {
     }
 
     async fn somebody_was_faster(&self) -> Result<LeaseError, LeaseError> {
-        let module = self.module.clone();
+        let subject = self.subject.clone();
         Ok(match self.holder().await? {
-            Some(view) => LeaseError::Held { module, view: Box::new(view) },
-            None => LeaseError::Lost { module },
+            Some(view) => LeaseError::Held { subject, view: Box::new(view) },
+            None => LeaseError::Lost { subject },
         })
     }
 
@@ -217,26 +219,26 @@ impl ModuleLease {
     }
 
     fn failed(&self, source: CallError) -> LeaseError {
-        LeaseError::Call { module: self.module.clone(), source }
+        LeaseError::Call { subject: self.subject.clone(), source }
     }
 }
 
 impl Locked {
     /// Under what is written.
-    pub(super) fn epoch(&self) -> &Epoch {
+    pub fn epoch(&self) -> &Epoch {
         &self.epoch
     }
 
     /// Whether it is still ours, as far as is known.
-    pub(super) fn check(&self) -> Result<(), LeaseError> {
+    pub fn check(&self) -> Result<(), LeaseError> {
         if *self.lost.borrow() {
-            return Err(LeaseError::Lost { module: self.lease.module.clone() });
+            return Err(LeaseError::Lost { subject: self.lease.subject.clone() });
         }
         Ok(())
     }
 
     /// Gives it back, so that others need not wait for its end.
-    pub(super) async fn release(self) {
+    pub async fn release(self) {
         self.work.abort();
         let Ok(Some(mut lease)) = self.lease.read().await else { return };
         if is_under(&lease, &self.epoch) {

@@ -40,7 +40,7 @@ pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed};
 pub use diff::FieldChange;
 pub use documents::{Deployment, Refusal, Source};
 pub use event::{Event, FailedPut};
-pub use lease::{LeaseError, LeaseView};
+pub use lease::{LeaseError, LeaseView, Locked, WorkLease};
 pub use look::Unlistable;
 pub use plan::{ModulePlan, PlanError, PlannedPut, PutAction, ScopeShift, Sweep};
 pub use records::{Home, ModuleRecord, RecordsError};
@@ -146,7 +146,7 @@ impl Modules {
         records::Records::new(self.tools.resources.clone(), self.home)
     }
 
-    fn lease(&self, name: &str) -> lease::ModuleLease {
-        lease::ModuleLease::new(&self.tools, name)
+    fn lease(&self, name: &str) -> WorkLease {
+        WorkLease::of_module(&self.tools, name)
     }
 }

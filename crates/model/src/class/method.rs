@@ -1,4 +1,4 @@
-//! One method of a class: a program or an address, with a deadline and a limit.
+//! One method of a class: a program, an address or a script, with a deadline and a limit.
 //!
 //! It must not know whether the program or the address exists.
 
@@ -22,6 +22,8 @@ const MAX_OUTPUT: u64 = 16 << 20;
 const MAX_WORDS: usize = 1_000;
 const MAX_WORD_BYTES: usize = 64 << 10;
 const MAX_URL_BYTES: usize = 2 << 10;
+/// Longer scripts are refused.
+pub const MAX_SOURCE: usize = 512 << 10;
 /// Variables that are set for every call.
 const OWN_VARIABLES: &str = "SEXTON_";
 
@@ -53,34 +55,41 @@ pub enum Run {
         /// `http://…` or `https://…`.
         url: String,
     },
+    /// The method of the class of this name in a script.
+    Lua {
+        /// The whole script; without it, that of the environment to which the object belongs.
+        source: Option<String>,
+    },
 }
 
 impl Run {
-    /// `exec` or `http`.
+    /// `exec`, `http` or `lua`.
     pub fn word(&self) -> &'static str {
         match self {
             Run::Exec { .. } => "exec",
             Run::Http { .. } => "http",
+            Run::Lua { .. } => "lua",
         }
     }
 }
 
 pub(super) fn read(value: &Value, path: &str, errors: &mut Errors) -> Option<Method> {
-    let map = object(value, path, &["exec", "http", "deadlineSeconds", "maxOutputBytes"], errors)?;
+    let map = object(value, path, &["exec", "http", "lua", "deadlineSeconds", "maxOutputBytes"], errors)?;
     let usual = DEFAULT_DEADLINE.as_secs();
     let deadline = number(map, path, "deadlineSeconds", 1..=MAX_DEADLINE, usual, errors);
     let usual = DEFAULT_OUTPUT as u64;
     let max_output = number(map, path, "maxOutputBytes", MIN_OUTPUT..=MAX_OUTPUT, usual, errors);
-    let run = match (map.get("exec"), map.get("http")) {
-        (Some(value), None) => exec(value, &within(path, "exec"), errors),
-        (None, Some(value)) => http(value, &within(path, "http"), errors),
-        (None, None) => {
+    let run = match (map.get("exec"), map.get("http"), map.get("lua")) {
+        (Some(value), None, None) => exec(value, &within(path, "exec"), errors),
+        (None, Some(value), None) => http(value, &within(path, "http"), errors),
+        (None, None, Some(value)) => lua(value, &within(path, "lua"), errors),
+        (None, None, None) => {
             let detail = "what is run, e.g. exec: {argv: [/usr/bin/true]} or http: {url: https://…}";
             errors.push(FieldError::required(path, detail));
             None
         }
-        (Some(_), Some(_)) => {
-            errors.push(FieldError::forbidden(path, "either exec or http, not both"));
+        _ => {
+            errors.push(FieldError::forbidden(path, "one of exec, http and lua, not more"));
             None
         }
     };
@@ -185,6 +194,19 @@ fn http(value: &Value, path: &str, errors: &mut Errors) -> Option<Run> {
             None
         }
     }
+}
+
+fn lua(value: &Value, path: &str, errors: &mut Errors) -> Option<Run> {
+    let map = object(value, path, &["source"], errors)?;
+    if !map.contains_key("source") {
+        return Some(Run::Lua { source: None });
+    }
+    let source = text(map, path, "source", errors)?;
+    if source.len() > MAX_SOURCE {
+        errors.push(FieldError::too_long(within(path, "source"), MAX_SOURCE));
+        return None;
+    }
+    Some(Run::Lua { source: Some(source.to_owned()) })
 }
 
 fn check_url(url: &str) -> Result<(), String> {

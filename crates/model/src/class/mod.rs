@@ -5,7 +5,7 @@
 mod method;
 pub(crate) mod read;
 
-pub use method::{DEFAULT_DEADLINE, DEFAULT_OUTPUT, Method, Run};
+pub use method::{DEFAULT_DEADLINE, DEFAULT_OUTPUT, MAX_SOURCE, Method, Run};
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,8 +2,10 @@
 //!
 //! It must not know how the words travel, nor what follows from an answer.
 
+mod script;
 mod verdict;
 
+pub use script::{ScriptAnswer, ScriptCall};
 pub use verdict::{BadVerdict, Verdict};
 
 use std::collections::BTreeMap;

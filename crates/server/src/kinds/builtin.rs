@@ -80,6 +80,7 @@ const TABLE: &[Row] = &[
     ),
     row("sexton.dev", "classes", "Class", "cls", "cg", &[]),
     row("sexton.dev", "collections", "Collection", "gc", "cs", &[]),
+    row("sexton.dev", "environments", "Environment", "env", "cg", &[]),
     row("sexton.dev", "modules", "Module", "mod", "csg", &[]),
     row("sexton.dev", "rules", "Rule", "", "csg", &[]),
     row("sexton.dev", "tombstones", "Tombstone", "ts", "c", &[]),

@@ -137,6 +137,15 @@ const COLLECTION: &[Column] = &[
     shown("Blocked", Cell::Number("status.blocked")),
     AGE,
 ];
+const ENVIRONMENT: &[Column] = &[
+    NAME,
+    shown("Phase", Cell::Text("status.phase", "")),
+    shown("Program", Cell::Text("spec.program.name", "")),
+    shown("Objects", Cell::Number("status.objects")),
+    shown("Last Run", Cell::SinceIfAny("status.run.at")),
+    wide("Outcome", Cell::Text("status.run.outcome", "")),
+    AGE,
+];
 const MODULE: &[Column] = &[
     NAME,
     shown("Phase", Cell::Text("status.phase", "")),
@@ -190,6 +199,7 @@ pub(super) fn of(kind: &Kind) -> &'static [Column] {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => DEFINITION,
         ("sexton.dev", "Class") => CLASS,
         ("sexton.dev", "Collection") => COLLECTION,
+        ("sexton.dev", "Environment") => ENVIRONMENT,
         ("sexton.dev", "Module") => MODULE,
         ("sexton.dev", "Rule") => RULE,
         ("sexton.dev", "Tombstone") => TOMBSTONE,

@@ -1,0 +1,31 @@
+//! What the worker that runs scripts is told, and what it answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Call;
+use crate::environment::ProgramSpec;
+
+/// What the worker is told: everything it needs, for it can ask nobody.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptCall {
+    /// The program that has the class.
+    pub program: ProgramSpec,
+    /// The call itself, with the doomed object and the subscriber.
+    pub call: Call,
+    /// Other objects to which those two refer, and to which these refer in turn, whole.
+    pub around: Vec<Value>,
+    /// How many seconds the script may run.
+    pub seconds: u64,
+}
+
+/// What the worker answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScriptAnswer {
+    /// A verdict as any method gives it.
+    pub verdict: Value,
+    /// Objects that the method changed, whole, as they are to be.
+    pub changed: Vec<Value>,
+}
