@@ -1,0 +1,160 @@
+//! The end of resources whose objects were destroyed here: they go without any of their code being called once more.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sexton_client::resources::{BulkError, text};
+use sexton_collector::modules::Tools;
+use sexton_lifecycle::destruction::{Ending, Origin, Stage, State};
+use sexton_model::bulk::{Action, Bulk, Epoch, Item, ItemResult, Outcome};
+use sexton_model::environment::{CLASSES_GROUP, plural_of};
+use sexton_model::{GroupResource, Key, marks};
+
+use crate::stored::Shelf;
+
+/// Holds of ours; those of others stay.
+const HOLDS: [&str; 4] = [marks::DESTROY_FINALIZER, "cascade_deletion", "foregroundDeletion", "orphan"];
+/// In one request.
+const AT_ONCE: usize = 1_000;
+
+/// Removes the resources of objects that were destroyed. Who belonged to one of them and lives on belongs to nobody then.
+/// What others hold stays until they let go.
+///
+/// # Errors
+/// The server could not be told; whoever does it again goes on where it ended.
+pub(super) async fn bury(
+    tools: &Tools,
+    epoch: &Epoch,
+    shelf: &mut Shelf,
+    ids: &[String],
+) -> Result<(), BulkError> {
+    let gone: Vec<(String, Value)> = ids.iter().filter_map(|id| Some((id.clone(), shelf.get(id)?.clone()))).collect();
+    release_owned(tools, epoch, shelf, &gone).await?;
+    for part in gone.chunks(AT_ONCE) {
+        let marked = mark(tools, epoch, part).await?;
+        release(tools, epoch, marked).await?;
+        for (id, _) in part {
+            shelf.remove(id);
+        }
+    }
+    Ok(())
+}
+
+/// Those who were owned by one who goes, and live on, are not its orphans.
+async fn release_owned(
+    tools: &Tools,
+    epoch: &Epoch,
+    shelf: &mut Shelf,
+    gone: &[(String, Value)],
+) -> Result<(), BulkError> {
+    let owners: BTreeMap<&str, &str> =
+        gone.iter().map(|(id, resource)| (text(resource, "/metadata/uid"), id.as_str())).collect();
+    let mut items = Vec::new();
+    for (id, resource) in shelf.resources() {
+        if owners.values().any(|gone| *gone == id) {
+            continue;
+        }
+        let references = resource.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        let lost: Vec<String> = references
+            .into_iter()
+            .flatten()
+            .map(|owner| text(owner, "/uid"))
+            .filter(|uid| owners.contains_key(uid))
+            .map(str::to_owned)
+            .collect();
+        if !lost.is_empty() {
+            let action = Action::Patch {
+                remove_finalizers: Vec::new(),
+                add_finalizers: Vec::new(),
+                remove_owners: lost,
+                annotations: BTreeMap::new(),
+            };
+            items.push((id.to_owned(), item(resource, action)));
+        }
+    }
+    for part in items.chunks(AT_ONCE) {
+        let done = send(tools, epoch, part.iter().map(|(_, item)| item.clone()).collect()).await?;
+        for ((id, item), result) in part.iter().zip(done) {
+            let (Some(version), Action::Patch { remove_owners, .. }) = (result.resource_version, &item.action) else {
+                continue;
+            };
+            if let Some(resource) = shelf.get(id).cloned() {
+                shelf.put(id, without(resource, remove_owners, &version));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn without(mut resource: Value, owners: &[String], version: &str) -> Value {
+    resource["metadata"]["resourceVersion"] = json!(version);
+    let goes = |owner: &Value| owners.iter().any(|uid| owner["uid"] == uid.as_str());
+    if let Some(list) = resource.pointer_mut("/metadata/ownerReferences").and_then(Value::as_array_mut) {
+        list.retain(|owner| !goes(owner));
+        if list.is_empty() {
+            resource["metadata"].as_object_mut().map(|all| all.remove("ownerReferences"));
+        }
+    }
+    resource
+}
+
+/// Marks them, with a journal that says that all is done but the release. Gives back who is held.
+async fn mark(tools: &Tools, epoch: &Epoch, part: &[(String, Value)]) -> Result<Vec<Item>, BulkError> {
+    let mut items = Vec::new();
+    for (_, resource) in part {
+        let journal = journal(text(resource, "/metadata/uid"));
+        let annotations = BTreeMap::from([
+            (marks::JOURNAL.to_owned(), journal.encode().ok()),
+            (marks::DESTROYED.to_owned(), Some("true".to_owned())),
+        ]);
+        let action =
+            Action::Delete { policy: Some("Background".to_owned()), annotations, hold: false };
+        items.push(item(resource, action));
+    }
+    let done = send(tools, epoch, items.clone()).await?;
+    let held = |result: &ItemResult| matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged));
+    Ok(items.into_iter().zip(done).filter(|(_, result)| held(result)).map(|(item, _)| item).collect())
+}
+
+async fn release(tools: &Tools, epoch: &Epoch, mut items: Vec<Item>) -> Result<(), BulkError> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    for item in &mut items {
+        item.action = Action::Patch {
+            remove_finalizers: HOLDS.map(str::to_owned).to_vec(),
+            add_finalizers: Vec::new(),
+            remove_owners: Vec::new(),
+            annotations: BTreeMap::new(),
+        };
+    }
+    send(tools, epoch, items).await.map(drop)
+}
+
+fn journal(uid: &str) -> State {
+    State {
+        origin: Origin::Asked,
+        marked: true,
+        stage: Stage::Releasing,
+        has_destroy: true,
+        outcome: Some(Ending::Done),
+        ..State::new(uid)
+    }
+}
+
+/// A write about the resource of an object.
+pub(super) fn item(resource: &Value, action: Action) -> Item {
+    let key = Key {
+        kind: GroupResource::new(CLASSES_GROUP, plural_of(text(resource, "/kind"))),
+        namespace: text(resource, "/metadata/namespace").to_owned(),
+        name: text(resource, "/metadata/name").to_owned(),
+    };
+    Item::new(key, text(resource, "/metadata/uid"), action)
+}
+
+pub(super) async fn send(tools: &Tools, epoch: &Epoch, items: Vec<Item>) -> Result<Vec<ItemResult>, BulkError> {
+    if items.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(tools.gateway.bulk(&Bulk { epoch: Some(epoch.clone()), items }).await?.items)
+}

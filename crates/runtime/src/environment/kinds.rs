@@ -1,0 +1,92 @@
+//! The kinds of a program's objects, and the classes that give code to them, made where they are missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+use sexton_client::resources::{PutAsk, PutError};
+use sexton_client::{Place, Resources, ServedKind};
+use sexton_model::class::API_VERSION;
+use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, plural_of};
+
+/// What has to be known of a class to store its objects.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClassCode {
+    /// Whether it, or a class from which it inherits, has a destructor.
+    pub destroys: bool,
+    /// Methods of it that hear of the end of others.
+    pub handlers: BTreeSet<String>,
+}
+
+/// Makes sure that the objects of these classes can be stored and destroyed. Several environments may share a class:
+/// each says which methods its own objects need, and none takes anything away from another.
+///
+/// # Errors
+/// What was not written.
+pub async fn ensure(
+    resources: &Resources,
+    environment: &str,
+    classes: &BTreeMap<String, ClassCode>,
+) -> Result<(), PutError> {
+    let ask = PutAsk { manager: format!("sexton-run-{environment}"), force: true, dry_run: false };
+    ensure_namespace(resources, environment).await?;
+    let definitions =
+        ServedKind::well_known("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", false);
+    let definitions = Place::new(&definitions, None);
+    let methods = Place::new(&ServedKind::of_ours("classes", "Class"), None);
+    for (class, code) in classes {
+        let name = format!("{}.{CLASSES_GROUP}", plural_of(class));
+        if resources.find(&definitions, &name).await?.is_none() {
+            resources.put(&definitions, &name, &definition(class), &ask).await?;
+        }
+        if code.destroys || !code.handlers.is_empty() {
+            resources.put(&methods, &name, &class_of(class, code), &ask).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn ensure_namespace(resources: &Resources, name: &str) -> Result<(), PutError> {
+    let place = Place::new(&ServedKind::well_known("", "namespaces", "Namespace", false), None);
+    if resources.find(&place, name).await?.is_some() {
+        return Ok(());
+    }
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    match resources.create(&place, &namespace).await {
+        // Somebody was faster.
+        Ok(_) | Err(PutError::Conflict(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn definition(class: &str) -> Value {
+    let (plural, singular) = (plural_of(class), class.to_lowercase());
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{CLASSES_GROUP}")},
+        "spec": {
+            "group": CLASSES_GROUP,
+            "names": {"kind": class, "plural": plural, "singular": singular, "listKind": format!("{class}List")},
+            "scope": "Namespaced",
+            "versions": [{
+                "name": CLASSES_VERSION, "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+            }],
+        },
+    })
+}
+
+fn class_of(class: &str, code: &ClassCode) -> Value {
+    let mut spec = Map::new();
+    spec.insert("for".into(), json!({"group": CLASSES_GROUP, "kind": class}));
+    if code.destroys {
+        spec.insert("destroy".into(), json!({"lua": {}}));
+    }
+    if !code.handlers.is_empty() {
+        let handlers: Map<String, Value> =
+            code.handlers.iter().map(|name| (name.clone(), json!({"lua": {}}))).collect();
+        spec.insert("handlers".into(), handlers.into());
+    }
+    let name = format!("{}.{CLASSES_GROUP}", plural_of(class));
+    json!({"apiVersion": API_VERSION, "kind": "Class", "metadata": {"name": name}, "spec": spec})
+}

@@ -1,0 +1,97 @@
+//! The record of an environment: the program whose objects it has, and how it stands with them.
+
+use serde_json::{Value, json};
+use sexton_client::resources::{PutError, text};
+use sexton_client::{CallError, Place, Resources, ServedKind};
+use sexton_model::class::API_VERSION;
+use sexton_model::environment::{EnvironmentSpec, EnvironmentStatus, KIND, RESOURCE};
+
+/// Why a record is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The server cannot be asked.
+    #[error("the environment cannot be read")]
+    Call(#[from] CallError),
+    /// It was not written.
+    #[error("the record of the environment was not written")]
+    Put(#[from] PutError),
+    /// It says something else than a record says.
+    #[error("the record of the environment {name} cannot be understood: {why}")]
+    Strange {
+        /// Which.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// The record of one environment.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// Its name.
+    pub name: String,
+    /// Its program.
+    pub spec: EnvironmentSpec,
+    /// How it stands with it.
+    pub status: EnvironmentStatus,
+    /// As it was read last; whoever wrote meanwhile is not overwritten.
+    document: Option<Value>,
+}
+
+impl Record {
+    /// Reads it; a new one if there is none.
+    ///
+    /// # Errors
+    /// See [`RecordError`].
+    pub async fn read(resources: &Resources, name: &str) -> Result<Record, RecordError> {
+        let found = resources.find(&place(), name).await?;
+        Record::understand(name, found)
+    }
+
+    fn understand(name: &str, document: Option<Value>) -> Result<Record, RecordError> {
+        let mut record = Record { name: name.to_owned(), ..Record::default() };
+        if let Some(document) = document {
+            let strange = |error: serde_json::Error| RecordError::Strange {
+                name: name.to_owned(),
+                why: error.to_string(),
+            };
+            let part = |field: &str| document.get(field).cloned().unwrap_or_else(|| json!({}));
+            record.spec = serde_json::from_value(part("spec")).map_err(strange)?;
+            record.status = serde_json::from_value(part("status")).map_err(strange)?;
+            record.document = Some(document);
+        }
+        Ok(record)
+    }
+
+    /// Whether it was ever written.
+    pub fn exists(&self) -> bool {
+        self.document.is_some()
+    }
+
+    /// Writes it, unless somebody else did meanwhile.
+    ///
+    /// # Errors
+    /// See [`RecordError`].
+    pub async fn write(&mut self, resources: &Resources) -> Result<(), RecordError> {
+        let mut document = self.document.clone().unwrap_or_else(|| {
+            json!({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}})
+        });
+        document["spec"] = json!(self.spec);
+        document["status"] = json!(self.status);
+        let written = match &self.document {
+            None => resources.create(&place(), &document).await?,
+            Some(before) if *before == document => return Ok(()),
+            Some(before) => {
+                debug_assert_eq!(text(before, "/metadata/name"), self.name);
+                resources.replace(&place(), &self.name, &document).await?
+            }
+        };
+        self.document = Some(written);
+        Ok(())
+    }
+}
+
+/// Where records are.
+fn place() -> Place {
+    Place::new(&ServedKind::of_ours(RESOURCE, KIND), None)
+}
