@@ -1,5 +1,7 @@
 //! Objects and their collector, told as short scripts over native classes.
 
+mod destroyed;
+mod events;
 mod kit;
 mod order;
 mod reach;
