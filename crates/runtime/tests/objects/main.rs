@@ -2,6 +2,8 @@
 
 mod destroyed;
 mod events;
+mod keeping;
 mod kit;
 mod order;
 mod reach;
+mod sessions;
