@@ -1,0 +1,99 @@
+//! The walls around a script: which libraries there are, how much memory and time it has, and that nothing of the host
+//! can be reached or changed.
+//!
+//! It must not know what programs are good for.
+
+use std::rc::Rc;
+
+use mlua::{ChunkMode, Function, Lua, LuaOptions, StdLib, Table, Value, VmState};
+
+use super::engine::Engine;
+use super::fault::{Fault, raise};
+
+/// What the script engine brings along and no program gets: ways to load code, to look into functions of others, to
+/// steer the script engine's own memory, and coroutines that nobody gives turns to.
+const REMOVED: [&str; 11] = [
+    "collectgarbage",
+    "coroutine",
+    "debug",
+    "gcinfo",
+    "getfenv",
+    "loadstring",
+    "newproxy",
+    "os",
+    "require",
+    "setfenv",
+    "vector",
+];
+
+/// Coroutines that are kept for the next call of a method.
+const POOL: usize = 64;
+
+/// A script engine with the harmless libraries, before anything of ours is in it.
+pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
+    let libraries = StdLib::COROUTINE
+        | StdLib::TABLE
+        | StdLib::STRING
+        | StdLib::UTF8
+        | StdLib::BIT
+        | StdLib::MATH
+        | StdLib::BUFFER;
+    let lua = Lua::new_with(libraries, LuaOptions::new().thread_pool_size(POOL))?;
+    lua.set_memory_limit(memory)?;
+    Ok(lua)
+}
+
+/// What the prelude makes.
+pub(super) struct Prelude {
+    /// Makes a method of a function and its name: the caller is known while it runs.
+    pub(super) method: Function,
+}
+
+/// Runs the prelude: `pcall` and `xpcall` that catch nothing that must not be caught.
+pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result<Prelude> {
+    let of_mark = engine.clone();
+    host.raw_set("mark", lua.create_function(move |_, ()| Ok(of_mark.current.mark()))?)?;
+    let of_back = engine.clone();
+    let back = move |_: &Lua, mark: usize| {
+        of_back.current.back_to(mark);
+        of_back.clock.over().map_or(Ok(()), |why| Err(mlua::Error::external(why)))
+    };
+    host.raw_set("back", lua.create_function(back)?)?;
+    let text = |lua: &Lua, problem: Value| match problem {
+        Value::Error(error) => Ok(Value::String(lua.create_string(Fault::of(&error).message)?)),
+        other => Ok(other),
+    };
+    host.raw_set("text", lua.create_function(text)?)?;
+    let chunk = lua.load(include_str!("prelude.luau")).set_name("=[sexton]").set_mode(ChunkMode::Text);
+    let (protected, protected_with, method): (Function, Function, Function) = chunk.call(host)?;
+    lua.globals().raw_set("pcall", protected)?;
+    lua.globals().raw_set("xpcall", protected_with)?;
+    Ok(Prelude { method })
+}
+
+/// Takes away what no program gets, and makes everything else unchangeable. What is defined after it is the program's.
+pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
+    for name in REMOVED {
+        lua.globals().raw_remove(name)?;
+    }
+    let of_clock = engine.clone();
+    lua.set_interrupt(move |_| match of_clock.clock.tick() {
+        Ok(()) => Ok(VmState::Continue),
+        Err(why) => Err(mlua::Error::external(why)),
+    });
+    lua.sandbox(true)
+}
+
+/// Runs the text of a program, which declares and does nothing else.
+pub(super) fn run_text(lua: &Lua, engine: &Rc<Engine>, name: &str, text: &str) -> mlua::Result<()> {
+    engine.clock.begin_slice();
+    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    let chunk = lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text);
+    let function = chunk.into_function()?;
+    function.call::<()>(())
+}
+
+/// A function that a program may call in the wrong moment or with the wrong things, with the place in its errors.
+pub(super) fn refuse<T>(lua: &Lua, message: impl std::fmt::Display) -> mlua::Result<T> {
+    Err(raise(lua, message))
+}
