@@ -1,0 +1,86 @@
+//! What becomes of stored objects: intent before effect, outcome after, in batches.
+
+use futures::future::LocalBoxFuture;
+use sexton_lifecycle::destruction::State;
+
+use super::Reason;
+use crate::world::Handle;
+
+/// The store could not be asked or told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KeeperError(pub String);
+
+/// An object whose `destroy` is about to be called.
+#[derive(Debug)]
+pub struct Intent<'a> {
+    /// Which.
+    pub object: &'a Handle,
+    /// The journal as it is to be written: marked, with the call of `destroy` open.
+    pub state: &'a State,
+    /// Why it dies.
+    pub reasons: &'a [Reason],
+}
+
+/// An object after a step.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// Which.
+    pub object: &'a Handle,
+    /// Its journal now: destroyed, with the calls of subscribers open; or still destroying, with what is in the way.
+    pub state: &'a State,
+}
+
+/// Whether an object may die.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permit {
+    /// It may, and the intent is recorded.
+    Go,
+    /// It must not, for this reason: it stays alive, and so does what has to come after it.
+    Hold(String),
+}
+
+/// Who knows which objects are stored, and keeps their journals. All calls come one after the other.
+pub trait Keeper {
+    /// Whether an object is stored, so that everything below is told of it.
+    fn keeps(&self, object: &Handle) -> bool;
+
+    /// Which of these must not die, with the reason. Asked once for all that are accused, before anybody is warned, and
+    /// by previews.
+    fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>>;
+
+    /// Their subscribers are notified, and `destroy` comes next: one permit for each. An error means that nothing is
+    /// recorded: none of them is touched.
+    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>>;
+
+    /// How `destroy` ended, before any subscriber is told.
+    fn ended<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
+
+    /// Everybody is told: nothing of them is left to do.
+    fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
+}
+
+/// Nothing is stored.
+pub struct NoKeeper;
+
+impl Keeper for NoKeeper {
+    fn keeps(&self, _: &Handle) -> bool {
+        false
+    }
+
+    fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
+        Box::pin(std::future::ready(Ok(vec![Permit::Go; objects.len()])))
+    }
+
+    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
+        Box::pin(std::future::ready(Ok(vec![Permit::Go; batch.len()])))
+    }
+
+    fn ended<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn released<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

@@ -1,0 +1,65 @@
+//! The running session, as handlers and destructors see it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+
+use hashbrown::HashSet;
+
+use super::Phase;
+use crate::world::{Handle, ObjectKey};
+
+/// One collection, as it is shown to a handler or destructor.
+#[derive(Clone)]
+pub struct Session {
+    phase: Phase,
+    shared: Rc<Shared>,
+}
+
+/// What all calls of a session see.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) doomed: RefCell<HashSet<ObjectKey>>,
+    pub(super) cancelled: RefCell<Option<String>>,
+    pub(super) over: Cell<bool>,
+}
+
+/// It cannot be cancelled any more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a collection can be cancelled while it warns and notifies, not in the phase {0}")]
+pub struct CancelError(pub &'static str);
+
+impl Session {
+    pub(super) fn new(phase: Phase, shared: Rc<Shared>) -> Session {
+        Session { phase, shared }
+    }
+
+    /// What the call is for.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether an object is marked for destruction in this session, or was destroyed by it.
+    pub fn is_doomed(&self, object: &Handle) -> bool {
+        !self.shared.over.get() && self.shared.doomed.borrow().contains(&object.key())
+    }
+
+    /// Ends the session for all that is not being destroyed yet, once the handler that says so is done.
+    ///
+    /// # Errors
+    /// While something is being destroyed, and after that.
+    pub fn cancel(&self, reason: &str) -> Result<(), CancelError> {
+        let late = !matches!(self.phase, Phase::Warning | Phase::Notifying);
+        if late || self.shared.over.get() {
+            return Err(CancelError(self.phase.word()));
+        }
+        self.shared.cancelled.borrow_mut().get_or_insert_with(|| reason.to_owned());
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("phase", &self.phase).finish()
+    }
+}

@@ -1,0 +1,193 @@
+//! Destruction dependencies between objects. Counted per caller and target, kept at the target, keeping neither alive.
+
+use std::rc::Rc;
+
+use sexton_lifecycle::destruction::MAX_SUBSCRIBERS;
+
+use super::Gc;
+use crate::world::{Handle, ObjectId, ObjectKey, Store, Subscriber};
+
+/// Ids of subscribers of one target may have so many bytes together.
+const MAX_ID_BYTES: usize = 40 * MAX_SUBSCRIBERS;
+
+/// Why a subscription cannot be made or removed. Nothing changes then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SubscribeError {
+    /// It is over for the target.
+    #[error("{class} {id} was destroyed: nobody can subscribe to it")]
+    Destroyed {
+        /// Its class.
+        class: String,
+        /// Which.
+        id: ObjectId,
+    },
+    /// The caller will hear nothing any more.
+    #[error("{0} was destroyed: it cannot subscribe to anything")]
+    CallerDestroyed(ObjectId),
+    /// The caller has no such method.
+    #[error("class {class} has no method {handler} that could hear of it")]
+    UnknownHandler {
+        /// The class of the caller.
+        class: String,
+        /// The handler.
+        handler: String,
+    },
+    /// More could not be told.
+    #[error("{0} has {MAX_SUBSCRIBERS} subscribers with handlers, and cannot have more")]
+    TooMany(ObjectId),
+    /// They are not of this world.
+    #[error("caller and target are not both of this world")]
+    Foreign,
+}
+
+/// One subscription, as the caller has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    /// Who is subscribed to.
+    pub target: ObjectId,
+    /// Which method hears of it.
+    pub handler: Option<Rc<str>>,
+    /// How often it was made.
+    pub count: u32,
+}
+
+impl Gc {
+    /// Subscribes a caller to the destruction of a target: the target goes first, and a handler hears of it. Repeated
+    /// calls are one subscription, to be undone as often; the last handler that is named counts.
+    ///
+    /// # Errors
+    /// If one of them is destroyed, or the caller has no such method.
+    pub fn subscribe(
+        &self,
+        caller: &Handle,
+        target: &Handle,
+        handler: Option<&str>,
+    ) -> Result<(), SubscribeError> {
+        self.subscribe_times(caller, target, handler, 1)
+    }
+
+    /// The same as often as it is counted.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn subscribe_times(
+        &self,
+        caller: &Handle,
+        target: &Handle,
+        handler: Option<&str>,
+        times: u32,
+    ) -> Result<(), SubscribeError> {
+        let world = self.world();
+        if !caller.world().is(world) || !target.world().is(world) {
+            return Err(SubscribeError::Foreign);
+        }
+        if target.is_destroyed() || target.is_stillborn() {
+            let class = target.class().name().to_owned();
+            return Err(SubscribeError::Destroyed { class, id: target.id() });
+        }
+        if caller.is_destroyed() || caller.is_stillborn() {
+            return Err(SubscribeError::CallerDestroyed(caller.id()));
+        }
+        known(caller, handler)?;
+        world.write(|store| add(store, caller.key(), target.key(), handler, times))
+    }
+
+    /// Undoes one subscription of a caller to a target. More than there are do no harm. A handler needs not be named;
+    /// one that is named must exist.
+    ///
+    /// # Errors
+    /// If they are not of this world, or the caller has no such method.
+    pub fn unsubscribe(
+        &self,
+        caller: &Handle,
+        target: &Handle,
+        handler: Option<&str>,
+    ) -> Result<(), SubscribeError> {
+        if !caller.world().is(self.world()) || !target.world().is(self.world()) {
+            return Err(SubscribeError::Foreign);
+        }
+        known(caller, handler)?;
+        self.world().write(|store| remove(store, caller.key(), target.key()));
+        Ok(())
+    }
+
+    /// What a caller is subscribed to, by the births of the targets.
+    pub fn subscriptions(&self, caller: &Handle) -> Vec<Subscription> {
+        self.world().read(|store| subscriptions(store, caller.key()))
+    }
+}
+
+/// Everything that an object is subscribed to and that is there still.
+pub(crate) fn subscriptions(store: &Store, caller: ObjectKey) -> Vec<Subscription> {
+    let Some(object) = store.get(caller) else { return Vec::new() };
+    let one = |key: &ObjectKey| {
+        let target = store.get(*key)?;
+        let known = target.subscribers().iter().find(|known| known.who == caller)?;
+        let (handler, count) = (known.handler.clone(), known.count);
+        Some((target.birth, Subscription { target: target.id.clone(), handler, count }))
+    };
+    let mut all: Vec<(u64, Subscription)> = object.targets().iter().filter_map(one).collect();
+    all.sort_by_key(|(birth, _)| *birth);
+    all.into_iter().map(|(_, one)| one).collect()
+}
+
+fn known(caller: &Handle, handler: Option<&str>) -> Result<(), SubscribeError> {
+    let Some(handler) = handler else { return Ok(()) };
+    let class = caller.class();
+    match class.method(handler) {
+        Some(_) if !matches!(handler, "init" | "destroy") => Ok(()),
+        _ => Err(SubscribeError::UnknownHandler { class: class.name().into(), handler: handler.into() }),
+    }
+}
+
+pub(crate) fn add(
+    store: &mut Store,
+    caller: ObjectKey,
+    target: ObjectKey,
+    handler: Option<&str>,
+    times: u32,
+) -> Result<(), SubscribeError> {
+    let Some(at) = store.get(target) else { return Ok(()) };
+    let place = at.subscribers().iter().position(|known| known.who == caller);
+    if handler.is_some() && place.is_none() {
+        let heard = at.subscribers().iter().filter(|known| known.handler.is_some());
+        let (mut count, mut bytes) = (1, store.get(caller).map_or(0, |object| object.id.as_str().len()));
+        for known in heard {
+            count += 1;
+            bytes += store.get(known.who).map_or(0, |object| object.id.as_str().len());
+        }
+        if count > MAX_SUBSCRIBERS || bytes > MAX_ID_BYTES {
+            return Err(SubscribeError::TooMany(at.id.clone()));
+        }
+    }
+    let Some(object) = store.get_mut(target) else { return Ok(()) };
+    let subscribers = &mut object.rare().subscribers;
+    match place {
+        Some(place) => {
+            let known = &mut subscribers[place];
+            known.count = known.count.saturating_add(times);
+            known.handler = handler.map(Rc::from).or_else(|| known.handler.take());
+        }
+        None => {
+            subscribers.push(Subscriber { who: caller, handler: handler.map(Rc::from), count: times });
+            if let Some(caller) = store.get_mut(caller) {
+                caller.rare().targets.push(target);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remove(store: &mut Store, caller: ObjectKey, target: ObjectKey) {
+    let Some(object) = store.get_mut(target) else { return };
+    let place = object.subscribers().iter().position(|known| known.who == caller);
+    let Some(place) = place else { return };
+    let subscribers = &mut object.rare().subscribers;
+    subscribers[place].count -= 1;
+    if subscribers[place].count == 0 {
+        subscribers.remove(place);
+        if let Some(caller) = store.get_mut(caller) {
+            caller.rare().targets.retain(|known| *known != target);
+        }
+    }
+}

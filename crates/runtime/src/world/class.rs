@@ -1,0 +1,286 @@
+//! Classes: what they declare, whom they extend, and the code that they bring.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::contract::ContractError;
+use super::{Behavior, Property, Stored, Usage, Value, World};
+
+/// More parents than this are refused.
+const MAX_PARENTS: usize = 64;
+
+/// What is said of a class when it is declared.
+pub struct ClassSpec {
+    /// Its name, unique in its world.
+    pub name: String,
+    /// The class that it extends.
+    pub extends: Option<String>,
+    /// What it declares itself.
+    pub properties: BTreeMap<String, Property>,
+    /// Its code.
+    pub behavior: Rc<dyn Behavior>,
+}
+
+/// A declared class.
+#[derive(Clone)]
+pub struct Class(Rc<Declared>);
+
+struct Declared {
+    number: u32,
+    name: Rc<str>,
+    parent: Option<Class>,
+    /// All properties of an object, those of the parents first.
+    layout: Vec<(Rc<str>, Property)>,
+    places: HashMap<Rc<str>, usize>,
+    /// The static properties that it declares itself.
+    statics: BTreeMap<Rc<str>, Property>,
+    behavior: Rc<dyn Behavior>,
+    has_destroy: bool,
+}
+
+/// Why a class cannot be declared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeclareError {
+    /// There is one.
+    #[error("class {0} is declared already")]
+    Duplicate(String),
+    /// Nothing to call it by.
+    #[error("{0:?} is no name for a class")]
+    Name(String),
+    /// What it extends does not exist.
+    #[error("class {class} extends {parent}, which is not declared")]
+    UnknownParent {
+        /// The class.
+        class: String,
+        /// Whom it names.
+        parent: String,
+    },
+    /// Too long a chain.
+    #[error("class {0} has more than {MAX_PARENTS} parents")]
+    TooManyParents(String),
+    /// A parent declares it otherwise.
+    #[error("property {property} of class {class} is declared by {parent} with another usage or contract")]
+    Redeclared {
+        /// The class.
+        class: String,
+        /// The property.
+        property: String,
+        /// Who declares it, too.
+        parent: String,
+    },
+    /// The default does not meet the contract.
+    #[error("the default of {class}: {error}")]
+    Default {
+        /// The class.
+        class: String,
+        /// What is wrong.
+        error: ContractError,
+    },
+    /// A default is the same for all objects, so it holds none.
+    #[error("the default of {class}.{property} refers to an object")]
+    ObjectInDefault {
+        /// The class.
+        class: String,
+        /// The property.
+        property: String,
+    },
+}
+
+/// The classes of a world.
+#[derive(Default)]
+pub(super) struct Classes {
+    all: Vec<Class>,
+    by_name: HashMap<Rc<str>, u32>,
+    /// By class and property.
+    pub(super) statics: HashMap<(u32, Rc<str>), Stored>,
+}
+
+impl World {
+    /// Declares a class. Nothing of it runs.
+    ///
+    /// # Errors
+    /// If it cannot be, see [`DeclareError`]; nothing is declared then.
+    pub fn declare(&self, spec: ClassSpec) -> Result<Class, DeclareError> {
+        let parent = self.check_spec(&spec)?;
+        let mut layout = parent.as_ref().map_or_else(Vec::new, |parent| parent.0.layout.clone());
+        let mut places = parent.as_ref().map_or_else(HashMap::new, |parent| parent.0.places.clone());
+        let mut statics = BTreeMap::new();
+        for (name, property) in spec.properties {
+            let name: Rc<str> = name.into();
+            if property.usage == Usage::Static {
+                statics.insert(name, property);
+            } else if let Some(place) = places.get(&name) {
+                layout[*place].1 = property;
+            } else {
+                places.insert(name.clone(), layout.len());
+                layout.push((name, property));
+            }
+        }
+        let mut classes = self.inner.classes.borrow_mut();
+        let number = classes.all.len() as u32;
+        let inherited = parent.as_ref().is_some_and(Class::has_destroy);
+        let class = Class(Rc::new(Declared {
+            number,
+            name: spec.name.into(),
+            parent,
+            layout,
+            places,
+            statics,
+            has_destroy: inherited || spec.behavior.has("destroy"),
+            behavior: spec.behavior,
+        }));
+        classes.by_name.insert(class.0.name.clone(), number);
+        classes.all.push(class.clone());
+        Ok(class)
+    }
+
+    fn check_spec(&self, spec: &ClassSpec) -> Result<Option<Class>, DeclareError> {
+        let class = || spec.name.clone();
+        if spec.name.is_empty() || spec.name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(DeclareError::Name(class()));
+        }
+        if self.class(&spec.name).is_some() {
+            return Err(DeclareError::Duplicate(class()));
+        }
+        let unknown =
+            |parent: &String| DeclareError::UnknownParent { class: class(), parent: parent.clone() };
+        let parent = spec.extends.as_ref().map(|name| self.class(name).ok_or_else(|| unknown(name)));
+        let parent = parent.transpose()?;
+        if parent.as_ref().is_some_and(|parent| parent.ancestry().count() > MAX_PARENTS) {
+            return Err(DeclareError::TooManyParents(class()));
+        }
+        for (name, property) in &spec.properties {
+            let declared = parent.as_ref().and_then(|parent| Some((parent, parent.property(name)?)));
+            if let Some((parent, known)) = declared
+                && (known.usage, &known.contract) != (property.usage, &property.contract)
+            {
+                let parent = parent.name().to_owned();
+                return Err(DeclareError::Redeclared { class: class(), property: name.clone(), parent });
+            }
+            let Some(default) = &property.default else { continue };
+            if !default.objects().is_empty() {
+                return Err(DeclareError::ObjectInDefault { class: class(), property: name.clone() });
+            }
+            let wrong = |error| DeclareError::Default { class: class(), error };
+            property.check(name, default).map_err(wrong)?;
+        }
+        Ok(parent)
+    }
+
+    /// The class with a name.
+    pub fn class(&self, name: &str) -> Option<Class> {
+        let classes = self.inner.classes.borrow();
+        classes.by_name.get(name).map(|number| classes.all[*number as usize].clone())
+    }
+
+    /// All classes, in the order in which they were declared.
+    pub fn classes(&self) -> Vec<Class> {
+        self.inner.classes.borrow().all.clone()
+    }
+
+    pub(crate) fn class_number(&self, number: u32) -> Option<Class> {
+        self.inner.classes.borrow().all.get(number as usize).cloned()
+    }
+}
+
+impl Class {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(crate) fn shared_name(&self) -> Rc<str> {
+        self.0.name.clone()
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.0.number
+    }
+
+    /// The class that it extends.
+    pub fn parent(&self) -> Option<&Class> {
+        self.0.parent.as_ref()
+    }
+
+    /// Itself, then what it extends, and so on.
+    pub fn ancestry(&self) -> impl Iterator<Item = &Class> {
+        std::iter::successors(Some(self), |class| class.parent())
+    }
+
+    /// Whether it is the class with that name, or extends it.
+    pub fn is_a(&self, name: &str) -> bool {
+        self.ancestry().any(|class| class.name() == name)
+    }
+
+    /// Its own code.
+    pub fn behavior(&self) -> &Rc<dyn Behavior> {
+        &self.0.behavior
+    }
+
+    /// The class in its ancestry that has a method, nearest first.
+    pub fn method(&self, name: &str) -> Option<&Class> {
+        self.ancestry().find(|class| class.behavior().has(name))
+    }
+
+    /// Whether it or a parent has a destructor.
+    pub fn has_destroy(&self) -> bool {
+        self.0.has_destroy
+    }
+
+    /// A property that it or a parent declares, static ones included.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        let own = self.place(name).map(|place| &self.0.layout[place].1);
+        own.or_else(|| self.ancestry().find_map(|class| class.0.statics.get(name)))
+    }
+
+    /// The properties of its objects, those of the parents first.
+    pub fn properties(&self) -> impl Iterator<Item = (&str, &Property)> {
+        self.0.layout.iter().map(|(name, property)| (&**name, property))
+    }
+
+    /// Where the property of an object is kept.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.0.places.get(name).copied()
+    }
+
+    /// The class in its ancestry that declares a static property, with that.
+    pub(crate) fn static_property(&self, name: &str) -> Option<(&Class, &Property)> {
+        self.ancestry().find_map(|class| Some((class, class.0.statics.get(name)?)))
+    }
+
+    /// The default of the property at a place.
+    pub(crate) fn default_at(&self, place: usize) -> Option<&Value> {
+        self.0.layout.get(place)?.1.default.as_ref()
+    }
+}
+
+impl Class {
+    /// Stands in for a class after its world was closed.
+    pub(super) fn nothing() -> Class {
+        Class(Rc::new(Declared {
+            number: 0,
+            name: "?".into(),
+            parent: None,
+            layout: Vec::new(),
+            places: HashMap::new(),
+            statics: BTreeMap::new(),
+            behavior: Rc::new(super::NoCode),
+            has_destroy: false,
+        }))
+    }
+}
+
+impl PartialEq for Class {
+    fn eq(&self, other: &Class) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

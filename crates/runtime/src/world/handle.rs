@@ -1,0 +1,247 @@
+//! Handles: what keeps an object alive, and the way to everything that can be known of it.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::contract::ContractError;
+use super::object::Life;
+use super::{Class, Object, ObjectId, ObjectKey, StaticError, Stored, Usage, Value, ValueError, World};
+
+/// A strong reference to an object from outside of the store. While there is one, the object is alive. Two are equal if
+/// they are of the same object.
+pub struct Handle {
+    world: World,
+    key: ObjectKey,
+}
+
+/// Why a property cannot be set. Nothing changes then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetError {
+    /// It is only to be read.
+    #[error("{class} {id} was destroyed: its methods cannot be called, its properties can be read")]
+    Destroyed {
+        /// Its class.
+        class: String,
+        /// Which.
+        id: ObjectId,
+    },
+    /// The value does not fit.
+    #[error("{class}: {error}")]
+    Contract {
+        /// The class.
+        class: String,
+        /// What is wrong.
+        error: ContractError,
+    },
+    /// The value cannot be kept.
+    #[error("{property}: {error}")]
+    Value {
+        /// The property.
+        property: String,
+        /// Why.
+        error: ValueError,
+    },
+    /// No class declares it.
+    #[error("class {class} declares no property {property}")]
+    Undeclared {
+        /// The class.
+        class: String,
+        /// The property.
+        property: String,
+    },
+    /// A class declares it, so it is not private.
+    #[error("class {class} declares property {property}, so it is not private")]
+    Declared {
+        /// The class.
+        class: String,
+        /// The property.
+        property: String,
+    },
+    /// It is static, and cannot be set.
+    #[error(transparent)]
+    Static(#[from] StaticError),
+}
+
+impl Handle {
+    /// A handle to an object that is there.
+    pub(super) fn new(world: World, key: ObjectKey) -> Handle {
+        let mut handles = world.inner.handles.borrow_mut();
+        let slot = key.slot as usize;
+        if handles.len() <= slot {
+            handles.resize(slot + 1, 0);
+        }
+        handles[slot] += 1;
+        drop(handles);
+        Handle { world, key }
+    }
+
+    /// Its world.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// Which object, without keeping it alive.
+    pub fn key(&self) -> ObjectKey {
+        self.key
+    }
+
+    /// Its id.
+    pub fn id(&self) -> ObjectId {
+        self.look(|object| object.id.clone()).unwrap_or_else(|| ObjectId::number(0))
+    }
+
+    /// Its class.
+    pub fn class(&self) -> Class {
+        let number = self.look(|object| object.class).unwrap_or_default();
+        match self.world.class_number(number) {
+            Some(class) => class,
+            None => Class::nothing(),
+        }
+    }
+
+    /// Its name, if it has one.
+    pub fn name(&self) -> Option<Rc<str>> {
+        self.look(|object| object.rare.as_ref()?.name.clone()).flatten()
+    }
+
+    /// Its owner, if it has one that is there still.
+    pub fn owner(&self) -> Option<Handle> {
+        let owner = self.look(|object| object.owner).flatten()?;
+        self.world.handle(owner)
+    }
+
+    /// Whether it was destroyed: no method of it runs any more, and it is only to be read.
+    pub fn is_destroyed(&self) -> bool {
+        self.look(Object::is_destroyed).unwrap_or(true)
+    }
+
+    /// Whether its `init` is done.
+    pub fn is_initialized(&self) -> bool {
+        self.look(|object| matches!(object.life, Life::Initialized)).unwrap_or(false)
+    }
+
+    /// Whether its `init` failed.
+    pub fn is_stillborn(&self) -> bool {
+        self.look(|object| object.life == Life::Stillborn).unwrap_or(false)
+    }
+
+    /// The value of a property: declared, static, or private. What was never set is its default, or nothing.
+    pub fn get(&self, name: &str) -> Value {
+        let class = self.class();
+        if let Some(place) = class.place(name) {
+            let stored = self.look(|object| object.fields.get(place).cloned()).flatten();
+            return match stored {
+                None | Some(Stored::Null) => class.default_at(place).cloned().unwrap_or_default(),
+                Some(stored) => stored.value(&self.world),
+            };
+        }
+        if class.static_property(name).is_some() {
+            return self.world.get_static(class.name(), name).unwrap_or_default();
+        }
+        let stored = self.look(|object| object.rare.as_ref()?.private.get(name).cloned()).flatten();
+        stored.map_or(Value::Null, |stored| stored.value(&self.world))
+    }
+
+    /// Sets a declared property.
+    ///
+    /// # Errors
+    /// If the object is destroyed, no class declares it, or the value does not fit.
+    pub fn set(&self, name: &str, value: Value) -> Result<(), SetError> {
+        self.alive()?;
+        let class = self.class();
+        let Some(property) = class.property(name) else {
+            return Err(SetError::Undeclared { class: class.name().into(), property: name.into() });
+        };
+        if property.usage == Usage::Static {
+            return Ok(self.world.set_static(class.name(), name, value)?);
+        }
+        let wrong = |error| SetError::Contract { class: class.name().into(), error };
+        property.check(name, &value).map_err(wrong)?;
+        let stored = self.storable(name, &value)?;
+        if let Some(place) = class.place(name) {
+            self.change(|object| object.fields[place] = stored);
+        }
+        self.referenced(name, &value);
+        Ok(())
+    }
+
+    /// Sets a private property, which no class declares. Nothing removes it.
+    ///
+    /// # Errors
+    /// If the object is destroyed, a class declares it, or the value cannot be kept.
+    pub fn set_private(&self, name: &str, value: Value) -> Result<(), SetError> {
+        self.alive()?;
+        let class = self.class();
+        if class.property(name).is_some() {
+            return Err(SetError::Declared { class: class.name().into(), property: name.into() });
+        }
+        let stored = self.storable(name, &value)?;
+        self.change(|object| match stored {
+            Stored::Null => _ = object.rare().private.remove(name),
+            stored => _ = object.rare().private.insert(name.into(), stored),
+        });
+        self.referenced(name, &value);
+        Ok(())
+    }
+
+    /// The names of its private properties, sorted.
+    pub fn private_names(&self) -> Vec<Rc<str>> {
+        let names = |object: &Object| Some(object.rare.as_ref()?.private.keys().cloned().collect());
+        self.look(names).flatten().unwrap_or_default()
+    }
+
+    fn storable(&self, name: &str, value: &Value) -> Result<Stored, SetError> {
+        value.stored(&self.world).map_err(|error| SetError::Value { property: name.into(), error })
+    }
+
+    fn referenced(&self, name: &str, value: &Value) {
+        let objects = value.objects();
+        if !objects.is_empty() {
+            let observer = self.world.observer();
+            objects.into_iter().for_each(|object| observer.referenced(self, name, object));
+        }
+    }
+
+    fn alive(&self) -> Result<(), SetError> {
+        if self.is_destroyed() {
+            return Err(SetError::Destroyed { class: self.class().name().into(), id: self.id() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Object) -> T) -> Option<T> {
+        self.world.read(|store| store.get(self.key).map(look))
+    }
+
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Object) -> T) -> Option<T> {
+        self.world.write(|store| store.get_mut(self.key).map(change))
+    }
+}
+
+impl Clone for Handle {
+    fn clone(&self) -> Handle {
+        Handle::new(self.world.clone(), self.key)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if let Some(count) = self.world.inner.handles.borrow_mut().get_mut(self.key.slot as usize) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+impl PartialEq for Handle {
+    fn eq(&self, other: &Handle) -> bool {
+        self.key == other.key && self.world.is(&other.world)
+    }
+}
+
+impl Eq for Handle {}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.class(), self.id())
+    }
+}

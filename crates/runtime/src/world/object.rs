@@ -1,0 +1,104 @@
+//! One object as the store keeps it: small, with what is rare in a box of its own.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{ObjectId, Stored};
+
+/// Which object of a world, for as long as it is there; a later object never gets the same one. It keeps nothing alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    pub(crate) slot: u32,
+    pub(crate) turn: u32,
+}
+
+/// An object.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) id: ObjectId,
+    /// Counted through all objects of a world.
+    pub(crate) birth: u64,
+    pub(crate) class: u32,
+    pub(crate) owner: Option<ObjectKey>,
+    pub(crate) life: Life,
+    /// What its class declares, in the order of the class.
+    pub(crate) fields: Box<[Stored]>,
+    pub(crate) rare: Option<Box<Rare>>,
+}
+
+/// How far an object has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// Its `init` has not run, or is running.
+    Created,
+    /// It is as it should be.
+    Initialized,
+    /// Its `init` failed: it never was anything, and no code of it runs.
+    Stillborn,
+    /// Only to be read.
+    Destroyed,
+}
+
+/// What few objects have.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    pub(crate) name: Option<Rc<str>>,
+    /// Properties that no class declares.
+    pub(crate) private: BTreeMap<Rc<str>, Stored>,
+    /// Who wants to be told of its destruction.
+    pub(crate) subscribers: Vec<Subscriber>,
+    /// Of whose destruction it wants to be told: the other end of each subscription.
+    pub(crate) targets: Vec<ObjectKey>,
+    /// The `destroy` of so many of its classes is done, from its own upwards.
+    pub(crate) undone: usize,
+}
+
+/// Somebody who wants to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Subscriber {
+    pub(crate) who: ObjectKey,
+    pub(crate) handler: Option<Rc<str>>,
+    pub(crate) count: u32,
+}
+
+impl Object {
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.life == Life::Destroyed
+    }
+
+    /// Whether there is nothing left to be done about it.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.life, Life::Destroyed | Life::Stillborn)
+    }
+
+    pub(crate) fn subscribers(&self) -> &[Subscriber] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.subscribers)
+    }
+
+    pub(crate) fn targets(&self) -> &[ObjectKey] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.targets)
+    }
+
+    /// Everything that any property refers to.
+    pub(crate) fn visit_references(&self, found: &mut impl FnMut(ObjectKey)) {
+        self.fields.iter().for_each(|field| field.visit(found));
+        if let Some(rare) = &self.rare {
+            rare.private.values().for_each(|value| value.visit(found));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_small() {
+        assert!(size_of::<Object>() <= 80, "{}", size_of::<Object>());
+        assert!(size_of::<Stored>() <= 24, "{}", size_of::<Stored>());
+    }
+}

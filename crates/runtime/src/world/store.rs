@@ -1,0 +1,113 @@
+//! All objects of a world, by slot and by id. Slots of objects that left are used again, with another turn.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::{Object, ObjectId, ObjectKey};
+
+/// The objects.
+#[derive(Default)]
+pub(crate) struct Store {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    by_id: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    births: u64,
+}
+
+struct Slot {
+    turn: u32,
+    object: Option<Object>,
+}
+
+impl Store {
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// How many slots there are, empty ones included.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The number of the next object.
+    pub(crate) fn next_birth(&mut self) -> u64 {
+        self.births += 1;
+        self.births
+    }
+
+    pub(crate) fn find(&self, id: &ObjectId) -> Option<ObjectKey> {
+        let same = |slot: &u32| self.at(*slot).is_some_and(|object| object.id == *id);
+        let slot = *self.by_id.find(self.hasher.hash_one(id.as_str()), same)?;
+        Some(self.key(slot))
+    }
+
+    /// Puts an object in, whose id is not there.
+    pub(crate) fn insert(&mut self, object: Object) -> ObjectKey {
+        let hash = self.hasher.hash_one(object.id.as_str());
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize].object = Some(object);
+                slot
+            }
+            None => {
+                self.slots.push(Slot { turn: 0, object: Some(object) });
+                (self.slots.len() - 1) as u32
+            }
+        };
+        let Store { slots, by_id, hasher, .. } = self;
+        let hash_of = |slot: &u32| {
+            slots[*slot as usize].object.as_ref().map_or(0, |object| hasher.hash_one(object.id.as_str()))
+        };
+        by_id.insert_unique(hash, slot, hash_of);
+        self.key(slot)
+    }
+
+    /// Takes an object out.
+    pub(crate) fn remove(&mut self, key: ObjectKey) -> Option<Object> {
+        self.get(key)?;
+        self.forget_id(key);
+        let slot = &mut self.slots[key.slot as usize];
+        slot.turn = slot.turn.wrapping_add(1);
+        self.free.push(key.slot);
+        slot.object.take()
+    }
+
+    /// Nobody finds the object by its id any more.
+    pub(crate) fn forget_id(&mut self, key: ObjectKey) {
+        let Some(object) = self.get(key) else { return };
+        let hash = self.hasher.hash_one(object.id.as_str());
+        if let Ok(found) = self.by_id.find_entry(hash, |slot| *slot == key.slot) {
+            found.remove();
+        }
+    }
+
+    pub(crate) fn get(&self, key: ObjectKey) -> Option<&Object> {
+        let slot = self.slots.get(key.slot as usize).filter(|slot| slot.turn == key.turn)?;
+        slot.object.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, key: ObjectKey) -> Option<&mut Object> {
+        let slot = self.slots.get_mut(key.slot as usize).filter(|slot| slot.turn == key.turn)?;
+        slot.object.as_mut()
+    }
+
+    /// The object in a slot.
+    pub(crate) fn at(&self, slot: u32) -> Option<&Object> {
+        self.slots.get(slot as usize)?.object.as_ref()
+    }
+
+    /// The key of whoever is in a slot.
+    pub(crate) fn key(&self, slot: u32) -> ObjectKey {
+        ObjectKey { slot, turn: self.slots[slot as usize].turn }
+    }
+
+    /// All objects, by slot.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (ObjectKey, &Object)> {
+        let numbered = (0..).zip(&self.slots);
+        numbered.filter_map(|(slot, place): (u32, &Slot)| {
+            Some((ObjectKey { slot, turn: place.turn }, place.object.as_ref()?))
+        })
+    }
+}

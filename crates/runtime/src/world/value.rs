@@ -1,0 +1,196 @@
+//! Values of properties and arguments, and the form in which the store keeps them: references without handles.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{Handle, ObjectKey, World};
+
+/// Deeper values are refused.
+pub const MAX_DEPTH: usize = 64;
+/// Longer texts are refused.
+const MAX_TEXT: usize = 16 << 20;
+/// A value with more parts is refused.
+const MAX_PARTS: usize = 4 << 20;
+
+/// A value outside of the store. An object in it is kept alive by it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Value {
+    /// Nothing.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    String(Rc<str>),
+    /// Values in an order.
+    List(Vec<Value>),
+    /// Values by name.
+    Map(BTreeMap<String, Value>),
+    /// An object.
+    Object(Handle),
+}
+
+/// Why something cannot be kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// Lists in lists in lists.
+    #[error("it is nested more than {MAX_DEPTH} deep")]
+    TooDeep,
+    /// Too much of it.
+    #[error("it has more than {MAX_PARTS} parts, or a text of more than {MAX_TEXT} bytes")]
+    TooLarge,
+    /// An object of another world.
+    #[error("object {0} is of another world")]
+    Foreign(String),
+}
+
+impl Value {
+    /// A text.
+    pub fn text(text: impl Into<Rc<str>>) -> Value {
+        Value::String(text.into())
+    }
+
+    /// What it is, as errors name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+            Value::Object(_) => "an object",
+        }
+    }
+
+    /// The object, if it is one.
+    pub fn as_object(&self) -> Option<&Handle> {
+        if let Value::Object(object) = self { Some(object) } else { None }
+    }
+
+    /// Every object in it.
+    pub fn objects(&self) -> Vec<&Handle> {
+        let (mut found, mut left) = (Vec::new(), vec![self]);
+        while let Some(value) = left.pop() {
+            match value {
+                Value::Object(object) => found.push(object),
+                Value::List(items) => left.extend(items.iter().rev()),
+                Value::Map(entries) => left.extend(entries.values().rev()),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The form in which the store keeps it.
+    pub(crate) fn stored(&self, world: &World) -> Result<Stored, ValueError> {
+        let mut parts = 0;
+        self.store(world, 0, &mut parts)
+    }
+
+    fn store(&self, world: &World, depth: usize, parts: &mut usize) -> Result<Stored, ValueError> {
+        if depth > MAX_DEPTH {
+            return Err(ValueError::TooDeep);
+        }
+        *parts += 1;
+        if *parts > MAX_PARTS {
+            return Err(ValueError::TooLarge);
+        }
+        Ok(match self {
+            Value::Null => Stored::Null,
+            Value::Bool(value) => Stored::Bool(*value),
+            Value::Number(value) => Stored::Number(*value),
+            Value::String(text) if text.len() > MAX_TEXT => return Err(ValueError::TooLarge),
+            Value::String(text) => Stored::String(text.clone()),
+            Value::List(items) => {
+                let items: Result<_, _> =
+                    items.iter().map(|item| item.store(world, depth + 1, parts)).collect();
+                Stored::List(items?)
+            }
+            Value::Map(entries) => {
+                let entry = |(name, value): (&String, &Value)| {
+                    Ok((name.as_str().into(), value.store(world, depth + 1, parts)?))
+                };
+                let entries: Result<_, ValueError> = entries.iter().map(entry).collect();
+                Stored::Map(entries?)
+            }
+            Value::Object(object) if !object.world().is(world) => {
+                return Err(ValueError::Foreign(object.id().to_string()));
+            }
+            Value::Object(object) => Stored::Object(object.key()),
+        })
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Value {
+        Value::Number(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::String(text.into())
+    }
+}
+
+impl From<&Handle> for Value {
+    fn from(object: &Handle) -> Value {
+        Value::Object(object.clone())
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(items: Vec<Value>) -> Value {
+        Value::List(items)
+    }
+}
+
+/// A value in the store.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Stored {
+    #[default]
+    Null,
+    Bool(bool),
+    Number(f64),
+    String(Rc<str>),
+    List(Box<[Stored]>),
+    /// Sorted by name.
+    Map(Box<[(Rc<str>, Stored)]>),
+    Object(ObjectKey),
+}
+
+impl Stored {
+    /// Every reference in it. As deep as values may be.
+    pub(crate) fn visit(&self, found: &mut impl FnMut(ObjectKey)) {
+        match self {
+            Stored::Object(key) => found(*key),
+            Stored::List(items) => items.iter().for_each(|item| item.visit(found)),
+            Stored::Map(entries) => entries.iter().for_each(|(_, value)| value.visit(found)),
+            Stored::Null | Stored::Bool(_) | Stored::Number(_) | Stored::String(_) => {}
+        }
+    }
+
+    /// The value, with handles. What is not there any more is nothing.
+    pub(crate) fn value(&self, world: &World) -> Value {
+        match self {
+            Stored::Null => Value::Null,
+            Stored::Bool(value) => Value::Bool(*value),
+            Stored::Number(value) => Value::Number(*value),
+            Stored::String(text) => Value::String(text.clone()),
+            Stored::List(items) => Value::List(items.iter().map(|item| item.value(world)).collect()),
+            Stored::Map(entries) => {
+                Value::Map(entries.iter().map(|(name, item)| (name.to_string(), item.value(world))).collect())
+            }
+            Stored::Object(key) => world.handle(*key).map_or(Value::Null, Value::Object),
+        }
+    }
+}
