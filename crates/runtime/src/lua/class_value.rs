@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mlua::{Lua, MetaMethod, UserDataRegistry, Value as Script};
+use mlua::{Lua, MetaMethod, UserDataFields, UserDataMethods, UserDataRegistry, Value as Script};
 
 use super::engine::Engine;
 use super::fault::raise;

@@ -78,7 +78,7 @@ impl Clock {
         }
         let ticks = self.ticks.get();
         self.ticks.set(ticks.wrapping_add(1));
-        if ticks % TICKS != 0 {
+        if !ticks.is_multiple_of(TICKS) {
             return Ok(());
         }
         self.look()

@@ -13,12 +13,10 @@ use super::engine::Engine;
 use super::fault::Fault;
 use super::session::SessionValue;
 use super::values;
-use crate::world::{Args, Behavior, Call, Class, CodeError, CodeErrorKind, Value};
+use crate::world::{Args, Behavior, Call, CodeError, CodeErrorKind, Value};
 
 /// A class that is written in a script.
 pub(super) struct ScriptClass {
-    /// As the world knows it.
-    pub(super) class: Class,
     /// What its objects can be asked to do, parents included, as scripts call it.
     pub(super) methods: HashMap<Rc<str>, Function>,
     /// Whether creating one of its objects runs code.

@@ -46,10 +46,16 @@ pub(super) struct Engine {
     pub(super) methods: RefCell<Vec<(Class, Rc<str>)>>,
     /// Makes methods; of the prelude.
     pub(super) method: OnceCell<Function>,
+    /// Makes methods that are not written in a script; of the prelude.
+    pub(super) native: OnceCell<Function>,
+    /// Those that were made, by name.
+    pub(super) natives: RefCell<HashMap<Rc<str>, Function>>,
     /// Who collects.
     pub(super) collecting: Cell<Option<ThreadId>>,
     /// What collections came to.
     pub(super) reports: RefCell<Vec<Report>>,
+    /// Where it was when its time was up.
+    pub(super) stopped_at: RefCell<Option<String>>,
     /// What scripts hold of objects, by slot. It keeps nothing alive.
     pub(super) held: Table,
 }

@@ -31,7 +31,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         for call in &self.calls {
-            write!(f, "\n  in {call}")?;
+            write!(f, "\n  {call}")?;
         }
         Ok(())
     }
@@ -43,10 +43,11 @@ impl Fault {
     /// What an error of the script engine says.
     pub(super) fn of(error: &mlua::Error) -> Fault {
         if let Some(why) = error.downcast_ref::<TimeIsUp>() {
-            let mut fault = Fault { kind: CodeErrorKind::Deadline, message: why.to_string(), calls: Vec::new() };
+            let mut fault =
+                Fault { kind: CodeErrorKind::Deadline, message: why.to_string(), calls: Vec::new() };
             fault.calls = calls(&traceback(error));
             if let Some(first) = fault.calls.first().and_then(|call| call.split(' ').next()) {
-                fault.message = format!("{first}: {}", fault.message);
+                fault.message = format!("{first} {}", fault.message);
             }
             return fault;
         }
@@ -140,8 +141,8 @@ pub(super) fn raise(lua: &Lua, message: impl fmt::Display) -> mlua::Error {
 }
 
 /// Where the script is.
-fn place(lua: &Lua) -> Option<String> {
-    for level in 1..12 {
+pub(super) fn place(lua: &Lua) -> Option<String> {
+    for level in 0..12 {
         let found = lua.inspect_stack(level, |frame| {
             let source = frame.source();
             let name = source.short_src.as_deref().unwrap_or("").to_owned();

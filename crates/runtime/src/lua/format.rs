@@ -21,7 +21,8 @@ impl Format {
     pub fn parse(text: &str) -> Option<Format> {
         let (major, minor) = text.split_once('.')?;
         let number = |part: &str| {
-            let digits = !part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+            let digits =
+                !part.is_empty() && part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
             digits.then(|| part.parse().ok()).flatten()
         };
         Some(Format { major: number(major)?, minor: number(minor)? })

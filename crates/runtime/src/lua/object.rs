@@ -2,9 +2,12 @@
 //!
 //! A script that holds one keeps it alive. It must not know when anything is collected.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use mlua::{Lua, MetaMethod, MultiValue, Table, UserDataRegistry, Value as Script};
+use mlua::{
+    Function, Lua, MetaMethod, Table, UserDataFields, UserDataMethods, UserDataRegistry, Value as Script,
+};
 
 use super::class_value::ClassValue;
 use super::engine::Engine;
@@ -56,20 +59,23 @@ pub(super) fn words(object: &Handle) -> String {
 
 /// The object that somebody was asked for.
 pub(super) fn given(lua: &Lua, value: &Script) -> mlua::Result<Handle> {
-    let what = value.type_name();
+    let what = values::kind(value);
     values::object(value).ok_or_else(|| raise(lua, format!("an object was expected, not a {what}")))
 }
 
 fn is(lua: &Lua, (object, class): (Script, Script)) -> mlua::Result<bool> {
     let object = given(lua, &object)?;
-    let name = ClassValue::name_of(&class).ok_or_else(|| raise(lua, "Object.is wants an object and a class"))?;
+    let name =
+        ClassValue::name_of(&class).ok_or_else(|| raise(lua, "Object.is wants an object and a class"))?;
     Ok(object.class().is_a(&name))
 }
 
 fn property_name(lua: &Lua, object: &Handle, key: &Script) -> mlua::Result<String> {
     let name = key.as_string().and_then(|name| Some(name.to_str().ok()?.to_owned()));
     let class = || object.class().name().to_owned();
-    name.ok_or_else(|| raise(lua, format!("properties of {} have names, not {}s", class(), key.type_name())))
+    name.ok_or_else(|| {
+        raise(lua, format!("properties of {} have names, not {}s", class(), values::kind(key)))
+    })
 }
 
 fn read(lua: &Lua, engine: &Rc<Engine>, object: &Handle, key: Script) -> mlua::Result<Script> {
@@ -89,7 +95,9 @@ fn read(lua: &Lua, engine: &Rc<Engine>, object: &Handle, key: Script) -> mlua::R
 
 fn unknown(class: &Class, name: &str) -> String {
     let class = class.name();
-    format!("class {class} has no property or method {name}; private properties are for methods of their object")
+    format!(
+        "class {class} has no property or method {name}; private properties are for methods of their object"
+    )
 }
 
 fn method(lua: &Lua, engine: &Rc<Engine>, class: &Class, name: &str) -> mlua::Result<Option<Script>> {
@@ -104,26 +112,13 @@ fn method(lua: &Lua, engine: &Rc<Engine>, class: &Class, name: &str) -> mlua::Re
     if class.method(name).is_none() {
         return Ok(None);
     }
-    native(lua, engine, name).map(Some)
-}
-
-/// A method that is not written in a script: what it is given and what it answers are values of the world.
-fn native(lua: &Lua, engine: &Rc<Engine>, name: &str) -> mlua::Result<Script> {
-    let (engine, name) = (engine.clone(), name.to_owned());
-    let call = move |lua: Lua, (this, given): (Script, MultiValue)| {
-        let (engine, name) = (engine.clone(), name.clone());
-        async move {
-            let this = self::given(&lua, &this)?;
-            let most = engine.limits.property;
-            let args = given.iter().map(|value| values::from_script(value, None, most));
-            let args: Result<Vec<Value>, String> = args.collect();
-            let args = args.map_err(|error| raise(&lua, error))?;
-            drop(given);
-            let answer = this.call(&name, args).await.map_err(|error| raise(&lua, error))?;
-            values::to_script(&engine, &lua, &answer)
-        }
-    };
-    Ok(Script::Function(lua.create_async_function(call)?))
+    if let Some(known) = engine.natives.borrow().get(name) {
+        return Ok(Some(Script::Function(known.clone())));
+    }
+    let Some(maker) = engine.native.get() else { return Ok(None) };
+    let made = maker.call::<Function>(name)?;
+    engine.natives.borrow_mut().insert(name.into(), made.clone());
+    Ok(Some(Script::Function(made)))
 }
 
 fn write(lua: &Lua, engine: &Engine, object: &Handle, key: Script, value: Script) -> mlua::Result<()> {
@@ -151,8 +146,8 @@ pub(super) fn properties(
     engine: &Engine,
     class: &Class,
     given: &Table,
-) -> mlua::Result<std::collections::BTreeMap<String, Value>> {
-    let mut properties = std::collections::BTreeMap::new();
+) -> mlua::Result<BTreeMap<String, Value>> {
+    let mut properties = BTreeMap::new();
     for pair in given.pairs::<Script, Script>() {
         let (key, value) = pair?;
         let name = key.as_string().and_then(|name| Some(name.to_str().ok()?.to_owned()));

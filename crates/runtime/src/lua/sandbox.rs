@@ -3,12 +3,14 @@
 //!
 //! It must not know what programs are good for.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
-use mlua::{ChunkMode, Function, Lua, LuaOptions, StdLib, Table, Value, VmState};
+use mlua::chunk::ChunkMode;
+use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value, VmState};
 
 use super::engine::Engine;
-use super::fault::{Fault, raise};
+use super::fault::{Fault, place};
 
 /// What the script engine brings along and no program gets: ways to load code, to look into functions of others, to
 /// steer the script engine's own memory, and coroutines that nobody gives turns to.
@@ -47,6 +49,8 @@ pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
 pub(super) struct Prelude {
     /// Makes a method of a function and its name: the caller is known while it runs.
     pub(super) method: Function,
+    /// Makes a method of a name, for code that is not written in a script.
+    pub(super) native: Function,
 }
 
 /// Runs the prelude: `pcall` and `xpcall` that catch nothing that must not be caught.
@@ -65,10 +69,12 @@ pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Res
     };
     host.raw_set("text", lua.create_function(text)?)?;
     let chunk = lua.load(include_str!("prelude.luau")).set_name("=[sexton]").set_mode(ChunkMode::Text);
-    let (protected, protected_with, method): (Function, Function, Function) = chunk.call(host)?;
-    lua.globals().raw_set("pcall", protected)?;
-    lua.globals().raw_set("xpcall", protected_with)?;
-    Ok(Prelude { method })
+    let (globals, method, native): (Table, Function, Function) = chunk.call(host)?;
+    for pair in globals.pairs::<String, Function>() {
+        let (name, function) = pair?;
+        lua.globals().raw_set(name, function)?;
+    }
+    Ok(Prelude { method, native })
 }
 
 /// Takes away what no program gets, and makes everything else unchangeable. What is defined after it is the program's.
@@ -77,11 +83,41 @@ pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
         lua.globals().raw_remove(name)?;
     }
     let of_clock = engine.clone();
-    lua.set_interrupt(move |_| match of_clock.clock.tick() {
-        Ok(()) => Ok(VmState::Continue),
-        Err(why) => Err(mlua::Error::external(why)),
+    let pressure = Pressure::new(engine.limits.memory);
+    lua.set_interrupt(move |lua| match of_clock.clock.tick() {
+        Ok(()) => {
+            pressure.relieve(lua);
+            Ok(VmState::Continue)
+        }
+        Err(why) => {
+            of_clock.stopped_at.borrow_mut().get_or_insert_with(|| place(lua).unwrap_or_default());
+            Err(mlua::Error::external(why))
+        }
     });
     lua.sandbox(true)
+}
+
+/// The script engine collects its own garbage by its own measure, and does not try again when it reaches a limit. So
+/// it is made to when little is left, unless that was just done and brought nothing.
+struct Pressure {
+    limit: usize,
+    next: Cell<usize>,
+}
+
+impl Pressure {
+    fn new(limit: usize) -> Pressure {
+        Pressure { limit, next: Cell::new(limit / 2) }
+    }
+
+    fn relieve(&self, lua: &Lua) {
+        if lua.used_memory() < self.next.get() {
+            return;
+        }
+        // Failing to collect is no reason to stop: the limit itself will be.
+        let _ = lua.gc_collect();
+        let after = lua.used_memory();
+        self.next.set((self.limit / 2).max(after + self.limit / 16));
+    }
 }
 
 /// Runs the text of a program, which declares and does nothing else.
@@ -91,9 +127,4 @@ pub(super) fn run_text(lua: &Lua, engine: &Rc<Engine>, name: &str, text: &str) -
     let chunk = lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text);
     let function = chunk.into_function()?;
     function.call::<()>(())
-}
-
-/// A function that a program may call in the wrong moment or with the wrong things, with the place in its errors.
-pub(super) fn refuse<T>(lua: &Lua, message: impl std::fmt::Display) -> mlua::Result<T> {
-    Err(raise(lua, message))
 }

@@ -14,6 +14,7 @@ use super::context::{Story, ThreadId, Told};
 use super::engine::{Engine, Stage};
 use super::fault::{Fault, raise};
 use super::threads::{Deadlock, Standing};
+use super::values;
 
 /// Nobody sleeps longer in one go.
 const MAX_SLEEP: f64 = 86_400.0;
@@ -39,7 +40,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let of_spawn = engine.clone();
     let spawn = move |lua: &Lua, (function, args): (Value, MultiValue)| match function {
         Value::Function(function) => begin(lua, &of_spawn, &shape, function, args),
-        other => Err(raise(lua, format!("spawn wants a function, not a {}", other.type_name()))),
+        other => Err(raise(lua, format!("spawn wants a function, not a {}", values::kind(&other)))),
     };
     globals.raw_set("spawn", lua.create_function(spawn)?)?;
     let of_join = engine.clone();
@@ -111,7 +112,10 @@ fn keep(lua: &Lua, thread: &Table, values: MultiValue) -> mlua::Result<()> {
 
 async fn join(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<MultiValue> {
     let Some((id, standing, table)) = own(&thread) else {
-        return Err(raise(&lua, format!("join wants a thread that spawn gave, not a {}", thread.type_name())));
+        return Err(raise(
+            &lua,
+            format!("join wants a thread that spawn gave, not a {}", values::kind(&thread)),
+        ));
     };
     standing.join();
     {
@@ -149,7 +153,7 @@ async fn sleep(lua: Lua, engine: Rc<Engine>, seconds: Value) -> mlua::Result<()>
         Value::Nil => 0.0,
         Value::Integer(whole) => whole as f64,
         Value::Number(seconds) => seconds,
-        other => return Err(raise(&lua, format!("sleep wants seconds, not a {}", other.type_name()))),
+        other => return Err(raise(&lua, format!("sleep wants seconds, not a {}", values::kind(&other)))),
     };
     if !(0.0..=MAX_SLEEP).contains(&seconds) {
         return Err(raise(&lua, format!("sleep wants 0 to {MAX_SLEEP} seconds, not {seconds}")));

@@ -43,11 +43,7 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
 }
 
 /// A value of a script as the world keeps it, or what is wrong with it.
-pub(super) fn from_script(
-    value: &Script,
-    contract: Option<&Contract>,
-    most: usize,
-) -> Result<Value, String> {
+pub(super) fn from_script(value: &Script, contract: Option<&Contract>, most: usize) -> Result<Value, String> {
     let mut reading = Reading { left: most, most };
     reading.value(value, contract, 0)
 }
@@ -80,7 +76,7 @@ impl Reading {
                 }
                 Err("this cannot be kept in an object".to_owned())
             }
-            other => Err(format!("a {} cannot be kept in an object", other.type_name())),
+            other => Err(format!("a {} cannot be kept in an object", kind(other))),
         }
     }
 
@@ -102,7 +98,8 @@ impl Reading {
             let (key, item) = pair.map_err(text)?;
             match key {
                 Script::String(name) => {
-                    let name = name.to_str().map_err(|_| "a key that is not UTF-8 cannot be kept".to_owned())?;
+                    let name =
+                        name.to_str().map_err(|_| "a key that is not UTF-8 cannot be kept".to_owned())?;
                     self.count(name.len())?;
                     let item = self.value(&item, inner, depth + 1)?;
                     entries.insert(name.to_owned(), item);
@@ -110,8 +107,10 @@ impl Reading {
                 Script::Integer(at) if at >= 1 && at as usize <= length => {}
                 Script::Number(at) if at >= 1.0 && at.fract() == 0.0 && at as usize <= length => {}
                 other => {
-                    let what = other.type_name();
-                    return Err(format!("a table is a list from 1 on or has texts as keys; this one has a {what}"));
+                    let what = kind(&other);
+                    return Err(format!(
+                        "a table is a list from 1 on or has texts as keys; this one has a {what}"
+                    ));
                 }
             }
         }
@@ -140,4 +139,14 @@ pub(super) fn object(value: &Script) -> Option<Handle> {
     let data = value.as_userdata()?;
     let object = data.borrow::<Object>().ok()?;
     Some(object.0.clone())
+}
+
+/// What a value of a script is, as scripts name it.
+pub(super) fn kind(value: &Script) -> &'static str {
+    match value {
+        Script::Integer(_) => "number",
+        Script::UserData(data) if data.is::<Object>() => "object",
+        Script::UserData(data) if data.is::<ClassValue>() => "class",
+        other => other.type_name(),
+    }
 }

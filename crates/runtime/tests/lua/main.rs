@@ -1,0 +1,8 @@
+//! Programs in Luau, from their text to what they say and what happens to their objects.
+//!
+//! Most tests are texts in `programs/`: a program, and in its comments that begin with `-->` everything that it is
+//! expected to say.
+
+mod harness;
+mod sandbox;
+mod threads;
