@@ -4,5 +4,8 @@
 //! expected to say.
 
 mod harness;
+mod objects;
+mod outside;
 mod sandbox;
 mod threads;
+mod tutorial;
