@@ -86,6 +86,8 @@ impl Shown<'_> {
             }
             Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
             Cause::Accused { accused } => accused.said.because.clone(),
+            Cause::Unreachable => "nothing alive refers to it".to_owned(),
+            Cause::Removed => "not in the model any more".to_owned(),
             Cause::InNamespace { namespace } => format!("in {}", self.name(*namespace)),
             Cause::OfDefinition { definition } => format!("defined by {}", self.name(*definition)),
         }
@@ -219,7 +221,11 @@ fn cause(finding: &Finding) -> Option<LifeId> {
         Cause::OwnerDoomed { owner } => Some(owner),
         Cause::InNamespace { namespace } => Some(namespace),
         Cause::OfDefinition { definition } => Some(definition),
-        Cause::Asked | Cause::OwnersGone { .. } | Cause::Accused { .. } => None,
+        Cause::Asked
+        | Cause::OwnersGone { .. }
+        | Cause::Accused { .. }
+        | Cause::Unreachable
+        | Cause::Removed => None,
     }
 }
 

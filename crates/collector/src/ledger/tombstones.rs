@@ -18,6 +18,8 @@ pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
         Cause::OwnerDoomed { owner } => format!("its owner {} is destroyed", named(*owner)),
         Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
         Cause::Accused { accused } => format!("{}: {}", accused.said.by, accused.said.because),
+        Cause::Unreachable => "nothing alive refers to it".to_owned(),
+        Cause::Removed => "the incoming model does not hold it any more".to_owned(),
         Cause::InNamespace { namespace } => format!("its namespace {} is destroyed", named(*namespace)),
         Cause::OfDefinition { definition } => format!("its definition {} is destroyed", named(*definition)),
     }

@@ -107,8 +107,8 @@ pub(crate) fn delete(
             let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.life, false));
             Item { absent: said.absent.clone(), owners, annotated, ..item }
         }
-        // What lies in something that is marked goes, whoever owns it.
-        Cause::InNamespace { .. } | Cause::OfDefinition { .. } => item,
+        // What lies in something that is marked goes, whoever owns it. What a program lost it destroys itself.
+        Cause::InNamespace { .. } | Cause::OfDefinition { .. } | Cause::Unreachable | Cause::Removed => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
             let owners = Some(owner_uids(snapshot, finding.life, false));
             match judgement.follows_owners(snapshot, finding.life) {

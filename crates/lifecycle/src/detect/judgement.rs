@@ -52,12 +52,16 @@ pub enum Detector {
     Orphaned,
     /// Somebody who looked for garbage says that it is some.
     Accused,
+    /// Nothing alive refers to it.
+    Unreachable,
+    /// The incoming model does not hold it any more.
+    Removed,
 }
 
 impl Detector {
     /// Whether nobody asked for it: until its end is inevitable the life may be saved.
     pub fn accuses(self) -> bool {
-        matches!(self, Detector::Orphaned | Detector::Accused)
+        !matches!(self, Detector::Deleted | Detector::Cascade)
     }
 }
 
@@ -81,6 +85,10 @@ pub enum Cause {
         /// The annotation.
         accused: Arc<Accused>,
     },
+    /// Nothing alive refers to it.
+    Unreachable,
+    /// The incoming model does not hold it any more.
+    Removed,
     /// Its namespace dies.
     InNamespace {
         /// The namespace.
@@ -162,7 +170,11 @@ impl Cause {
             Cause::OwnerDoomed { owner: life }
             | Cause::InNamespace { namespace: life }
             | Cause::OfDefinition { definition: life } => Some(*life),
-            Cause::Asked | Cause::OwnersGone { .. } | Cause::Accused { .. } => None,
+            Cause::Asked
+            | Cause::OwnersGone { .. }
+            | Cause::Accused { .. }
+            | Cause::Unreachable
+            | Cause::Removed => None,
         }
     }
 }

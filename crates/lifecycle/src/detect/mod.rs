@@ -4,10 +4,13 @@ mod accused;
 mod approvals;
 mod cascade;
 mod chains;
+mod condemned;
 mod judgement;
 mod orphaned;
+mod removed;
 mod report;
 mod spread;
+mod unreachable;
 
 pub use accused::accused;
 pub use cascade::{Roots, Settings, judge};
@@ -15,3 +18,5 @@ pub use judgement::{
     Cause, Detector, Finding, Hold, Hypothetical, Invalid, Judgement, Strip, Unknown, WhyHeld,
 };
 pub use orphaned::{Grace, Orphans, orphaned};
+pub use removed::{missing, removed};
+pub use unreachable::{Reachable, References, reachable, unreachable};

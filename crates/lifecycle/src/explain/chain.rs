@@ -43,7 +43,7 @@ pub(super) fn chain(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) ->
     let (mut chain, mut at, mut seen) = (Vec::new(), life, BTreeSet::new());
     while let Some(finding) = judgement.doomed.get(&at).filter(|_| seen.insert(at)) {
         let (link, next) = match &finding.cause {
-            Cause::Asked | Cause::Accused { .. } => break,
+            Cause::Asked | Cause::Accused { .. } | Cause::Unreachable | Cause::Removed => break,
             Cause::OwnersGone { uids } => {
                 chain.extend(uids.iter().map(|uid| gone(snapshot, at, uid)));
                 break;

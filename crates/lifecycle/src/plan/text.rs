@@ -118,12 +118,16 @@ fn step_json(step: &Step) -> Value {
         Detector::Cascade => "cascade",
         Detector::Orphaned => "orphaned",
         Detector::Accused => "accused",
+        Detector::Unreachable => "unreachable",
+        Detector::Removed => "removed",
     };
     let cause = match &step.finding.cause {
         Cause::Asked => "asked",
         Cause::OwnerDoomed { .. } => "ownerDoomed",
         Cause::OwnersGone { .. } => "ownersGone",
         Cause::Accused { .. } => "accused",
+        Cause::Unreachable => "unreachable",
+        Cause::Removed => "removed",
         Cause::InNamespace { .. } => "inNamespace",
         Cause::OfDefinition { .. } => "ofDefinition",
     };

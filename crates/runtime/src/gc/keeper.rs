@@ -53,6 +53,9 @@ pub trait Keeper {
     /// recorded: none of them is touched.
     fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>>;
 
+    /// Nothing was called of these after all, though the intent may be recorded: they live on.
+    fn withdrawn<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
+
     /// How `destroy` ended, before any subscriber is told.
     fn ended<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
 
@@ -74,6 +77,10 @@ impl Keeper for NoKeeper {
 
     fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
         Box::pin(std::future::ready(Ok(vec![Permit::Go; batch.len()])))
+    }
+
+    fn withdrawn<'a>(&'a self, _: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn ended<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {

@@ -6,11 +6,19 @@
 //!
 //! It must not know of any script language, nor where objects are stored: a [`Keeper`] is told what happens to those.
 
+mod call;
+mod detect;
 mod keeper;
 mod observer;
+mod order;
+mod perform;
+mod preview;
 mod report;
+mod run;
 mod session;
+mod steps;
 mod subscribe;
+mod sweep;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -64,6 +72,16 @@ pub enum Scope {
     NotPersistable,
     /// These, because they are not in the incoming model any more.
     Removed(Vec<ObjectId>),
+}
+
+impl Scope {
+    fn reason(&self) -> Reason {
+        match self {
+            Scope::Unreachable => Reason::Unreachable,
+            Scope::NotPersistable => Reason::NotPersistable,
+            Scope::Removed(_) => Reason::Removed,
+        }
+    }
 }
 
 /// Why there was no collection. Nothing was touched.
@@ -144,22 +162,21 @@ impl Gc {
     /// What a collection would do now, in which order and why. Nothing is called and nothing changes.
     ///
     /// # Errors
-    /// Likewise.
-    pub async fn preview(&self, _scope: Scope) -> Result<Preview, CollectError> {
-        Ok(Preview::default())
+    /// If the keeper cannot say who must not die.
+    pub async fn preview(&self, scope: Scope) -> Result<Preview, CollectError> {
+        preview::preview(&self.inner, scope).await
     }
 
-    /// One session.
+    /// One session. From inside of another it is refused; while another is under way it waits.
     ///
     /// # Errors
-    /// Likewise.
-    pub async fn run(&self, _scope: Scope) -> Result<Report, CollectError> {
+    /// If there can be no collection now; failures of code are in the report.
+    pub async fn run(&self, scope: Scope) -> Result<Report, CollectError> {
         if self.inner.inside.get() > 0 {
             return Err(CollectError::Inside);
         }
         let _turn = self.inner.turn.lock().await;
-        (self.inner.settings.settle)();
-        Ok(Report::default())
+        run::Run::new(&self.inner, scope).run().await
     }
 
     /// Whether an object was destroyed in some session, so that none of its methods can be called.

@@ -6,7 +6,7 @@ use crate::world::Handle;
 /// Hears of each step, for traces. It must not change anything, and lets go of the handles that it is shown.
 pub trait GcObserver {
     /// An object is accused.
-    fn accused(&self, _object: &Handle, _reasons: &[Reason]) {}
+    fn accused(&self, _object: &Handle, _reason: &Reason) {}
     /// An accused object is reachable again.
     fn rescued(&self, _object: &Handle) {}
     /// A subscriber is about to hear of an object, in the phases warning, notifying and destroyed.

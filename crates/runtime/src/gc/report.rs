@@ -127,6 +127,10 @@ pub struct Report {
     pub rounds: usize,
     /// How much garbage is left because that was too often.
     pub left: usize,
+    /// Why no more of it may be destroyed, though something was.
+    pub limited: Option<String>,
+    /// Why no code may run any more: it ended early.
+    pub stopped: Option<String>,
     /// How many destroyed objects left the world.
     pub freed: usize,
 }
@@ -152,6 +156,6 @@ impl Report {
     /// Whether everything that was found is destroyed or was rescued.
     pub fn is_complete(&self) -> bool {
         let open = self.failed.len() + self.waiting.len() + self.held.len() + self.left;
-        open == 0 && self.cancelled.is_none()
+        open == 0 && self.cancelled.is_none() && self.stopped.is_none()
     }
 }

@@ -120,13 +120,13 @@ impl Gc {
 /// Everything that an object is subscribed to and that is there still.
 pub(crate) fn subscriptions(store: &Store, caller: ObjectKey) -> Vec<Subscription> {
     let Some(object) = store.get(caller) else { return Vec::new() };
-    let one = |key: &ObjectKey| {
-        let target = store.get(*key)?;
-        let known = target.subscribers().iter().find(|known| known.who == caller)?;
+    let one = |key: ObjectKey| {
+        let target = store.get(key)?;
+        let known = target.subscriber(caller)?;
         let (handler, count) = (known.handler.clone(), known.count);
         Some((target.birth, Subscription { target: target.id.clone(), handler, count }))
     };
-    let mut all: Vec<(u64, Subscription)> = object.targets().iter().filter_map(one).collect();
+    let mut all: Vec<(u64, Subscription)> = object.targets().filter_map(one).collect();
     all.sort_by_key(|(birth, _)| *birth);
     all.into_iter().map(|(_, one)| one).collect()
 }
@@ -148,46 +148,57 @@ pub(crate) fn add(
     times: u32,
 ) -> Result<(), SubscribeError> {
     let Some(at) = store.get(target) else { return Ok(()) };
-    let place = at.subscribers().iter().position(|known| known.who == caller);
-    if handler.is_some() && place.is_none() {
-        let heard = at.subscribers().iter().filter(|known| known.handler.is_some());
-        let (mut count, mut bytes) = (1, store.get(caller).map_or(0, |object| object.id.as_str().len()));
-        for known in heard {
+    if handler.is_some() && at.subscriber(caller).is_none_or(|known| known.handler.is_none()) {
+        let length = |who: ObjectKey| store.get(who).map_or(0, |object| object.id.as_str().len());
+        let (mut count, mut bytes) = (1, length(caller));
+        for (who, _) in at.subscribers().filter(|(_, known)| known.handler.is_some()) {
             count += 1;
-            bytes += store.get(known.who).map_or(0, |object| object.id.as_str().len());
+            bytes += length(who);
         }
         if count > MAX_SUBSCRIBERS || bytes > MAX_ID_BYTES {
             return Err(SubscribeError::TooMany(at.id.clone()));
         }
     }
-    let Some(object) = store.get_mut(target) else { return Ok(()) };
-    let subscribers = &mut object.rare().subscribers;
-    match place {
-        Some(place) => {
-            let known = &mut subscribers[place];
-            known.count = known.count.saturating_add(times);
-            known.handler = handler.map(Rc::from).or_else(|| known.handler.take());
-        }
-        None => {
-            subscribers.push(Subscriber { who: caller, handler: handler.map(Rc::from), count: times });
-            if let Some(caller) = store.get_mut(caller) {
-                caller.rare().targets.push(target);
-            }
-        }
+    if let Some(object) = store.get_mut(target) {
+        let new = || Subscriber { handler: None, count: 0 };
+        let known = object.rare().subscribers.entry(caller).or_insert_with(new);
+        known.count = known.count.saturating_add(times);
+        known.handler = handler.map(Rc::from).or_else(|| known.handler.take());
+    }
+    if let Some(object) = store.get_mut(caller) {
+        object.rare().targets.insert(target);
     }
     Ok(())
 }
 
 fn remove(store: &mut Store, caller: ObjectKey, target: ObjectKey) {
-    let Some(object) = store.get_mut(target) else { return };
-    let place = object.subscribers().iter().position(|known| known.who == caller);
-    let Some(place) = place else { return };
+    let Some(object) = store.get_mut(target).filter(|object| object.subscriber(caller).is_some()) else {
+        return;
+    };
     let subscribers = &mut object.rare().subscribers;
-    subscribers[place].count -= 1;
-    if subscribers[place].count == 0 {
-        subscribers.remove(place);
-        if let Some(caller) = store.get_mut(caller) {
-            caller.rare().targets.retain(|known| *known != target);
+    match subscribers.get_mut(&caller) {
+        Some(known) if known.count > 1 => known.count -= 1,
+        _ => {
+            subscribers.remove(&caller);
+            if let Some(caller) = store.get_mut(caller) {
+                caller.rare().targets.remove(&target);
+            }
+        }
+    }
+}
+
+/// Ends all subscriptions to and of an object.
+pub(super) fn end(store: &mut Store, object: ObjectKey) {
+    let Some(rare) = store.get_mut(object).and_then(|object| object.rare.as_mut()) else { return };
+    let (subscribers, targets) = (std::mem::take(&mut rare.subscribers), std::mem::take(&mut rare.targets));
+    for subscriber in subscribers.into_keys() {
+        if let Some(subscriber) = store.get_mut(subscriber) {
+            subscriber.rare().targets.remove(&object);
+        }
+    }
+    for target in targets {
+        if let Some(target) = store.get_mut(target) {
+            target.rare().subscribers.remove(&object);
         }
     }
 }

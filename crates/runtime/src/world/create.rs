@@ -128,8 +128,10 @@ impl World {
         for class in ancestry.into_iter().rev().filter(|class| class.behavior().has("init")) {
             let call = Call { this: object.clone(), method: "init".into(), args: Args::Init };
             if let Err(error) = class.behavior().call(call).await {
-                object.change(|object| object.life = Life::Stillborn);
-                self.write(|store| store.forget_id(object.key()));
+                self.write(|store| {
+                    store.set_life(object.key(), Life::Stillborn);
+                    store.forget_id(object.key());
+                });
                 return Err(NewError::Init { class: class.name().to_owned(), error });
             }
         }

@@ -1,6 +1,6 @@
 //! One object as the store keeps it: small, with what is rare in a box of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{ObjectId, Stored};
@@ -46,9 +46,9 @@ pub(crate) struct Rare {
     /// Properties that no class declares.
     pub(crate) private: BTreeMap<Rc<str>, Stored>,
     /// Who wants to be told of its destruction.
-    pub(crate) subscribers: Vec<Subscriber>,
+    pub(crate) subscribers: BTreeMap<ObjectKey, Subscriber>,
     /// Of whose destruction it wants to be told: the other end of each subscription.
-    pub(crate) targets: Vec<ObjectKey>,
+    pub(crate) targets: BTreeSet<ObjectKey>,
     /// The `destroy` of so many of its classes is done, from its own upwards.
     pub(crate) undone: usize,
 }
@@ -56,7 +56,6 @@ pub(crate) struct Rare {
 /// Somebody who wants to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subscriber {
-    pub(crate) who: ObjectKey,
     pub(crate) handler: Option<Rc<str>>,
     pub(crate) count: u32,
 }
@@ -75,12 +74,19 @@ impl Object {
         matches!(self.life, Life::Destroyed | Life::Stillborn)
     }
 
-    pub(crate) fn subscribers(&self) -> &[Subscriber] {
-        self.rare.as_ref().map_or(&[], |rare| &rare.subscribers)
+    pub(crate) fn subscribers(&self) -> impl Iterator<Item = (ObjectKey, &Subscriber)> {
+        let all = self.rare.as_ref().map(|rare| &rare.subscribers);
+        all.into_iter().flatten().map(|(who, subscriber)| (*who, subscriber))
     }
 
-    pub(crate) fn targets(&self) -> &[ObjectKey] {
-        self.rare.as_ref().map_or(&[], |rare| &rare.targets)
+    /// The subscription that somebody has to it.
+    pub(crate) fn subscriber(&self, who: ObjectKey) -> Option<&Subscriber> {
+        self.rare.as_ref()?.subscribers.get(&who)
+    }
+
+    pub(crate) fn targets(&self) -> impl Iterator<Item = ObjectKey> {
+        let all = self.rare.as_ref().map(|rare| &rare.targets);
+        all.into_iter().flatten().copied()
     }
 
     /// Everything that any property refers to.

@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::object::Life;
 use super::{Object, ObjectId, ObjectKey};
 
 /// The objects.
@@ -14,6 +15,8 @@ pub(crate) struct Store {
     by_id: HashTable<u32>,
     hasher: DefaultHashBuilder,
     births: u64,
+    /// How many are destroyed or never came to be.
+    over: usize,
 }
 
 struct Slot {
@@ -24,6 +27,11 @@ struct Slot {
 impl Store {
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// How many are neither destroyed nor stillborn.
+    pub(crate) fn alive(&self) -> usize {
+        self.len() - self.over
     }
 
     /// How many slots there are, empty ones included.
@@ -38,8 +46,13 @@ impl Store {
     }
 
     pub(crate) fn find(&self, id: &ObjectId) -> Option<ObjectKey> {
-        let same = |slot: &u32| self.at(*slot).is_some_and(|object| object.id == *id);
-        let slot = *self.by_id.find(self.hasher.hash_one(id.as_str()), same)?;
+        self.find_text(id.as_str())
+    }
+
+    /// The object whose id is a text.
+    pub(crate) fn find_text(&self, id: &str) -> Option<ObjectKey> {
+        let same = |slot: &u32| self.at(*slot).is_some_and(|object| object.id.as_str() == id);
+        let slot = *self.by_id.find(self.hasher.hash_one(id), same)?;
         Some(self.key(slot))
     }
 
@@ -68,10 +81,25 @@ impl Store {
     pub(crate) fn remove(&mut self, key: ObjectKey) -> Option<Object> {
         self.get(key)?;
         self.forget_id(key);
+        self.over -= usize::from(self.get(key).is_some_and(Object::is_over));
         let slot = &mut self.slots[key.slot as usize];
         slot.turn = slot.turn.wrapping_add(1);
         self.free.push(key.slot);
         slot.object.take()
+    }
+
+    /// It is destroyed: only to be read from now on.
+    pub(crate) fn destroyed(&mut self, key: ObjectKey) {
+        self.set_life(key, Life::Destroyed);
+    }
+
+    /// It has come so far.
+    pub(crate) fn set_life(&mut self, key: ObjectKey, life: Life) {
+        let Some(object) = self.get_mut(key) else { return };
+        let before = object.is_over();
+        object.life = life;
+        let now = object.is_over();
+        self.over = self.over + usize::from(now) - usize::from(before);
     }
 
     /// Nobody finds the object by its id any more.

@@ -49,6 +49,10 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
                 _ => Some("nobody accuses it any more"),
             }
         }
+        // Whoever found it looked at references, which are not in a snapshot; that it is over would be.
+        Cause::Unreachable | Cause::Removed => {
+            snapshot.is_destroyed(life).then_some("it is destroyed already")
+        }
         Cause::InNamespace { namespace } => {
             let inside = snapshot.namespace_life(life) == Some(*namespace) && judgement.dooms(*namespace);
             (!inside).then_some("its namespace does not die")

@@ -1,0 +1,256 @@
+//! In which order accused objects die: they are shown to `lifecycle` as lives, which makes the plan and proves it.
+
+use hashbrown::{HashMap, HashSet};
+use sexton_lifecycle::detect::{self, Cause, Judgement};
+use sexton_lifecycle::plan::{self, Plan, Progress, Relation};
+use sexton_lifecycle::{LifeId, Observation, OwnerRef, Settings, Snapshot};
+use sexton_model::feed::FeedKind;
+use sexton_model::subscription::{Subscription, Target};
+use sexton_model::{GroupResource, Key, Revision, Uid};
+
+use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
+use crate::world::{Object, ObjectId, ObjectKey, Store, World};
+
+/// The one kind of all objects: their order is that of their births, whatever their classes.
+const KIND: &str = "Object";
+const RESOURCE: &str = "objects";
+const VERSION: &str = "v1";
+/// So many are named for whom an object waits.
+const MOST_NAMED: usize = 10;
+
+/// The plan for some accused objects.
+pub(super) struct Trial {
+    pub(super) plan: Plan,
+    judgement: Judgement,
+    /// Who each life is.
+    lives: HashMap<LifeId, ObjectKey>,
+    scope: Scope,
+}
+
+impl Trial {
+    /// Plans the end of accused objects, in the order of their births, and proves the plan.
+    pub(super) fn new(world: &World, accused: &[ObjectKey], scope: &Scope) -> Result<Trial, CollectError> {
+        let mut lives = HashMap::with_capacity(accused.len());
+        let snapshot = world.read(|store| Witness::new(store, accused).snapshot());
+        let found: Vec<LifeId> = world.read(|store| {
+            let named = accused.iter().filter_map(|key| Some((*key, store.get(*key)?)));
+            let life = |(key, object): (ObjectKey, &Object)| {
+                let life = snapshot.get(&Uid(object.id.as_str().to_owned()))?;
+                lives.insert(life, key);
+                Some(life)
+            };
+            named.filter_map(life).collect()
+        });
+        let settings = Settings::default();
+        let judgement = match scope {
+            Scope::Unreachable | Scope::NotPersistable => detect::unreachable(&snapshot, &found, &settings),
+            Scope::Removed(_) => detect::removed(&snapshot, &found, &settings),
+        };
+        let plan = plan::make(&snapshot, &judgement);
+        plan::check(&snapshot, &judgement, &plan).map_err(|flaws| {
+            let texts: Vec<String> = flaws.iter().take(3).map(ToString::to_string).collect();
+            CollectError::Plan(texts.join("; "))
+        })?;
+        Ok(Trial { plan, judgement, lives, scope: scope.clone() })
+    }
+
+    /// Which object a life is.
+    pub(super) fn object(&self, life: LifeId) -> Option<ObjectKey> {
+        self.lives.get(&life).copied()
+    }
+
+    /// Why an object dies.
+    pub(super) fn reasons(&self, world: &World, life: LifeId) -> Vec<Reason> {
+        let owner = match self.judgement.doomed.get(&life).map(|finding| &finding.cause) {
+            Some(Cause::OwnerDoomed { owner }) => self.id(world, *owner),
+            _ => None,
+        };
+        std::iter::once(self.scope.reason()).chain(owner.map(Reason::FollowsOwner)).collect()
+    }
+
+    /// What owners gave up.
+    pub(super) fn dropped(&self, world: &World) -> Vec<DroppedOwnership> {
+        let owners = self.plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner);
+        let dropped = |edge: &plan::DroppedEdge| {
+            Some(DroppedOwnership { owned: self.id(world, edge.first)?, owner: self.id(world, edge.second)? })
+        };
+        owners.filter_map(dropped).collect()
+    }
+
+    /// Who would die in which wave if some are held, in order: without those that have to come after them.
+    pub(super) fn without(&self, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
+        let mut progress = Progress::new(&self.plan);
+        let (mut ready, mut gone, mut wave) = (progress.ready().collect::<Vec<_>>(), Vec::new(), 0);
+        while !ready.is_empty() {
+            let mut next = Vec::new();
+            for group in ready {
+                let is_held =
+                    |step: &plan::Step| self.object(step.life).is_none_or(|key| held.contains(&key));
+                if group.members.iter().any(is_held) {
+                    continue;
+                }
+                for step in &group.members {
+                    gone.push((step.life, wave));
+                    next.extend(progress.gone(step.life));
+                }
+            }
+            ready = next;
+            wave += 1;
+        }
+        gone
+    }
+
+    /// Who is still there, for no reason of its own, and whom it has to wait for.
+    pub(super) fn waiting(
+        &self,
+        world: &World,
+        gone: &HashSet<LifeId>,
+        own_reason: impl Fn(ObjectKey) -> bool,
+    ) -> Vec<Waiting> {
+        let mut waiting = Vec::new();
+        if gone.len() == self.plan.len() {
+            return waiting;
+        }
+        let mut through: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+        for barrier in &self.plan.barriers {
+            let before = barrier.before.iter().copied().find(|life| !gone.contains(life));
+            for life in barrier.after.iter().filter(|life| !gone.contains(*life)) {
+                through.entry(*life).or_default().extend(before);
+            }
+        }
+        for group in self.plan.groups() {
+            for step in group.members.iter().filter(|step| !gone.contains(&step.life)) {
+                let Some(key) = self.object(step.life).filter(|key| !own_reason(*key)) else { continue };
+                let mates = group.members.iter().map(|mate| mate.life).filter(|mate| *mate != step.life);
+                let before = step.after.iter().copied().chain(mates);
+                let before = before.chain(through.remove(&step.life).unwrap_or_default());
+                let after = before.filter(|life| !gone.contains(life)).take(MOST_NAMED);
+                let after: Vec<ObjectId> = after.filter_map(|life| self.id(world, life)).collect();
+                let named =
+                    world.read(|store| store.get(key).map(|object| (object.id.clone(), object.class)));
+                let Some((id, class)) = named else { continue };
+                let class = world.class_number(class).map_or_else(|| "?".into(), |class| class.shared_name());
+                waiting.push(Waiting { id, class, after });
+            }
+        }
+        waiting
+    }
+
+    fn id(&self, world: &World, life: LifeId) -> Option<ObjectId> {
+        let key = self.object(life)?;
+        world.read(|store| store.get(key).map(|object| object.id.clone()))
+    }
+}
+
+/// Tells a snapshot of those who are accused, and of those through whom destruction dependencies lead.
+struct Witness<'a> {
+    store: &'a Store,
+    accused: &'a [ObjectKey],
+    doomed: HashSet<ObjectKey>,
+    /// The nearest accused owner above each living owner that was asked.
+    above: HashMap<ObjectKey, Option<ObjectKey>>,
+}
+
+impl<'a> Witness<'a> {
+    fn new(store: &'a Store, accused: &'a [ObjectKey]) -> Witness<'a> {
+        Witness { store, accused, doomed: accused.iter().copied().collect(), above: HashMap::new() }
+    }
+
+    fn snapshot(mut self) -> Snapshot {
+        let mut snapshot = Snapshot::new();
+        snapshot.set_kinds(&[FeedKind {
+            group: String::new(),
+            version: VERSION.to_owned(),
+            resource: RESOURCE.to_owned(),
+            kind: KIND.to_owned(),
+            namespaced: false,
+            served: true,
+            broken: None,
+        }]);
+        snapshot.set_synced(true);
+        // Ownership counts only between those who die; dependencies lead through those who live on, too.
+        let accused = self.accused;
+        for key in accused {
+            let owner = self.owner(*key);
+            self.put(&mut snapshot, *key, owner);
+        }
+        for key in self.between() {
+            self.put(&mut snapshot, key, None);
+        }
+        snapshot
+    }
+
+    fn put(&self, snapshot: &mut Snapshot, key: ObjectKey, owner: Option<ObjectKey>) {
+        let Some(object) = self.store.get(key) else { return };
+        let kind = GroupResource::new("", RESOURCE);
+        let slot = Key { kind, namespace: String::new(), name: name(object) };
+        let uid = Uid(object.id.as_str().to_owned());
+        let mut seen = Observation::new(slot, KIND, VERSION, uid, Revision::new(1));
+        seen.owners.extend(owner.and_then(|owner| self.store.get(owner)).map(|owner| OwnerRef {
+            group: String::new(),
+            version: VERSION.to_owned(),
+            kind: KIND.to_owned(),
+            name: name(owner),
+            uid: Uid(owner.id.as_str().to_owned()),
+            controller: false,
+            blocks: false,
+        }));
+        let targets = object.targets().filter_map(|target| Some((target, self.store.get(target)?)));
+        let own = |(target, object): (ObjectKey, &Object)| Subscription {
+            target: match target == key {
+                true => Target::Own,
+                false => Target::Named {
+                    group: String::new(),
+                    kind: KIND.to_owned(),
+                    namespace: None,
+                    name: name(object),
+                },
+            },
+            uid: Some(object.id.as_str().to_owned()),
+            handler: None,
+            count: 1,
+        };
+        seen.subscriptions = targets.map(own).collect();
+        snapshot.put(seen);
+    }
+
+    /// Those who live on and are subscribed to by somebody accused, directly or through others who live on.
+    fn between(&self) -> Vec<ObjectKey> {
+        let (mut found, mut seen): (Vec<ObjectKey>, HashSet<ObjectKey>) = (Vec::new(), HashSet::new());
+        let mut left: Vec<ObjectKey> = self.accused.to_vec();
+        while let Some(key) = left.pop() {
+            let Some(object) = self.store.get(key) else { continue };
+            for target in object.targets().filter(|target| !self.doomed.contains(target)) {
+                if self.store.get(target).is_some() && seen.insert(target) {
+                    found.push(target);
+                    left.push(target);
+                }
+            }
+        }
+        found
+    }
+
+    /// The nearest accused owner: ownership counts transitively, also through those who live on.
+    fn owner(&mut self, key: ObjectKey) -> Option<ObjectKey> {
+        let mut path = Vec::new();
+        let mut at = self.store.get(key)?.owner;
+        let found = loop {
+            let Some(owner) = at else { break None };
+            if self.doomed.contains(&owner) {
+                break Some(owner);
+            }
+            if let Some(known) = self.above.get(&owner) {
+                break *known;
+            }
+            path.push(owner);
+            at = self.store.get(owner).and_then(|owner| owner.owner);
+        };
+        self.above.extend(path.into_iter().map(|owner| (owner, found)));
+        found
+    }
+}
+
+/// The name of an object among lives: sorted like their births.
+fn name(object: &Object) -> String {
+    format!("{:020}", object.birth)
+}

@@ -1,0 +1,251 @@
+//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of. Stored ones in batches.
+
+use hashbrown::HashSet;
+use sexton_lifecycle::LifeId;
+use sexton_lifecycle::destruction::{Event, Stage, State, step};
+use sexton_lifecycle::plan::{Group, Progress};
+
+use super::keeper::{Ended, Intent, Permit};
+use super::order::Trial;
+use super::run::Run;
+use super::subscribe;
+use super::{Doomed, Failure, KeeperError, Phase, Reason, Untold};
+use crate::world::Handle;
+
+/// So many groups of stored objects are recorded at once. Most groups are one object.
+const BATCH: usize = 1_000;
+
+/// An object whose turn has come.
+struct Member {
+    life: LifeId,
+    object: Handle,
+    reasons: Vec<Reason>,
+    wave: usize,
+    /// The first of those who take each step together.
+    group: LifeId,
+}
+
+impl Run<'_> {
+    /// As far as it can be carried out.
+    pub(super) async fn perform(&mut self, trial: &Trial) {
+        let mut progress = Progress::new(&trial.plan);
+        let mut ready: Vec<&Group> = progress.ready().collect();
+        let mut gone: HashSet<LifeId> = HashSet::with_capacity(trial.plan.len());
+        let mut wave = 0;
+        while !ready.is_empty() && !self.is_over() {
+            let is_stored = |group: &&Group| {
+                let keys = group.members.iter().filter_map(|step| trial.object(step.life));
+                keys.into_iter().any(|key| self.stored.contains(&key))
+            };
+            let (stored, free): (Vec<&Group>, Vec<&Group>) = ready.into_iter().partition(is_stored);
+            let mut next: Vec<&Group> = Vec::new();
+            for batch in free.chunks(1).chain(stored.chunks(BATCH)) {
+                for life in self.batch(trial, batch, wave).await {
+                    gone.insert(life);
+                    next.extend(progress.gone(life));
+                }
+                if self.is_over() {
+                    break;
+                }
+            }
+            next.sort_by(|a, b| first(a).cmp(&first(b)));
+            ready = next;
+            wave += 1;
+        }
+        if !self.is_over() {
+            self.report.waiting.extend(
+                trial.waiting(&self.gc.world, &gone, |key| self.held.contains(&key) || self.is_stuck(key)),
+            );
+        }
+    }
+
+    /// Some groups whose turn has come; gives back who of them is destroyed.
+    async fn batch(&mut self, trial: &Trial, groups: &[&Group], wave: usize) -> Vec<LifeId> {
+        let mut members: Vec<Member> = Vec::new();
+        for group in groups {
+            let turn = self.turn(trial, group, wave).await;
+            if self.is_over() {
+                return Vec::new();
+            }
+            members.extend(turn);
+        }
+        let members = self.intend(members).await;
+        let (mut destroyed, mut failed, mut untouched) = (Vec::new(), Vec::new(), Vec::new());
+        for member in members {
+            if self.stopped.is_some() {
+                untouched.push(member);
+            } else if self.destroy(&member.object).await {
+                self.record(&member);
+                destroyed.push(member);
+            } else {
+                failed.push(member);
+            }
+        }
+        self.withdraw(&untouched).await;
+        self.keep(destroyed.iter().chain(&failed), true).await;
+        for member in &destroyed {
+            if self.stopped.is_none() {
+                self.tell(&member.object, Phase::Destroyed).await;
+            }
+            self.feed_released(&member.object);
+        }
+        self.keep(destroyed.iter(), false).await;
+        destroyed.into_iter().map(|member| member.life).collect()
+    }
+
+    /// Notifies of a group. Nobody if one of them does not get on: they take each step together.
+    async fn turn(&mut self, trial: &Trial, group: &Group, wave: usize) -> Vec<Member> {
+        let mut members = Vec::with_capacity(group.members.len());
+        for step in &group.members {
+            let object = trial.object(step.life).and_then(|key| self.gc.world.handle(key));
+            let Some(object) = object.filter(|object| self.stage(object.key()) == Some(Stage::Warned)) else {
+                return Vec::new();
+            };
+            let reasons = trial.reasons(&self.gc.world, step.life);
+            let (life, group) = (step.life, group.members[0].life);
+            members.push(Member { life, object, reasons, wave, group });
+        }
+        if members.iter().any(|member| self.held.contains(&member.object.key())) {
+            return Vec::new();
+        }
+        let together = members.len() > 1;
+        for member in &members {
+            self.notify(&member.object, together).await;
+            if self.is_over() {
+                return Vec::new();
+            }
+        }
+        if members.iter().any(|member| self.is_stuck(member.object.key())) {
+            return Vec::new();
+        }
+        if together {
+            for member in &members {
+                self.feed(&member.object, &Event::CircleNotified);
+            }
+        }
+        members
+    }
+
+    /// The last moment: whoever may still die is marked, after that was recorded where it is stored.
+    async fn intend(&mut self, members: Vec<Member>) -> Vec<Member> {
+        let marked = |member: &Member| {
+            let state = self.states.get(&member.object.key())?;
+            step(state, &Event::Marked).ok().map(|(next, _)| next)
+        };
+        let states: Vec<Option<State>> = members.iter().map(marked).collect();
+        let mut intents: Vec<Intent<'_>> = Vec::new();
+        for (member, state) in members.iter().zip(&states) {
+            if let (Some(state), true) = (state, self.stored.contains(&member.object.key())) {
+                intents.push(Intent { object: &member.object, state, reasons: &member.reasons });
+            }
+        }
+        if !intents.is_empty() {
+            let permits = self.gc.settings.keeper.intend(&intents).await;
+            let objects: Vec<Handle> = intents.iter().map(|intent| intent.object.clone()).collect();
+            self.permitted(&objects, permits);
+        }
+        let mut go: Vec<Member> = Vec::with_capacity(members.len());
+        let mut stay: Vec<Member> = Vec::new();
+        let refused: HashSet<LifeId> = self.refused(&members);
+        for (member, state) in members.into_iter().zip(states) {
+            match state {
+                Some(state) if !refused.contains(&member.life) => {
+                    self.states.insert(member.object.key(), state);
+                    go.push(member);
+                }
+                _ => stay.push(member),
+            }
+        }
+        self.withdraw(&stay).await;
+        go
+    }
+
+    fn permitted(&mut self, objects: &[Handle], permits: Result<Vec<Permit>, KeeperError>) {
+        match permits {
+            Ok(permits) => {
+                for (object, permit) in objects.iter().zip(permits) {
+                    if let Permit::Hold(reason) = permit {
+                        self.hold(object, reason);
+                    }
+                }
+            }
+            Err(error) => {
+                for object in objects {
+                    self.stuck.insert(object.key());
+                    let (id, class) = (object.id(), object.class().shared_name());
+                    let (phase, callee, error) = (Phase::Destroying, object.id(), error.to_string());
+                    self.report.failed.push(Failure { id, class, phase, callee, error });
+                }
+            }
+        }
+    }
+
+    /// Who does not die after all, with those who would have died together with them.
+    fn refused(&self, members: &[Member]) -> HashSet<LifeId> {
+        let no = |member: &&Member| {
+            let key = member.object.key();
+            self.held.contains(&key) || self.is_stuck(key)
+        };
+        let groups: HashSet<LifeId> = members.iter().filter(no).map(|member| member.group).collect();
+        let refused = members.iter().filter(|member| groups.contains(&member.group));
+        refused.map(|member| member.life).collect()
+    }
+
+    /// Nothing was called of these, though that may be recorded.
+    async fn withdraw(&mut self, members: &[Member]) {
+        let stored = members.iter().filter(|member| self.stored.contains(&member.object.key()));
+        let objects: Vec<Handle> = stored.map(|member| member.object.clone()).collect();
+        if objects.is_empty() {
+            return;
+        }
+        if let Err(error) = self.gc.settings.keeper.withdrawn(&objects).await {
+            let told =
+                |object: &Handle| Untold { id: object.id(), subscriber: None, error: error.to_string() };
+            self.report.untold.extend(objects.iter().map(told));
+        }
+    }
+
+    /// Tells the keeper of the stored ones among some that a step is done.
+    async fn keep(&mut self, members: impl Iterator<Item = &Member>, ended: bool) {
+        let stored = members.filter(|member| self.stored.contains(&member.object.key()));
+        let batch: Vec<Ended<'_>> = stored
+            .filter_map(|member| {
+                let state = self.states.get(&member.object.key())?;
+                Some(Ended { object: &member.object, state })
+            })
+            .collect();
+        if batch.is_empty() {
+            return;
+        }
+        let keeper = &self.gc.settings.keeper;
+        let result = if ended { keeper.ended(&batch).await } else { keeper.released(&batch).await };
+        if let Err(error) = result {
+            let told =
+                |one: &Ended<'_>| Untold { id: one.object.id(), subscriber: None, error: error.to_string() };
+            self.report.untold.extend(batch.iter().map(told));
+        }
+    }
+
+    fn record(&mut self, member: &Member) {
+        let object = &member.object;
+        self.report.destroyed.push(Doomed {
+            id: object.id(),
+            class: object.class().shared_name(),
+            name: object.name(),
+            reasons: member.reasons.clone(),
+            wave: member.wave,
+        });
+    }
+
+    fn feed_released(&mut self, object: &Handle) {
+        if self.stage(object.key()) == Some(Stage::Releasing) {
+            self.feed(object, &Event::Released);
+        }
+        self.gc.world.write(|store| subscribe::end(store, object.key()));
+    }
+}
+
+/// The key of the first member, by which groups are sorted.
+fn first<'a>(group: &&'a Group) -> Option<&'a str> {
+    group.members.first().map(|step| step.key.name.as_str())
+}

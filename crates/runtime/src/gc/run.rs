@@ -1,0 +1,233 @@
+//! One session from beginning to end: rounds of detecting, warning, planning and destroying, until nothing is left.
+
+use std::rc::Rc;
+
+use hashbrown::{HashMap, HashSet};
+use sexton_lifecycle::destruction::{Event, State};
+
+use super::order::Trial;
+use super::session::Shared;
+use super::{CollectError, HeldBack, Inner, Permit, Report, Scope, detect, sweep};
+use crate::world::{Handle, ObjectKey};
+
+/// A session under way. Between two looks at what is reachable it holds no handles.
+pub(super) struct Run<'a> {
+    pub(super) gc: &'a Inner,
+    pub(super) shared: Rc<Shared>,
+    pub(super) report: Report,
+    pub(super) states: HashMap<ObjectKey, State>,
+    /// Everybody who was accused in this session. Nobody is twice.
+    pub(super) accused: HashSet<ObjectKey>,
+    /// Those of them who are stored.
+    pub(super) stored: HashSet<ObjectKey>,
+    /// Those who must not die.
+    pub(super) held: HashSet<ObjectKey>,
+    /// Those of whom a call failed.
+    pub(super) stuck: HashSet<ObjectKey>,
+    /// No code may run any more, for this reason.
+    pub(super) stopped: Option<String>,
+    /// Whether anybody else had a chance to change something since the last look.
+    pub(super) called: bool,
+    scope: Scope,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(gc: &'a Inner, scope: Scope) -> Run<'a> {
+        Run {
+            gc,
+            shared: Rc::default(),
+            report: Report::default(),
+            states: HashMap::new(),
+            accused: HashSet::new(),
+            stored: HashSet::new(),
+            held: HashSet::new(),
+            stuck: HashSet::new(),
+            stopped: None,
+            called: false,
+            scope,
+        }
+    }
+
+    /// All of it.
+    pub(super) async fn run(mut self) -> Result<Report, CollectError> {
+        let alive = self.gc.world.read(|store| store.alive());
+        let result = self.rounds(alive).await;
+        self.shared.over.set(true);
+        self.report.freed = sweep::sweep(&self.gc.world);
+        self.report.stopped = self.stopped.take();
+        result.map(|()| self.report)
+    }
+
+    async fn rounds(&mut self, alive: usize) -> Result<(), CollectError> {
+        let before = self.before();
+        loop {
+            let found = self.garbage();
+            if found.is_empty() || self.is_over() {
+                return Ok(());
+            }
+            if self.report.rounds >= self.gc.settings.max_rounds.max(1) {
+                self.report.left = found.len();
+                return Ok(());
+            }
+            self.called = false;
+            self.ask_keeper(&found).await?;
+            if !self.allowed(&found, alive)? {
+                self.report.left = found.len();
+                return Ok(());
+            }
+            self.report.rounds += 1;
+            let accused = self.warn_all(found, &before).await;
+            if self.is_over() {
+                return Ok(());
+            }
+            let trial = Trial::new(&self.gc.world, &accused, &self.scope)?;
+            self.report.dropped.extend(trial.dropped(&self.gc.world));
+            self.perform(&trial).await;
+            self.states.clear();
+            if matches!(self.scope, Scope::Removed(_)) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether nothing more is done.
+    pub(super) fn is_over(&self) -> bool {
+        self.report.cancelled.is_some() || self.stopped.is_some()
+    }
+
+    /// What is garbage now and was not accused before.
+    fn garbage(&self) -> Vec<ObjectKey> {
+        (self.gc.settings.settle)();
+        let found = detect::garbage(&self.gc.world, &self.scope);
+        found.into_iter().filter(|key| !self.accused.contains(key)).collect()
+    }
+
+    /// What was removed and is referred to all the same: that does not save it.
+    fn before(&self) -> HashSet<ObjectKey> {
+        match &self.scope {
+            Scope::Removed(_) => {
+                let found = detect::garbage(&self.gc.world, &self.scope);
+                let reached = detect::without_handles(&self.gc.world);
+                found.into_iter().filter(|key| reached.contains(key.slot)).collect()
+            }
+            _ => HashSet::new(),
+        }
+    }
+
+    /// Who of the accused is stored, and who of those must not die.
+    async fn ask_keeper(&mut self, found: &[ObjectKey]) -> Result<(), CollectError> {
+        let keeper = self.gc.settings.keeper.clone();
+        let handles = found.iter().filter_map(|key| self.gc.world.handle(*key));
+        let kept: Vec<Handle> = handles.filter(|object| keeper.keeps(object)).collect();
+        if kept.is_empty() {
+            return Ok(());
+        }
+        self.called = true;
+        let permits = keeper.held(&kept).await?;
+        self.stored.extend(kept.iter().map(Handle::key));
+        for (object, permit) in kept.iter().zip(permits) {
+            if let Permit::Hold(reason) = permit {
+                self.hold(object, reason);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn hold(&mut self, object: &Handle, reason: String) {
+        self.gc.settings.observer.held(object, &reason);
+        self.held.insert(object.key());
+        let (id, class) = (object.id(), object.class().shared_name());
+        self.report.held.push(HeldBack { id, class, reason });
+    }
+
+    /// Whether so many may be destroyed. The first time, nothing was touched if not.
+    fn allowed(&mut self, found: &[ObjectKey], alive: usize) -> Result<bool, CollectError> {
+        let Some(limit) = &self.gc.settings.limit else { return Ok(true) };
+        let mut doomed = found.len();
+        if !self.held.is_empty() {
+            let trial = Trial::new(&self.gc.world, found, &self.scope)?;
+            doomed = trial.without(&self.held).len();
+        }
+        let doomed = doomed + self.report.destroyed.len();
+        match limit(doomed, alive) {
+            Ok(()) => Ok(true),
+            Err(reason) if self.report.rounds == 0 => {
+                Err(CollectError::Held { doomed, scope: alive, reason })
+            }
+            Err(reason) => {
+                self.report.limited = Some(reason);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Warns of all that were found, and of those who become garbage by that. Gives back who is still garbage then.
+    async fn warn_all(&mut self, found: Vec<ObjectKey>, before: &HashSet<ObjectKey>) -> Vec<ObjectKey> {
+        let mut accused: Vec<ObjectKey> = Vec::with_capacity(found.len());
+        let mut new = found;
+        for _ in 0..self.gc.settings.max_rounds.max(1) {
+            self.accuse(&new);
+            for key in &new {
+                if !self.held.contains(key)
+                    && let Some(object) = self.gc.world.handle(*key)
+                {
+                    self.warn(&object).await;
+                }
+                if self.is_over() {
+                    return Vec::new();
+                }
+            }
+            accused.append(&mut new);
+            if !std::mem::take(&mut self.called) {
+                break;
+            }
+            (self.gc.settings.settle)();
+            let garbage = detect::garbage(&self.gc.world, &self.scope);
+            accused = self.rescue(accused, &garbage, before);
+            new = garbage.into_iter().filter(|key| !self.accused.contains(key)).collect();
+            if new.is_empty() || matches!(self.scope, Scope::Removed(_)) {
+                break;
+            }
+            if let Err(error) = self.ask_keeper(&new).await {
+                self.stopped = Some(error.to_string());
+                return Vec::new();
+            }
+        }
+        accused
+    }
+
+    fn accuse(&mut self, found: &[ObjectKey]) {
+        self.accused.extend(found);
+        let doomed = found.iter().filter(|key| !self.held.contains(*key));
+        self.shared.doomed.borrow_mut().extend(doomed);
+        for object in found.iter().filter_map(|key| self.gc.world.handle(*key)) {
+            self.gc.settings.observer.accused(&object, &self.scope.reason());
+        }
+    }
+
+    /// Lets go of those who are no garbage any more; gives back the others.
+    fn rescue(
+        &mut self,
+        accused: Vec<ObjectKey>,
+        garbage: &[ObjectKey],
+        before: &HashSet<ObjectKey>,
+    ) -> Vec<ObjectKey> {
+        let still: HashSet<ObjectKey> = match &self.scope {
+            Scope::Removed(_) => {
+                let reached = detect::without_handles(&self.gc.world);
+                let saved = |key: &ObjectKey| reached.contains(key.slot) && !before.contains(key);
+                garbage.iter().copied().filter(|key| !saved(key)).collect()
+            }
+            _ => garbage.iter().copied().collect(),
+        };
+        let (still, saved): (Vec<ObjectKey>, Vec<ObjectKey>) =
+            accused.into_iter().partition(|key| still.contains(key));
+        for object in saved.iter().filter_map(|key| self.gc.world.handle(*key)) {
+            self.shared.doomed.borrow_mut().remove(&object.key());
+            self.feed(&object, &Event::Rescued);
+            self.gc.settings.observer.rescued(&object);
+            self.report.rescued.push(object.id());
+        }
+        still
+    }
+}

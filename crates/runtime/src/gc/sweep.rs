@@ -1,0 +1,35 @@
+//! Destroyed objects to which nobody refers leave the world, without anything being called.
+
+use sexton_lifecycle::detect::reachable;
+
+use super::{detect, subscribe};
+use crate::world::{ObjectId, ObjectKey, World};
+
+/// Takes them out, and says how many there were. Whoever is not destroyed stays, with all that it refers to.
+pub(super) fn sweep(world: &World) -> usize {
+    let over = world.read(|store| store.len() - store.alive());
+    if over == 0 {
+        return 0;
+    }
+    let mut roots = detect::held(world);
+    world.visit_statics(&mut |key| roots.push(key.slot));
+    let gone: Vec<(ObjectKey, ObjectId, u32)> = world.read(|store| {
+        let alive = store.objects().filter(|(_, object)| !object.is_over()).map(|(key, _)| key.slot);
+        let reached = reachable(&detect::Every(store), roots.into_iter().chain(alive));
+        let gone = store.objects().filter(|(key, object)| object.is_over() && !reached.contains(key.slot));
+        gone.map(|(key, object)| (key, object.id.clone(), object.class)).collect()
+    });
+    world.write(|store| {
+        for (key, ..) in &gone {
+            subscribe::end(store, *key);
+            drop(store.remove(*key));
+        }
+    });
+    let observer = world.observer();
+    for (_, id, class) in &gone {
+        if let Some(class) = world.class_number(*class) {
+            observer.freed(id, class.name());
+        }
+    }
+    gone.len()
+}
