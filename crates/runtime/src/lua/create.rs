@@ -126,6 +126,18 @@ fn create(
     Ok((engine.hold(lua, &object)?, has_init))
 }
 
+fn class_of(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<Class> {
+    let Some(name) = ClassValue::name_of(said) else {
+        let words = "new wants a class, the properties of the object, its owner; this is a";
+        let hint = match said {
+            Script::Nil => " (within its own declaration a class is known by its name only: new(\"Name\", …))",
+            _ => "",
+        };
+        return Err(raise(lua, format!("{words} {}{hint}", values::kind(said))));
+    };
+    engine.world.class(&name).ok_or_else(|| raise(lua, format!("new wants a class, and {name} is none")))
+}
+
 /// A method that is not written in a script: what it is given and what it answers are values of the world.
 async fn native(
     lua: Lua,

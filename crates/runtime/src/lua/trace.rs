@@ -45,9 +45,9 @@ impl Observer for WorldTrace {
 }
 
 impl GcObserver for Trace {
-    fn accused(&self, object: &Handle, reasons: &[Reason]) {
+    fn accused(&self, object: &Handle, reason: &Reason) {
         line(&self.output, "garbage", words(object));
-        self.next.accused(object, reasons);
+        self.next.accused(object, reason);
     }
 
     fn rescued(&self, object: &Handle) {

@@ -3,6 +3,7 @@
 //! Most tests are texts in `programs/`: a program, and in its comments that begin with `-->` everything that it is
 //! expected to say.
 
+mod collections;
 mod harness;
 mod objects;
 mod outside;
