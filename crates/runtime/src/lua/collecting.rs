@@ -2,6 +2,7 @@
 //!
 //! It must not know how a collection goes.
 
+use std::future::Future;
 use std::rc::Rc;
 
 use mlua::{Lua, Table, Value as Script};
@@ -9,6 +10,7 @@ use mlua::{Lua, Table, Value as Script};
 use super::engine::Engine;
 use super::fault::raise;
 use super::format::Format;
+use super::threads::For;
 use super::{object, threading, values};
 use crate::gc::{CollectError, Report};
 use crate::world::Handle;
@@ -76,27 +78,33 @@ struct Collecting<'e>(&'e Engine);
 
 impl Drop for Collecting<'_> {
     fn drop(&mut self) {
-        self.0.collecting.set(None);
+        self.0.threads.set_collecting(None);
     }
+}
+
+/// Makes a collection when nobody else does, and lets others know who does.
+pub(super) async fn in_turn<T>(engine: &Engine, collection: impl Future<Output = T>) -> T {
+    let _turn = engine.turn.lock().await;
+    engine.threads.set_collecting(Some(engine.current.thread()));
+    let _collecting = Collecting(engine);
+    collection.await
 }
 
 async fn collect(lua: Lua, engine: Rc<Engine>) -> mlua::Result<Table> {
     allowed(&lua, &engine, "GC.collect")?;
     let me = engine.current.thread();
-    let wait = match engine.collecting.get() {
-        Some(other) if other != me => {
-            let wait = engine.threads.wait(me, other);
-            Some(wait.map_err(|deadlock| raise(&lua, threading::words(&deadlock)))?)
-        }
-        _ => None,
+    let report = if engine.threads.collecting() == Some(me) {
+        // Called by the session itself, which refuses it.
+        engine.gc.collect().await
+    } else {
+        let wait = engine.threads.wait(me, For::Collection);
+        let wait = wait.map_err(|deadlock| raise(&lua, threading::words(&deadlock)))?;
+        let collection = async {
+            drop(wait);
+            engine.gc.collect().await
+        };
+        in_turn(&engine, collection).await
     };
-    let first = wait.is_none() && engine.collecting.get().is_none();
-    let collecting = first.then(|| {
-        engine.collecting.set(Some(me));
-        Collecting(&engine)
-    });
-    let report = engine.gc.collect().await;
-    drop((collecting, wait));
     match report {
         Ok(report) => {
             let told = told(&lua, &report)?;

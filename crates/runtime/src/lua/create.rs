@@ -130,7 +130,9 @@ fn class_of(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<Class> {
     let Some(name) = ClassValue::name_of(said) else {
         let words = "new wants a class, the properties of the object, its owner; this is a";
         let hint = match said {
-            Script::Nil => " (within its own declaration a class is known by its name only: new(\"Name\", …))",
+            Script::Nil => {
+                " (within its own declaration a class is known by its name only: new(\"Name\", …))"
+            }
             _ => "",
         };
         return Err(raise(lua, format!("{words} {}{hint}", values::kind(said))));

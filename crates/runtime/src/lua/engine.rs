@@ -10,7 +10,7 @@ use mlua::{AnyUserData, Function, Lua, Table};
 
 use super::clock::Clock;
 use super::code::ScriptClass;
-use super::context::{Current, ThreadId};
+use super::context::Current;
 use super::format::Format;
 use super::limits::{Grants, Limits};
 use super::object::Object;
@@ -50,8 +50,8 @@ pub(super) struct Engine {
     pub(super) native: OnceCell<Function>,
     /// Those that were made, by name.
     pub(super) natives: RefCell<HashMap<Rc<str>, Function>>,
-    /// Who collects.
-    pub(super) collecting: Cell<Option<ThreadId>>,
+    /// One collection at a time; others wait.
+    pub(super) turn: tokio::sync::Mutex<()>,
     /// What collections came to.
     pub(super) reports: RefCell<Vec<Report>>,
     /// Where it was when its time was up.

@@ -18,7 +18,7 @@ use super::output::{Bounded, Output, Silent};
 use super::threads::Threads;
 use super::trace::{Trace, WorldTrace};
 use super::{class_value, collecting, create, declare, exec, http, object, sandbox, threading, turns};
-use crate::gc::{Gc, Report, Settings};
+use crate::gc::{CollectError, Gc, Report, Scope, Settings};
 use crate::world::{ClassSpec, Contract, Handle, NewError, NewObject, NoCode, Property, Usage, World};
 
 /// The class of environments, unless a program declares one of that name.
@@ -112,7 +112,7 @@ impl Program {
         &self.engine.world
     }
 
-    /// Its collector. What it does runs code, so it is to be done within [`Program::drive`].
+    /// Its collector. What it does runs code, so it is to be done within [`Program::drive`]; or see [`Program::collect`].
     pub fn gc(&self) -> &Gc {
         &self.engine.gc
     }
@@ -178,6 +178,15 @@ impl Program {
         if unheard.is_empty() { Ok(done) } else { Err(ProgramError::Threads(unheard)) }
     }
 
+    /// Collects, as the code of the program would, but whatever is garbage in a scope.
+    ///
+    /// # Errors
+    /// As [`Program::drive`]; within that, if there can be no collection.
+    pub async fn collect(&self, scope: Scope) -> Result<Result<Report, CollectError>, ProgramError> {
+        let collection = collecting::in_turn(&self.engine, self.engine.gc.run(scope));
+        self.drive(Told::new(self.engine.clone(), Story::default(), collection)).await
+    }
+
     /// What the collections came to that its code asked for, once.
     pub fn take_reports(&self) -> Vec<Report> {
         self.engine.reports.take()
@@ -236,7 +245,7 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         method: OnceCell::new(),
         native: OnceCell::new(),
         natives: RefCell::default(),
-        collecting: Cell::new(None),
+        turn: tokio::sync::Mutex::new(()),
         reports: RefCell::default(),
         stopped_at: RefCell::default(),
         held,

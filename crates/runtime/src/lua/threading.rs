@@ -13,7 +13,7 @@ use mlua::{AnyUserData, Function, Lua, MultiValue, Table, UserData, Value};
 use super::context::{Story, ThreadId, Told};
 use super::engine::{Engine, Stage};
 use super::fault::{Fault, raise};
-use super::threads::{Deadlock, Standing};
+use super::threads::{Deadlock, For, Standing};
 use super::values;
 
 /// Nobody sleeps longer in one go.
@@ -120,7 +120,7 @@ async fn join(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<Multi
     standing.join();
     {
         let me = engine.current.thread();
-        let wait = engine.threads.wait(me, id);
+        let wait = engine.threads.wait(me, For::Thread(id));
         let _wait = wait.map_err(|deadlock| raise(&lua, words(&deadlock)))?;
         standing.over().await;
     }

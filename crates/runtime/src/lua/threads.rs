@@ -53,6 +53,15 @@ impl Standing {
     }
 }
 
+/// What a thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum For {
+    /// The end of another.
+    Thread(ThreadId),
+    /// The end of the collection that is under way, whoever began it.
+    Collection,
+}
+
 /// All threads of a program but the first.
 #[derive(Default)]
 pub(super) struct Threads {
@@ -60,7 +69,8 @@ pub(super) struct Threads {
     running: RefCell<BTreeMap<ThreadId, Rc<Standing>>>,
     failed: RefCell<Vec<(ThreadId, Rc<Standing>)>>,
     fresh: RefCell<VecDeque<LocalBoxFuture<'static, ()>>>,
-    waits: RefCell<HashMap<ThreadId, ThreadId>>,
+    waits: RefCell<HashMap<ThreadId, For>>,
+    collecting: Cell<Option<ThreadId>>,
     driven: Cell<bool>,
 }
 
@@ -127,24 +137,39 @@ impl Threads {
         }
     }
 
-    /// One thread begins to wait for another.
-    pub(super) fn wait(&self, who: ThreadId, whom: ThreadId) -> Result<Wait<'_>, Deadlock> {
+    /// Who collects.
+    pub(super) fn collecting(&self) -> Option<ThreadId> {
+        self.collecting.get()
+    }
+
+    /// Somebody begins to collect, or nobody does any more.
+    pub(super) fn set_collecting(&self, who: Option<ThreadId>) {
+        self.collecting.set(who);
+    }
+
+    /// One thread begins to wait.
+    pub(super) fn wait(&self, who: ThreadId, what: For) -> Result<Wait<'_>, Deadlock> {
         let mut chain = vec![who];
-        let mut next = whom;
+        let mut next = self.behind(what);
         let mut waits = self.waits.borrow_mut();
-        // Bounded: the chain has no cycle before this edge closes one.
-        while next != who {
-            chain.push(next);
-            match waits.get(&next) {
-                Some(further) => next = *further,
-                None => {
-                    waits.insert(who, whom);
-                    return Ok(Wait { threads: self, who });
-                }
+        // Bounded: nobody is in it twice before this wait closes it.
+        while let Some(thread) = next {
+            chain.push(thread);
+            if thread == who || chain.len() > waits.len() + 2 {
+                return Err(Deadlock(chain));
             }
+            next = waits.get(&thread).and_then(|what| self.behind(*what));
         }
-        chain.push(who);
-        Err(Deadlock(chain))
+        waits.insert(who, what);
+        Ok(Wait { threads: self, who })
+    }
+
+    /// Who has to go on, so that something that is waited for happens.
+    fn behind(&self, what: For) -> Option<ThreadId> {
+        match what {
+            For::Thread(thread) => Some(thread),
+            For::Collection => self.collecting.get(),
+        }
     }
 
     /// The errors that nobody has heard, in the order in which they happened; once.

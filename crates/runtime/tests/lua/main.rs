@@ -4,6 +4,7 @@
 //! expected to say.
 
 mod collections;
+mod gc;
 mod harness;
 mod objects;
 mod outside;
