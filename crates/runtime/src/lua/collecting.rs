@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use mlua::{Lua, Table, Value as Script};
 
-use super::engine::Engine;
+use super::engine::{Engine, Stage};
 use super::fault::raise;
 use super::format::Format;
 use super::threads::For;
@@ -92,6 +92,9 @@ pub(super) async fn in_turn<T>(engine: &Engine, collection: impl Future<Output =
 
 async fn collect(lua: Lua, engine: Rc<Engine>) -> mlua::Result<Table> {
     allowed(&lua, &engine, "GC.collect")?;
+    if engine.stage.get() == Stage::Alone {
+        return Err(raise(&lua, CollectError::Inside));
+    }
     let me = engine.current.thread();
     let report = if engine.threads.collecting() == Some(me) {
         // Called by the session itself, which refuses it.

@@ -26,6 +26,8 @@ pub(super) enum Stage {
     Declaring,
     /// Its code may be called.
     Working,
+    /// One method of it is called, in a collection that happens elsewhere.
+    Alone,
 }
 
 /// The parts of a program.

@@ -15,6 +15,7 @@ mod context;
 mod contracts;
 mod create;
 mod declare;
+mod detached;
 mod engine;
 mod error;
 mod exec;
@@ -34,6 +35,7 @@ mod turns;
 mod values;
 
 pub use clock::TimeIsUp;
+pub use detached::{Changed, StoredAnswer, StoredCall, StoredError, StoredMethod, call_stored};
 pub use error::ProgramError;
 pub use fault::Fault;
 pub use format::Format;

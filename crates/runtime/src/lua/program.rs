@@ -65,7 +65,7 @@ impl Default for Host {
 pub struct Program {
     name: String,
     lua: Lua,
-    engine: Rc<Engine>,
+    pub(super) engine: Rc<Engine>,
 }
 
 impl Program {

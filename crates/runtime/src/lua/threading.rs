@@ -182,10 +182,10 @@ impl Engine {
                 lua,
                 format!("{what} can be used in deploy and in methods, not while classes are declared"),
             )),
-            Stage::Working if !self.threads.is_driven() && what == "spawn" => {
+            Stage::Working | Stage::Alone if !self.threads.is_driven() && what == "spawn" => {
                 Err(raise(lua, "nobody gives turns to threads here"))
             }
-            Stage::Working => Ok(()),
+            Stage::Working | Stage::Alone => Ok(()),
         }
     }
 }
