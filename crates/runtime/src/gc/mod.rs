@@ -23,6 +23,7 @@ mod sweep;
 use std::cell::Cell;
 use std::rc::Rc;
 
+pub(crate) use detect::masks;
 pub use keeper::{Ended, Intent, Keeper, KeeperError, NoKeeper, Permit};
 pub use observer::{GcObserver, NoGcObserver};
 pub use report::{
@@ -31,6 +32,7 @@ pub use report::{
 pub use session::{CancelError, Session};
 pub use sexton_lifecycle::destruction::Phase;
 pub use subscribe::{SubscribeError, Subscription};
+pub(crate) use subscribe::{add as add_subscription, known as known_handler};
 
 use crate::world::{Handle, ObjectId, World};
 

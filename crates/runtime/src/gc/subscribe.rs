@@ -131,7 +131,7 @@ pub(crate) fn subscriptions(store: &Store, caller: ObjectKey) -> Vec<Subscriptio
     all.into_iter().map(|(_, one)| one).collect()
 }
 
-fn known(caller: &Handle, handler: Option<&str>) -> Result<(), SubscribeError> {
+pub(crate) fn known(caller: &Handle, handler: Option<&str>) -> Result<(), SubscribeError> {
     let Some(handler) = handler else { return Ok(()) };
     let class = caller.class();
     match class.method(handler) {

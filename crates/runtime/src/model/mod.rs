@@ -1,3 +1,29 @@
 //! Objects as JSON with a header each, in and out.
 //!
-//! It must not know where the text comes from.
+//! ```json
+//! {"Objects": {"?": {"type": "App", "id": "a1"},
+//!              "vms": [{"?": {"type": "Vm", "id": "v1", "destroyed": true}}],
+//!              "first": {"?": {"ref": "v1"}}}}
+//! ```
+//!
+//! What is nested belongs to the nearest object around it, unless its header names another `owner`. What cannot be
+//! nested (it is too deep, or in a circle) stands beside, in `Also`. Destruction dependencies are written at the one who
+//! depends: `"dependencies": {"onDestruction": [{"target": "v1", "handler": "vmGone", "count": 2}]}`. A map that has a
+//! name `?` itself is written as `{"?": {"map": …}}`.
+//!
+//! It must not know where the text comes from, or what becomes of it.
+
+mod export;
+mod import;
+mod parse;
+mod plain;
+
+pub use export::{ExportError, export};
+pub use import::{Dangling, ImportError, Imported};
+pub use parse::{MAX_BYTES, ModelError};
+pub use plain::{Dependency, Model, ModelObject, Plain};
+
+/// The name under which the header of an object stands.
+const HEADER: &str = "?";
+/// Objects at a deeper place of the text stand beside instead.
+const MAX_NESTING: usize = 32;

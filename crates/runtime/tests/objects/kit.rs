@@ -323,3 +323,8 @@ pub(crate) async fn expect(script: &str, expected: &str) {
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(told.lines().collect::<Vec<_>>(), expected, "\n{script}\n---\n{told}\n");
 }
+
+/// Lines without what stands around them.
+pub(crate) fn tidy(text: &str) -> String {
+    text.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,283 @@
+//! From objects to text: what the root reaches over persistable properties, each object once, nested where its owner or
+//! whoever comes first refers to it.
+
+use hashbrown::HashMap;
+use serde_json::ser::{CompactFormatter, Formatter};
+
+use super::{HEADER, MAX_NESTING};
+use crate::gc::masks;
+use crate::world::{Class, Handle, Object, ObjectKey, Store, Stored, World};
+
+/// Why a world cannot be written down.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The root is of another world.
+    #[error("the root is of another world")]
+    Foreign,
+    /// The text could not be written.
+    #[error("the model could not be written")]
+    Text(#[source] std::io::Error),
+}
+
+/// Writes down what a root reaches over persistable properties, as compact JSON. The same objects give the same text.
+///
+/// # Errors
+/// If the root is not of this world.
+pub fn export(world: &World, root: Option<&Handle>) -> Result<String, ExportError> {
+    let mut text: Vec<u8> = Vec::new();
+    match root {
+        None => text.extend(br#"{"Objects":null}"#),
+        Some(root) if !root.world().is(world) => return Err(ExportError::Foreign),
+        Some(root) => {
+            let (masks, classes) = (masks(world), world.classes());
+            let document = |store: &Store| {
+                let places = Places::new(store, root.key(), &masks);
+                let written = vec![false; places.order.len()];
+                let (also, text) = (Vec::new(), &mut text);
+                let mut writer =
+                    Writer { store, classes: &classes, masks: &masks, places, written, also, text };
+                writer.document()
+            };
+            world.read(document).map_err(ExportError::Text)?;
+        }
+    }
+    // Only JSON was written, and that is text.
+    String::from_utf8(text).map_err(|error| ExportError::Text(std::io::Error::other(error)))
+}
+
+/// Who is reached, and in whom each is nested.
+struct Places {
+    order: Vec<ObjectKey>,
+    numbers: HashMap<ObjectKey, usize>,
+    /// Its owner if that refers to it itself, else whoever came first.
+    homes: Vec<usize>,
+}
+
+impl Places {
+    fn new(store: &Store, root: ObjectKey, masks: &[Vec<bool>]) -> Places {
+        let (mut order, mut first) = (vec![root], vec![0]);
+        let mut numbers = HashMap::from([(root, 0)]);
+        let mut by_owner: Vec<Option<usize>> = vec![None];
+        let mut at = 0;
+        while at < order.len() {
+            let from = order[at];
+            let mut found = |key: ObjectKey| {
+                let Some(object) = store.get(key) else { return };
+                let number = *numbers.entry(key).or_insert_with(|| {
+                    order.push(key);
+                    first.push(at);
+                    by_owner.push(None);
+                    order.len() - 1
+                });
+                if object.owner == Some(from) {
+                    by_owner[number] = Some(at);
+                }
+            };
+            if let Some(object) = store.get(from) {
+                fields(object, masks).for_each(|(_, field)| field.visit(&mut found));
+            }
+            at += 1;
+        }
+        let homes = first.into_iter().zip(by_owner).map(|(first, owner)| owner.unwrap_or(first)).collect();
+        Places { order, numbers, homes }
+    }
+}
+
+/// The persistable fields of an object, with their places.
+fn fields<'a>(object: &'a Object, masks: &'a [Vec<bool>]) -> impl Iterator<Item = (usize, &'a Stored)> {
+    let mask = masks.get(object.class as usize).map_or(&[][..], Vec::as_slice);
+    let kept = object.fields.iter().enumerate().zip(mask).filter(|(_, persistable)| **persistable);
+    kept.map(|(field, _)| field)
+}
+
+struct Writer<'a> {
+    store: &'a Store,
+    classes: &'a [Class],
+    masks: &'a [Vec<bool>],
+    places: Places,
+    written: Vec<bool>,
+    /// Those that were too deep.
+    also: Vec<usize>,
+    text: &'a mut Vec<u8>,
+}
+
+type Written = std::io::Result<()>;
+
+impl Writer<'_> {
+    fn document(&mut self) -> Written {
+        self.raw(br#"{"Objects":"#);
+        self.object(0, None, 1)?;
+        let (mut next, mut cursor, mut beside) = (0, 0, 0);
+        loop {
+            // Those that were too deep first, then whoever hangs on a circle.
+            let number = match self.also.get(next) {
+                Some(number) => {
+                    next += 1;
+                    Some(*number)
+                }
+                None => {
+                    cursor += self.written[cursor..].iter().take_while(|written| **written).count();
+                    (cursor < self.written.len()).then_some(cursor)
+                }
+            };
+            let Some(number) = number else { break };
+            if !self.written[number] {
+                self.raw(if beside == 0 { br#","Also":["# } else { b"," });
+                beside += 1;
+                self.object(number, None, 2)?;
+            }
+        }
+        self.raw(if beside == 0 { b"}" } else { b"]}" });
+        Ok(())
+    }
+
+    /// An object in full, at a depth of the text. What is nested in it is deeper, up to a bound.
+    fn object(&mut self, number: usize, around: Option<ObjectKey>, depth: usize) -> Written {
+        self.written[number] = true;
+        let key = self.places.order[number];
+        let (store, classes, masks) = (self.store, self.classes, self.masks);
+        let Some(object) = store.get(key) else { return self.null() };
+        let Some(class) = classes.get(object.class as usize) else { return self.null() };
+        self.raw(b"{");
+        self.string(HEADER)?;
+        self.raw(br#":{"type":"#);
+        self.string(class.name())?;
+        self.raw(br#","id":"#);
+        self.string(object.id.as_str())?;
+        self.header(object, key, around)?;
+        self.raw(b"}");
+        let names: Vec<&str> = class.properties().map(|(name, _)| name).collect();
+        for (place, field) in fields(object, masks).filter(|(_, field)| **field != Stored::Null) {
+            self.raw(b",");
+            self.string(names.get(place).copied().unwrap_or_default())?;
+            self.raw(b":");
+            self.value(field, number, key, depth + 1)?;
+        }
+        self.raw(b"}");
+        Ok(())
+    }
+
+    fn header(&mut self, object: &Object, key: ObjectKey, around: Option<ObjectKey>) -> Written {
+        if let Some(name) = object.rare.as_ref().and_then(|rare| rare.name.as_ref()) {
+            self.raw(br#","name":"#);
+            self.string(name)?;
+        }
+        if object.is_destroyed() {
+            self.raw(br#","destroyed":true"#);
+        }
+        let owner = object.owner.filter(|owner| self.places.numbers.contains_key(owner));
+        if owner != around {
+            self.raw(br#","owner":"#);
+            match owner.and_then(|owner| self.store.get(owner)) {
+                Some(owner) => self.string(owner.id.as_str())?,
+                None => self.null()?,
+            }
+        }
+        let store = self.store;
+        let mut targets: Vec<(usize, ObjectKey)> = object
+            .targets()
+            .filter_map(|target| Some((*self.places.numbers.get(&target)?, target)))
+            .collect();
+        targets.sort_unstable();
+        let known = targets.into_iter().filter_map(|(_, target)| {
+            let target = store.get(target).filter(|target| !target.is_over())?;
+            Some((target, target.subscriber(key)?))
+        });
+        let known: Vec<_> = known.collect();
+        if known.is_empty() || object.is_over() {
+            return Ok(());
+        }
+        self.raw(br#","dependencies":{"onDestruction":["#);
+        for (at, (target, subscriber)) in known.into_iter().enumerate() {
+            self.raw(if at == 0 { br#"{"target":"# } else { br#",{"target":"# });
+            self.string(target.id.as_str())?;
+            if let Some(handler) = &subscriber.handler {
+                self.raw(br#","handler":"#);
+                self.string(handler)?;
+            }
+            if subscriber.count > 1 {
+                self.raw(format!(r#","count":{}"#, subscriber.count).as_bytes());
+            }
+            self.raw(b"}");
+        }
+        self.raw(b"]}");
+        Ok(())
+    }
+
+    fn value(&mut self, value: &Stored, home: usize, around: ObjectKey, depth: usize) -> Written {
+        match value {
+            Stored::Null => self.null(),
+            Stored::Bool(value) => CompactFormatter.write_bool(self.text, *value),
+            Stored::Number(number) => {
+                serde_json::to_writer(&mut *self.text, &json_number(*number)).map_err(Into::into)
+            }
+            Stored::String(text) => self.string(text),
+            Stored::List(items) => {
+                self.raw(b"[");
+                for (at, item) in items.iter().enumerate() {
+                    self.raw(if at == 0 { b"" } else { b"," });
+                    self.value(item, home, around, depth + 1)?;
+                }
+                self.raw(b"]");
+                Ok(())
+            }
+            Stored::Map(entries) => self.map(entries, home, around, depth),
+            Stored::Object(key) => self.reference(*key, home, around, depth),
+        }
+    }
+
+    fn map(
+        &mut self,
+        entries: &[(std::rc::Rc<str>, Stored)],
+        home: usize,
+        around: ObjectKey,
+        depth: usize,
+    ) -> Written {
+        let hidden = entries.iter().any(|(name, _)| &**name == HEADER);
+        self.raw(if hidden { br#"{"?":{"map":{"# } else { b"{" });
+        for (at, (name, value)) in entries.iter().enumerate() {
+            self.raw(if at == 0 { b"" } else { b"," });
+            self.string(name)?;
+            self.raw(b":");
+            self.value(value, home, around, depth + 1)?;
+        }
+        self.raw(if hidden { b"}}}" } else { b"}" });
+        Ok(())
+    }
+
+    fn reference(&mut self, key: ObjectKey, home: usize, around: ObjectKey, depth: usize) -> Written {
+        let Some(number) = self.places.numbers.get(&key).copied() else { return self.null() };
+        if self.places.homes[number] == home && !self.written[number] && number != 0 {
+            if depth <= MAX_NESTING {
+                return self.object(number, Some(around), depth);
+            }
+            self.also.push(number);
+        }
+        let Some(object) = self.store.get(key) else { return self.null() };
+        self.raw(br#"{"?":{"ref":"#);
+        self.string(object.id.as_str())?;
+        self.raw(b"}}");
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Written {
+        serde_json::to_writer(&mut *self.text, text).map_err(Into::into)
+    }
+
+    fn null(&mut self) -> Written {
+        CompactFormatter.write_null(self.text)
+    }
+
+    fn raw(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+    }
+}
+
+/// Whole numbers are written as such.
+fn json_number(number: f64) -> serde_json::Value {
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() < WHOLE {
+        return serde_json::Value::from(number as i64);
+    }
+    serde_json::Value::from(number)
+}
