@@ -4,6 +4,7 @@
 //! It is the only crate that links a script engine. It must not know how anything is stored or served: what outlives a
 //! program is reached through the public API.
 
+pub mod environment;
 pub mod gc;
 pub mod lua;
 pub mod model;

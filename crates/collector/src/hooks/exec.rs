@@ -134,8 +134,11 @@ async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> 
     Ok(Said::Badly(reason(status, &mut complaint)))
 }
 
-/// The call as a file that nobody else can find, to be read from its beginning.
-fn complete(document: &[u8]) -> io::Result<File> {
+/// Some bytes as a file that nobody else can find, to be read from its beginning.
+///
+/// # Errors
+/// If there can be no such file.
+pub fn complete(document: &[u8]) -> io::Result<File> {
     let mut file = nameless()?;
     file.write_all(document)?;
     file.rewind()?;

@@ -16,9 +16,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::sync::oneshot;
 
 /// The ends of its standard streams.
-pub(super) struct Pipes {
-    pub(super) stdout: ChildStdout,
-    pub(super) stderr: ChildStderr,
+pub struct Pipes {
+    /// What it says.
+    pub stdout: ChildStdout,
+    /// What it complains of.
+    pub stderr: ChildStderr,
 }
 
 enum State {
@@ -41,7 +43,7 @@ impl Shared {
 }
 
 /// A started group. Dropping it kills it.
-pub(super) struct Group {
+pub struct Group {
     shared: Shared,
     started: Option<oneshot::Receiver<io::Result<Pipes>>>,
     ended: oneshot::Receiver<io::Result<ExitStatus>>,
@@ -50,7 +52,10 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts a program in a group of its own. A thread waits for its end, since starting and waiting both can block.
-    pub(super) fn start(mut command: Command, stdin: File) -> io::Result<Group> {
+    ///
+    /// # Errors
+    /// If there can be no such thread. That the program cannot be started is told by [`Group::pipes`].
+    pub fn start(mut command: Command, stdin: File) -> io::Result<Group> {
         command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let shared = Shared(Arc::new(Mutex::new(State::Beginning)));
         let (start, started) = oneshot::channel();
@@ -76,7 +81,10 @@ impl Group {
     }
 
     /// Waits until it runs; once.
-    pub(super) async fn pipes(&mut self) -> io::Result<Pipes> {
+    ///
+    /// # Errors
+    /// If it could not be started.
+    pub async fn pipes(&mut self) -> io::Result<Pipes> {
         let Some(started) = self.started.as_mut() else { return Err(lost()) };
         let pipes = started.await.unwrap_or_else(|_| Err(lost()));
         self.started = None;
@@ -84,7 +92,10 @@ impl Group {
     }
 
     /// Waits for the end of the first process. The rest of the group is dead then.
-    pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
+    ///
+    /// # Errors
+    /// If nobody can say how it ended.
+    pub async fn ended(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
         }
@@ -93,7 +104,7 @@ impl Group {
     }
 
     /// Ends all of it, now. Nothing can refuse.
-    pub(super) fn kill(&self) {
+    pub fn kill(&self) {
         let mut state = self.shared.lock();
         match *state {
             State::Beginning => *state = State::Over,

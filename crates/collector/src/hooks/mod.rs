@@ -5,14 +5,16 @@
 
 mod error;
 mod exec;
-mod group;
+pub mod group;
 mod http;
 mod output;
 mod script;
 mod tls;
 
 pub use error::HookError;
+pub use exec::complete;
 pub use script::{Scripts, place_of};
+pub use tls::Tls;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -22,8 +24,6 @@ use sexton_model::class::{Method, Run};
 use sexton_model::hook::{Call, Verdict};
 use sexton_model::time;
 use tokio::sync::Semaphore;
-
-use tls::Tls;
 
 /// Calls under way at the same time, unless it is said.
 pub const DEFAULT_PARALLEL: usize = 64;

@@ -11,9 +11,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Made at the first use: most classes need none of it.
+/// Whom to trust. Made at the first use: most classes need none of it.
 #[derive(Clone)]
-pub(super) struct Tls {
+pub struct Tls {
     given: Option<Arc<RootCertStore>>,
     connector: Arc<OnceLock<TlsConnector>>,
 }
@@ -26,17 +26,20 @@ impl fmt::Debug for Tls {
 
 impl Tls {
     /// Trusts whom this machine trusts.
-    pub(super) fn of_this_machine() -> Tls {
+    pub fn of_this_machine() -> Tls {
         Tls { given: None, connector: Arc::default() }
     }
 
     /// Trusts these alone.
-    pub(super) fn trusting(roots: RootCertStore) -> Tls {
+    pub fn trusting(roots: RootCertStore) -> Tls {
         Tls { given: Some(Arc::new(roots)), connector: Arc::default() }
     }
 
     /// Wraps a connection to a host of this name or address.
-    pub(super) async fn wrap(&self, host: &str, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    ///
+    /// # Errors
+    /// If the other side is not who it should be, or does not speak it.
+    pub async fn wrap(&self, host: &str, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         self.connector()?.connect(name, tcp).await
     }

@@ -1,6 +1,6 @@
 //! The end of resources whose objects were destroyed here: they go without any of their code being called once more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use sexton_client::resources::{BulkError, text};
@@ -11,6 +11,7 @@ use sexton_model::environment::{CLASSES_GROUP, plural_of};
 use sexton_model::{GroupResource, Key, marks};
 
 use crate::stored::Shelf;
+use crate::world::ObjectId;
 
 /// Holds of ours; those of others stay.
 const HOLDS: [&str; 4] = [marks::DESTROY_FINALIZER, "cascade_deletion", "foregroundDeletion", "orphan"];
@@ -26,9 +27,10 @@ pub(super) async fn bury(
     tools: &Tools,
     epoch: &Epoch,
     shelf: &mut Shelf,
-    ids: &[String],
+    ids: &[ObjectId],
 ) -> Result<(), BulkError> {
-    let gone: Vec<(String, Value)> = ids.iter().filter_map(|id| Some((id.clone(), shelf.get(id)?.clone()))).collect();
+    let gone: Vec<(ObjectId, Value)> =
+        ids.iter().filter_map(|id| Some((id.clone(), shelf.get(id)?.clone()))).collect();
     release_owned(tools, epoch, shelf, &gone).await?;
     for part in gone.chunks(AT_ONCE) {
         let marked = mark(tools, epoch, part).await?;
@@ -45,37 +47,32 @@ async fn release_owned(
     tools: &Tools,
     epoch: &Epoch,
     shelf: &mut Shelf,
-    gone: &[(String, Value)],
+    gone: &[(ObjectId, Value)],
 ) -> Result<(), BulkError> {
-    let owners: BTreeMap<&str, &str> =
-        gone.iter().map(|(id, resource)| (text(resource, "/metadata/uid"), id.as_str())).collect();
+    let leaving: BTreeSet<&ObjectId> = gone.iter().map(|(id, _)| id).collect();
+    let mut lost: BTreeMap<&ObjectId, Vec<String>> = BTreeMap::new();
+    for (_, resource) in gone {
+        let uid = text(resource, "/metadata/uid");
+        for owned in shelf.owned_by(uid).filter(|owned| !leaving.contains(owned)) {
+            lost.entry(owned).or_default().push(uid.to_owned());
+        }
+    }
     let mut items = Vec::new();
-    for (id, resource) in shelf.resources() {
-        if owners.values().any(|gone| *gone == id) {
-            continue;
-        }
-        let references = resource.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-        let lost: Vec<String> = references
-            .into_iter()
-            .flatten()
-            .map(|owner| text(owner, "/uid"))
-            .filter(|uid| owners.contains_key(uid))
-            .map(str::to_owned)
-            .collect();
-        if !lost.is_empty() {
-            let action = Action::Patch {
-                remove_finalizers: Vec::new(),
-                add_finalizers: Vec::new(),
-                remove_owners: lost,
-                annotations: BTreeMap::new(),
-            };
-            items.push((id.to_owned(), item(resource, action)));
-        }
+    for (id, owners) in lost {
+        let action = Action::Patch {
+            remove_finalizers: Vec::new(),
+            add_finalizers: Vec::new(),
+            remove_owners: owners,
+            annotations: BTreeMap::new(),
+        };
+        items.extend(shelf.get(id).map(|resource| (id.clone(), item(resource, action))));
     }
     for part in items.chunks(AT_ONCE) {
         let done = send(tools, epoch, part.iter().map(|(_, item)| item.clone()).collect()).await?;
         for ((id, item), result) in part.iter().zip(done) {
-            let (Some(version), Action::Patch { remove_owners, .. }) = (result.resource_version, &item.action) else {
+            let (Some(version), Action::Patch { remove_owners, .. }) =
+                (result.resource_version, &item.action)
+            else {
                 continue;
             };
             if let Some(resource) = shelf.get(id).cloned() {
@@ -99,7 +96,7 @@ fn without(mut resource: Value, owners: &[String], version: &str) -> Value {
 }
 
 /// Marks them, with a journal that says that all is done but the release. Gives back who is held.
-async fn mark(tools: &Tools, epoch: &Epoch, part: &[(String, Value)]) -> Result<Vec<Item>, BulkError> {
+async fn mark(tools: &Tools, epoch: &Epoch, part: &[(ObjectId, Value)]) -> Result<Vec<Item>, BulkError> {
     let mut items = Vec::new();
     for (_, resource) in part {
         let journal = journal(text(resource, "/metadata/uid"));
@@ -107,8 +104,7 @@ async fn mark(tools: &Tools, epoch: &Epoch, part: &[(String, Value)]) -> Result<
             (marks::JOURNAL.to_owned(), journal.encode().ok()),
             (marks::DESTROYED.to_owned(), Some("true".to_owned())),
         ]);
-        let action =
-            Action::Delete { policy: Some("Background".to_owned()), annotations, hold: false };
+        let action = Action::Delete { policy: Some("Background".to_owned()), annotations, hold: false };
         items.push(item(resource, action));
     }
     let done = send(tools, epoch, items.clone()).await?;
@@ -152,7 +148,11 @@ pub(super) fn item(resource: &Value, action: Action) -> Item {
     Item::new(key, text(resource, "/metadata/uid"), action)
 }
 
-pub(super) async fn send(tools: &Tools, epoch: &Epoch, items: Vec<Item>) -> Result<Vec<ItemResult>, BulkError> {
+pub(super) async fn send(
+    tools: &Tools,
+    epoch: &Epoch,
+    items: Vec<Item>,
+) -> Result<Vec<ItemResult>, BulkError> {
     if items.is_empty() {
         return Ok(Vec::new());
     }

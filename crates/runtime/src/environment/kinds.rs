@@ -29,8 +29,12 @@ pub async fn ensure(
 ) -> Result<(), PutError> {
     let ask = PutAsk { manager: format!("sexton-run-{environment}"), force: true, dry_run: false };
     ensure_namespace(resources, environment).await?;
-    let definitions =
-        ServedKind::well_known("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", false);
+    let definitions = ServedKind::well_known(
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        false,
+    );
     let definitions = Place::new(&definitions, None);
     let methods = Place::new(&ServedKind::of_ours("classes", "Class"), None);
     for (class, code) in classes {

@@ -73,9 +73,9 @@ impl Record {
     /// # Errors
     /// See [`RecordError`].
     pub async fn write(&mut self, resources: &Resources) -> Result<(), RecordError> {
-        let mut document = self.document.clone().unwrap_or_else(|| {
-            json!({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}})
-        });
+        let mut document = self.document.clone().unwrap_or_else(
+            || json!({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}}),
+        );
         document["spec"] = json!(self.spec);
         document["status"] = json!(self.status);
         let written = match &self.document {

@@ -34,6 +34,17 @@ impl Session {
         Session { phase, shared }
     }
 
+    /// A session of which only one call is made here: the rest of it happens elsewhere.
+    pub fn alone(phase: Phase, doomed: impl IntoIterator<Item = ObjectKey>) -> Session {
+        let shared = Shared { doomed: RefCell::new(doomed.into_iter().collect()), ..Shared::default() };
+        Session::new(phase, Rc::new(shared))
+    }
+
+    /// Why it is cancelled, if it is.
+    pub fn cancelled(&self) -> Option<String> {
+        self.shared.cancelled.borrow().clone()
+    }
+
     /// What the call is for.
     pub fn phase(&self) -> Phase {
         self.phase

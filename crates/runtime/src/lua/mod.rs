@@ -1,3 +1,44 @@
 //! Programs in Luau: the sandbox, declarations, objects in scripts, green threads.
 //!
+//! A program's text declares classes; its `deploy` creates objects, lets go of them, and asks the collector to tidy up.
+//! All of it happens on one thread of the system; green threads are coroutines that take turns at it. Objects are held
+//! by scripts as handles, so that every variable, argument, upvalue and table of every thread keeps alive what it holds,
+//! and nothing else does.
+//!
 //! Nothing outside of this folder touches the script engine.
+
+mod class_value;
+mod clock;
+mod code;
+mod collecting;
+mod context;
+mod contracts;
+mod create;
+mod declare;
+mod detached;
+mod engine;
+mod error;
+mod exec;
+mod fault;
+mod format;
+mod http;
+mod limits;
+mod object;
+mod output;
+mod program;
+mod sandbox;
+mod session;
+mod threading;
+mod threads;
+mod trace;
+mod turns;
+mod values;
+
+pub use clock::TimeIsUp;
+pub use detached::{Changed, StoredAnswer, StoredCall, StoredError, StoredMethod, call_stored};
+pub use error::ProgramError;
+pub use fault::Fault;
+pub use format::Format;
+pub use limits::{Grants, Limits};
+pub use output::{Lines, Output, Silent};
+pub use program::{ENTRY, ENVIRONMENT, Host, Program, Source};

@@ -1,15 +1,16 @@
 //! What is stored of an environment, and the objects that it stands for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_model::environment::{CLASSES_GROUP, OBJECT_ID, OBJECT_NAME, Reference};
 use sexton_model::marks;
 use sexton_model::subscription::{self, Target};
 
 use super::translate::from_spec;
-use super::{Dependency, StoredObject};
+use crate::model::{Dependency, Model, ModelObject, Plain};
+use crate::world::ObjectId;
 
 /// Why what is stored is no environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +25,14 @@ pub enum Unreadable {
         /// Another one.
         second: String,
     },
+    /// Not everything can be an id.
+    #[error("{resource}: {id:?} cannot be the id of an object")]
+    BadId {
+        /// A resource.
+        resource: String,
+        /// The id.
+        id: String,
+    },
 }
 
 /// The resources of an environment, by the ids of the objects for which they stand.
@@ -31,8 +40,10 @@ pub enum Unreadable {
 pub struct Shelf {
     /// The namespace.
     pub environment: String,
-    resources: BTreeMap<String, Value>,
-    ids: HashMap<String, String>,
+    resources: BTreeMap<ObjectId, Value>,
+    ids: HashMap<String, ObjectId>,
+    /// Who belongs to whom, by the uid of the owner.
+    owned: HashMap<String, BTreeSet<ObjectId>>,
     /// References that lead nowhere, in words.
     pub dangling: Vec<String>,
 }
@@ -48,14 +59,15 @@ impl Shelf {
             if resource.pointer("/metadata/deletionTimestamp").is_some_and(|at| !at.is_null()) {
                 continue;
             }
-            let uid = text(&resource, "/metadata/uid").to_owned();
-            let id = annotation(&resource, OBJECT_ID).map_or_else(|| uid.clone(), str::to_owned);
+            let id = annotation(&resource, OBJECT_ID).unwrap_or_else(|| text(&resource, "/metadata/uid"));
+            let Ok(id) = ObjectId::new(id) else {
+                return Err(Unreadable::BadId { resource: label(&resource), id: id.to_owned() });
+            };
             if let Some(other) = shelf.resources.get(&id) {
                 let (first, second) = (label(other), label(&resource));
-                return Err(Unreadable::Twice { id, first, second });
+                return Err(Unreadable::Twice { id: id.to_string(), first, second });
             }
-            shelf.ids.insert(uid, id.clone());
-            shelf.resources.insert(id, resource);
+            shelf.put(&id, resource);
         }
         Ok(shelf)
     }
@@ -71,45 +83,57 @@ impl Shelf {
     }
 
     /// The resource of an object.
-    pub fn get(&self, id: &str) -> Option<&Value> {
+    pub fn get(&self, id: &ObjectId) -> Option<&Value> {
         self.resources.get(id)
     }
 
     /// The object of a uid.
-    pub fn id_of(&self, uid: &str) -> Option<&str> {
-        self.ids.get(uid).map(String::as_str)
+    pub fn id_of(&self, uid: &str) -> Option<&ObjectId> {
+        self.ids.get(uid)
+    }
+
+    /// The objects that belong to the one with a uid.
+    pub fn owned_by(&self, uid: &str) -> impl Iterator<Item = &ObjectId> {
+        self.owned.get(uid).into_iter().flatten()
     }
 
     /// All resources, by id.
-    pub fn resources(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.resources.iter().map(|(id, resource)| (id.as_str(), resource))
+    pub fn resources(&self) -> impl Iterator<Item = (&ObjectId, &Value)> {
+        self.resources.iter()
     }
 
     /// Forgets an object.
-    pub fn remove(&mut self, id: &str) -> Option<Value> {
+    pub fn remove(&mut self, id: &ObjectId) -> Option<Value> {
         let gone = self.resources.remove(id)?;
         self.ids.remove(text(&gone, "/metadata/uid"));
+        for owner in owners(&gone) {
+            self.owned.get_mut(owner).map(|owned| owned.remove(id));
+        }
         Some(gone)
     }
 
-    /// Notes what was stored for an object.
-    pub fn put(&mut self, id: &str, resource: Value) {
-        self.ids.insert(text(&resource, "/metadata/uid").to_owned(), id.to_owned());
-        self.resources.insert(id.to_owned(), resource);
+    /// Notes what is stored for an object.
+    pub fn put(&mut self, id: &ObjectId, resource: Value) {
+        self.remove(id);
+        self.ids.insert(text(&resource, "/metadata/uid").to_owned(), id.clone());
+        for owner in owners(&resource) {
+            self.owned.entry(owner.to_owned()).or_default().insert(id.clone());
+        }
+        self.resources.insert(id.clone(), resource);
     }
 
     /// All objects, by id.
-    pub fn objects(&mut self) -> Vec<StoredObject> {
+    pub fn model(&mut self, root: Option<ObjectId>) -> Model {
         let mut dangling = Vec::new();
         let objects = self.resources.iter().map(|(id, resource)| self.object(id, resource, &mut dangling));
         let objects = objects.collect();
         self.dangling = dangling;
-        objects
+        Model { objects, root: root.filter(|root| self.resources.contains_key(root)) }
     }
 
-    fn object(&self, id: &str, resource: &Value, dangling: &mut Vec<String>) -> StoredObject {
+    fn object(&self, id: &ObjectId, resource: &Value, dangling: &mut Vec<String>) -> ModelObject {
         let mut find = |reference: &Reference| {
-            let found = self.id_of(&reference.uid).map(str::to_owned);
+            let found = self.id_of(&reference.uid).cloned();
             if found.is_none() {
                 let whom = format!("{}/{}", reference.kind, reference.name);
                 dangling.push(format!("{} refers to {whom}, which is gone", label(resource)));
@@ -117,28 +141,26 @@ impl Shelf {
             found
         };
         let properties = match from_spec(&resource["spec"], &mut find) {
-            Value::Object(map) => map,
-            _ => Map::new(),
+            Plain::Map(map) => map,
+            _ => BTreeMap::new(),
         };
-        StoredObject {
-            id: id.to_owned(),
+        ModelObject {
+            id: id.clone(),
             class: text(resource, "/kind").to_owned(),
             name: name_of(resource, id),
             owner: self.owner(resource),
             destroyed: annotation(resource, marks::DESTROYED) == Some("true"),
             dependencies: self.dependencies(id, resource, dangling),
             properties,
+            path: label(resource),
         }
     }
 
-    fn owner(&self, resource: &Value) -> Option<String> {
-        let owners = resource.pointer("/metadata/ownerReferences")?.as_array()?;
-        let ours = |owner: &&Value| text(owner, "/apiVersion").starts_with(CLASSES_GROUP);
-        let owner = owners.iter().find(ours)?;
-        self.id_of(text(owner, "/uid")).map(str::to_owned)
+    fn owner(&self, resource: &Value) -> Option<ObjectId> {
+        owners(resource).next().and_then(|uid| self.id_of(uid)).cloned()
     }
 
-    fn dependencies(&self, id: &str, resource: &Value, dangling: &mut Vec<String>) -> Vec<Dependency> {
+    fn dependencies(&self, id: &ObjectId, resource: &Value, dangling: &mut Vec<String>) -> Vec<Dependency> {
         let Some(written) = annotation(resource, marks::DEPENDENCIES) else { return Vec::new() };
         let subscriptions = match subscription::parse(written) {
             Ok(subscriptions) => subscriptions,
@@ -150,8 +172,8 @@ impl Shelf {
         let mut found = Vec::new();
         for one in subscriptions {
             let target = match (&one.target, &one.uid) {
-                (Target::Own, _) => Some(id.to_owned()),
-                (_, Some(uid)) => self.id_of(uid).map(str::to_owned),
+                (Target::Own, _) => Some(id.clone()),
+                (_, Some(uid)) => self.id_of(uid).cloned(),
                 (Target::Named { kind, name, .. }, None) => self.named(kind, name),
             };
             match target {
@@ -166,7 +188,7 @@ impl Shelf {
         found
     }
 
-    fn named(&self, kind: &str, name: &str) -> Option<String> {
+    fn named(&self, kind: &str, name: &str) -> Option<ObjectId> {
         let is =
             |resource: &Value| text(resource, "/kind") == kind && text(resource, "/metadata/name") == name;
         self.resources.iter().find(|(_, resource)| is(resource)).map(|(id, _)| id.clone())
@@ -174,12 +196,19 @@ impl Shelf {
 }
 
 /// What people call an object: it is written there, or it is the name of the resource, unless that was made of the id.
-fn name_of(resource: &Value, id: &str) -> Option<String> {
+fn name_of(resource: &Value, id: &ObjectId) -> Option<String> {
     match annotation(resource, OBJECT_NAME) {
         Some("") => None,
         Some(name) => Some(name.to_owned()),
-        None => Some(text(resource, "/metadata/name").to_owned()).filter(|name| name != id),
+        None => Some(text(resource, "/metadata/name").to_owned()).filter(|name| name != id.as_str()),
     }
+}
+
+/// The uids of owners that are objects.
+pub(super) fn owners(resource: &Value) -> impl Iterator<Item = &str> {
+    let owners = resource.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let ours = |owner: &&Value| text(owner, "/apiVersion").starts_with(CLASSES_GROUP);
+    owners.into_iter().flatten().filter(ours).map(|owner| text(owner, "/uid"))
 }
 
 pub(super) fn annotation<'r>(resource: &'r Value, name: &str) -> Option<&'r str> {

@@ -2,15 +2,31 @@ use serde_json::{Value, json};
 use sexton_model::{Uid, marks};
 
 use super::*;
+use crate::model::{Dependency, Model, ModelObject, Plain};
+use crate::world::ObjectId;
 
-fn object(id: &str, class: &str, owner: Option<&str>, properties: Value) -> StoredObject {
-    StoredObject {
-        id: id.into(),
-        class: class.into(),
-        owner: owner.map(Into::into),
-        properties: properties.as_object().unwrap().clone(),
-        ..StoredObject::default()
-    }
+fn id(text: &str) -> ObjectId {
+    ObjectId::new(text).unwrap()
+}
+
+/// What a model says of one object with these properties.
+fn object(name: &str, class: &str, owner: Option<&str>, mut properties: Value) -> ModelObject {
+    properties["?"] = json!({"id": name, "type": class});
+    let model = Model::parse(&json!({"Objects": properties}).to_string()).unwrap();
+    let object = model.objects.into_iter().next().unwrap();
+    ModelObject { owner: owner.map(id), ..object }
+}
+
+fn dependency(target: &str, handler: Option<&str>, count: u32) -> Dependency {
+    Dependency { target: id(target), handler: handler.map(Into::into), count }
+}
+
+/// Without where in a text it stands.
+fn bare(objects: Vec<ModelObject>) -> Vec<ModelObject> {
+    let bare = |object| ModelObject { path: String::new(), ..object };
+    let mut objects: Vec<ModelObject> = objects.into_iter().map(bare).collect();
+    objects.sort_by(|a, b| a.id.cmp(&b.id));
+    objects
 }
 
 fn fresh() -> impl FnMut() -> Uid {
@@ -34,18 +50,15 @@ fn kept(mut shelf: Shelf, changes: Vec<Change>) -> Shelf {
     shelf
 }
 
-fn shop() -> Vec<StoredObject> {
+fn shop() -> Vec<ModelObject> {
     let mut app = object("app", "Application", None, json!({"size": 2, "network": {"?": {"ref": "net"}}}));
     app.name = Some("shop".into());
     let mut network = object("net", "Network", Some("app"), json!({"cidr": "10.0.0.0/8"}));
-    network.dependencies = vec![
-        Dependency { target: "vm-1".into(), handler: Some("vmGone".into()), count: 2 },
-        Dependency { target: "net".into(), handler: None, count: 1 },
-    ];
-    let id = "2b9d1b0c-5f43-4ad5-8f8e-3c1fa63b8a01";
-    let odd = json!({"peers": [{"to": {"?": {"ref": id}}}], "map": {"$ref": 1, "$$": 2}, "none": null});
+    network.dependencies = vec![dependency("vm-1", Some("vmGone"), 2), dependency("net", None, 1)];
+    let other = "2b9d1b0c-5f43-4ad5-8f8e-3c1fa63b8a01";
+    let odd = json!({"peers": [{"to": {"?": {"ref": other}}}], "map": {"$ref": 1.5, "$$": 2}, "none": null});
     let vm = object("vm-1", "Vm", Some("app"), odd);
-    let mut gone = object(id, "Vm", Some("app"), json!({}));
+    let mut gone = object(other, "Vm", Some("app"), json!({}));
     gone.destroyed = true;
     vec![app, network, vm, gone]
 }
@@ -57,9 +70,7 @@ fn what_is_written_is_read_again() {
     let shelf = Shelf::new("prod", []).unwrap();
     let written = changes(&shelf, &shop(), fresh()).unwrap();
     let mut shelf = kept(shelf, written);
-    let mut expected = shop();
-    expected.sort_by(|a, b| a.id.cmp(&b.id));
-    assert_eq!(shelf.objects(), expected);
+    assert_eq!(bare(shelf.model(None).objects), bare(shop()));
     assert!(shelf.dangling.is_empty(), "{:?}", shelf.dangling);
     assert_eq!(changes(&shelf, &shop(), fresh()).unwrap(), [], "nothing changed, nothing is written");
 }
@@ -68,7 +79,7 @@ fn what_is_written_is_read_again() {
 fn a_resource_that_a_person_can_read() {
     let shelf = Shelf::new("prod", []).unwrap();
     let written = changes(&shelf, &shop(), fresh()).unwrap();
-    let network = written.iter().find(|change| change.id == "net").unwrap();
+    let network = written.iter().find(|change| change.id == id("net")).unwrap();
     assert_eq!(
         network.resource,
         json!({
@@ -97,16 +108,16 @@ fn a_resource_that_a_person_can_read() {
 fn what_others_wrote_stays() {
     let shelf = Shelf::new("prod", []).unwrap();
     let mut shelf = kept(shelf.clone(), changes(&shelf, &shop(), fresh()).unwrap());
-    let mut resource = shelf.get("net").unwrap().clone();
+    let mut resource = shelf.get(&id("net")).unwrap().clone();
     resource["metadata"]["labels"] = json!({"team": "a"});
     resource["metadata"]["annotations"][marks::PROTECT] = json!("true");
     resource["metadata"]["ownerReferences"]
         .as_array_mut()
         .unwrap()
         .insert(0, json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "c"}));
-    shelf.put("net", resource);
+    shelf.put(&id("net"), resource);
     let mut objects = shop();
-    objects[1].properties["cidr"] = json!("10.0.0.0/9");
+    objects[1].properties.insert("cidr".into(), Plain::String("10.0.0.0/9".into()));
     objects[1].owner = None;
     objects[1].dependencies.clear();
     let written = changes(&shelf, &objects, fresh()).unwrap();
@@ -123,11 +134,11 @@ fn what_others_wrote_stays() {
 fn references_that_lead_nowhere_are_told() {
     let shelf = Shelf::new("prod", []).unwrap();
     let mut shelf = kept(shelf.clone(), changes(&shelf, &shop(), fresh()).unwrap());
-    shelf.remove("vm-1");
-    let objects = shelf.objects();
+    shelf.remove(&id("vm-1"));
+    let objects = shelf.model(None).objects;
     assert_eq!(shelf.dangling, ["Network/net depends on Vm.classes.sexton.dev/vm-1, which is gone"]);
     assert_eq!(objects.len(), 3);
-    let mut marked = shelf.get("net").unwrap().clone();
+    let mut marked = shelf.get(&id("net")).unwrap().clone();
     marked["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
     let shelf = Shelf::new("prod", [marked]).unwrap();
     assert!(shelf.is_empty(), "who is on its way out is no part of it any more");
@@ -138,14 +149,14 @@ fn references_that_lead_nowhere_are_told() {
 fn every_object_gets_a_name_of_its_own() {
     let shelf = Shelf::new("prod", []).unwrap();
     let named =
-        |id: &str, name: &str| StoredObject { name: Some(name.into()), ..object(id, "Vm", None, json!({})) };
+        |id: &str, name: &str| ModelObject { name: Some(name.into()), ..object(id, "Vm", None, json!({})) };
     let objects = [named("a", "web"), named("b", "web"), named("C_1", "Ä"), named("D_1", "web")];
     let written = changes(&shelf, &objects, fresh()).unwrap();
     let names: Vec<&str> =
         written.iter().map(|change| change.resource["metadata"]["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["web", "b", "vm", "vm-2"]);
     let mut shelf = kept(shelf, written);
-    let read: Vec<Option<String>> = shelf.objects().into_iter().map(|object| object.name).collect();
+    let read: Vec<Option<String>> = shelf.model(None).objects.into_iter().map(|object| object.name).collect();
     assert_eq!(read, ["Ä", "web", "web", "web"].map(|name| Some(name.to_owned())));
 }
 

@@ -1,53 +1,60 @@
 //! Values of properties, from and to what is written in `spec`.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Number, Value};
 use sexton_model::environment::Reference;
 
-/// The field of a model that stands for an object.
-const HEADER: &str = "?";
+use crate::model::Plain;
+use crate::world::ObjectId;
 
-/// The id that a value of a model refers to, if it is a reference.
-fn reference(value: &Value) -> Option<&str> {
-    let map = value.as_object().filter(|map| map.len() == 1)?;
-    map.get(HEADER)?.get("ref")?.as_str()
-}
+/// Numbers up to here are whole in every reader.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// A value as it is written in `spec`. `find` says where an object is; who is nowhere becomes `null`.
-pub(super) fn to_spec(value: &Value, find: &mut dyn FnMut(&str) -> Option<Reference>) -> Value {
+/// A value as it is written in `spec`. `find` says where an object is; who is nowhere becomes `null`. The depth of values
+/// is bounded.
+pub(super) fn to_spec(value: &Plain, find: &dyn Fn(&ObjectId) -> Option<Reference>) -> Value {
     match value {
-        Value::Array(items) => items.iter().map(|item| to_spec(item, find)).collect(),
-        Value::Object(map) => match reference(value) {
-            Some(id) => find(id).map_or(Value::Null, |reference| reference.to_value()),
-            None => {
-                // A name that begins like that of a reference gets another sign, so that it is none.
-                let escape =
-                    |key: &str| if key.starts_with('$') { format!("${key}") } else { key.to_owned() };
-                map.iter()
-                    .map(|(key, value)| (escape(key), to_spec(value, find)))
-                    .collect::<Map<_, _>>()
-                    .into()
-            }
-        },
-        plain => plain.clone(),
+        Plain::Null => Value::Null,
+        Plain::Bool(value) => Value::Bool(*value),
+        Plain::Number(value) => number(*value),
+        Plain::String(text) => Value::String(text.clone()),
+        Plain::List(items) => items.iter().map(|item| to_spec(item, find)).collect(),
+        Plain::Ref(id) => find(id).map_or(Value::Null, |reference| reference.to_value()),
+        Plain::Map(map) => {
+            // A name that begins like that of a reference gets another sign, so that it is none.
+            let escape = |key: &str| if key.starts_with('$') { format!("${key}") } else { key.to_owned() };
+            map.iter().map(|(key, value)| (escape(key), to_spec(value, find))).collect::<Map<_, _>>().into()
+        }
     }
 }
 
-/// A value as it is in a model. `find` says which object a reference is about; who is nowhere becomes `null`.
-pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<String>) -> Value {
+/// Whole numbers without a fraction, as people write them.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < WHOLE {
+        return Value::from(value as i64);
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// A value as it is in a model. `find` says which object a reference is about; who is nowhere becomes nothing.
+pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<ObjectId>) -> Plain {
     match value {
-        Value::Array(items) => items.iter().map(|item| from_spec(item, find)).collect(),
+        Value::Null => Plain::Null,
+        Value::Bool(value) => Plain::Bool(*value),
+        Value::Number(value) => Plain::Number(value.as_f64().unwrap_or_default()),
+        Value::String(text) => Plain::String(text.clone()),
+        Value::Array(items) => Plain::List(items.iter().map(|item| from_spec(item, find)).collect()),
         Value::Object(map) => match Reference::of(value) {
-            Some(reference) => find(&reference).map_or(Value::Null, |id| json!({HEADER: {"ref": id}})),
+            Some(reference) => find(&reference).map_or(Plain::Null, Plain::Ref),
             None => {
                 let plain = |key: &str| {
-                    key.strip_prefix('$').filter(|rest| rest.starts_with('$')).unwrap_or(key).to_owned()
+                    let rest = key.strip_prefix('$').filter(|rest| rest.starts_with('$'));
+                    rest.unwrap_or(key).to_owned()
                 };
-                map.iter()
-                    .map(|(key, value)| (plain(key), from_spec(value, find)))
-                    .collect::<Map<_, _>>()
-                    .into()
+                let fields = map.iter().map(|(key, value)| (plain(key), from_spec(value, find)));
+                Plain::Map(fields.collect::<BTreeMap<_, _>>())
             }
         },
-        plain => plain.clone(),
     }
 }

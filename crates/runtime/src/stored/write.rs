@@ -9,9 +9,10 @@ use sexton_model::names;
 use sexton_model::subscription::{self, Subscription, Target};
 use sexton_model::{Uid, marks};
 
-use super::StoredObject;
 use super::read::Shelf;
 use super::translate::to_spec;
+use crate::model::ModelObject;
+use crate::world::ObjectId;
 
 /// Why an object cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +34,7 @@ pub enum Unwritable {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The object.
-    pub id: String,
+    pub id: ObjectId,
     /// Its life.
     pub uid: String,
     /// The version on which it rests; nothing for a new one.
@@ -50,7 +51,7 @@ pub struct Change {
 /// See [`Unwritable`].
 pub fn changes(
     shelf: &Shelf,
-    objects: &[StoredObject],
+    objects: &[ModelObject],
     mut fresh: impl FnMut() -> Uid,
 ) -> Result<Vec<Change>, Unwritable> {
     let slots = slots(shelf, objects, &mut fresh);
@@ -77,9 +78,9 @@ pub fn changes(
 /// Where each object is, or will be.
 fn slots(
     shelf: &Shelf,
-    objects: &[StoredObject],
+    objects: &[ModelObject],
     fresh: &mut dyn FnMut() -> Uid,
-) -> BTreeMap<String, Reference> {
+) -> BTreeMap<ObjectId, Reference> {
     let mut taken: BTreeSet<(String, String)> = BTreeSet::new();
     for (_, resource) in shelf.resources() {
         taken.insert((text(resource, "/kind").to_owned(), text(resource, "/metadata/name").to_owned()));
@@ -95,7 +96,7 @@ fn slots(
             None => {
                 let name = free_name(object, &mut taken);
                 // An id that could be a uid is one: then nothing has to be written down about it.
-                let uid = if is_uuid(&object.id) { object.id.clone() } else { fresh().0 };
+                let uid = if is_uuid(object.id.as_str()) { object.id.to_string() } else { fresh().0 };
                 Reference { kind: object.class.clone(), name, uid }
             }
         };
@@ -105,8 +106,8 @@ fn slots(
 }
 
 /// The name of a new resource: what people call the object, or its id, or something made of its class.
-fn free_name(object: &StoredObject, taken: &mut BTreeSet<(String, String)>) -> String {
-    let id = object.id.to_lowercase();
+fn free_name(object: &ModelObject, taken: &mut BTreeSet<(String, String)>) -> String {
+    let id = object.id.as_str().to_lowercase();
     let class = object.class.to_lowercase();
     let wishes = [object.name.clone(), Some(id), Some(class.clone())];
     for wish in wishes.into_iter().flatten().filter(|wish| names::dns_subdomain(wish).is_ok()) {
@@ -127,8 +128,8 @@ fn is_uuid(text: &str) -> bool {
 
 fn resource(
     shelf: &Shelf,
-    object: &StoredObject,
-    slots: &BTreeMap<String, Reference>,
+    object: &ModelObject,
+    slots: &BTreeMap<ObjectId, Reference>,
 ) -> Result<Value, Unwritable> {
     let slot = slots.get(&object.id).cloned().unwrap_or_default();
     let mut resource = shelf.get(&object.id).cloned().unwrap_or_else(|| {
@@ -138,19 +139,22 @@ fn resource(
             "metadata": {"name": slot.name, "namespace": shelf.environment, "uid": slot.uid},
         })
     });
-    let mut find = |id: &str| slots.get(id).cloned();
+    let find = |id: &ObjectId| slots.get(id).cloned();
     let spec: Map<String, Value> =
-        object.properties.iter().map(|(name, value)| (name.clone(), to_spec(value, &mut find))).collect();
+        object.properties.iter().map(|(name, value)| (name.clone(), to_spec(value, &find))).collect();
     resource["spec"] = spec.into();
     let owner = object.owner.as_ref().and_then(|owner| slots.get(owner));
     set_owner(&mut resource, owner);
     let dependencies = dependencies(object, slots)?;
     let differs = |is: &str, other: &str| (is != other).then(|| is.to_owned());
     let name = object.name.as_deref().unwrap_or_default();
-    let named =
-        if object.name.is_none() && slot.name == object.id { None } else { differs(name, &slot.name) };
+    let named = if object.name.is_none() && slot.name == object.id.as_str() {
+        None
+    } else {
+        differs(name, &slot.name)
+    };
     for (key, value) in [
-        (OBJECT_ID, differs(&object.id, &slot.uid)),
+        (OBJECT_ID, differs(object.id.as_str(), &slot.uid)),
         (OBJECT_NAME, named),
         (marks::DEPENDENCIES, dependencies),
     ] {
@@ -181,8 +185,8 @@ fn set_owner(resource: &mut Value, owner: Option<&Reference>) {
 }
 
 fn dependencies(
-    object: &StoredObject,
-    slots: &BTreeMap<String, Reference>,
+    object: &ModelObject,
+    slots: &BTreeMap<ObjectId, Reference>,
 ) -> Result<Option<String>, Unwritable> {
     let mut all = Vec::new();
     for one in &object.dependencies {
@@ -202,7 +206,7 @@ fn dependencies(
     let text = subscription::format(&all);
     match text.as_ref().map(String::len).filter(|bytes| *bytes > subscription::MAX_BYTES) {
         Some(bytes) => {
-            let object = format!("{} {}", object.class, object.name.as_ref().unwrap_or(&object.id));
+            let object = format!("{} {}", object.class, object.name.as_deref().unwrap_or(object.id.as_str()));
             Err(Unwritable::Dependencies { object, bytes })
         }
         None => Ok(text),

@@ -1,0 +1,125 @@
+//! When a program has to stop: the end of its run, and the end of its patience for one that never pauses.
+//!
+//! Once it is over it stays over: nothing that a script catches brings it back.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use super::limits::Limits;
+
+/// The clock is looked at once in so many interruptions; they come with every call and every turn of a loop.
+const TICKS: u32 = 64;
+
+/// Why nothing of a program runs any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TimeIsUp {
+    /// It computed for too long in one go.
+    #[error("it did not pause for {} seconds, so it was stopped", .0.as_secs_f64())]
+    NoPause(Duration),
+    /// The run took too long.
+    #[error("it ran for {} seconds, so it was stopped", .0.as_secs_f64())]
+    WholeRun(Duration),
+}
+
+/// The clock of one program.
+pub(super) struct Clock {
+    without_pause: Duration,
+    whole_run: Duration,
+    run_ends: Cell<Option<Instant>>,
+    slice_ends: Cell<Option<Instant>>,
+    ticks: Cell<u32>,
+    over: Cell<Option<TimeIsUp>>,
+}
+
+impl Clock {
+    pub(super) fn new(limits: &Limits) -> Clock {
+        Clock {
+            without_pause: limits.without_pause,
+            whole_run: limits.whole_run,
+            run_ends: Cell::new(None),
+            slice_ends: Cell::new(None),
+            ticks: Cell::new(0),
+            over: Cell::new(None),
+        }
+    }
+
+    /// A run begins.
+    pub(super) fn begin_run(&self) -> Instant {
+        let end = Instant::now() + self.whole_run;
+        self.run_ends.set(Some(end));
+        end
+    }
+
+    /// The run is at its end, in time.
+    pub(super) fn end_run(&self) {
+        self.run_ends.set(None);
+    }
+
+    /// The program goes on after a pause.
+    pub(super) fn begin_slice(&self) {
+        self.slice_ends.set(Some(Instant::now() + self.without_pause));
+    }
+
+    /// The run was waited for until its end.
+    pub(super) fn run_is_over(&self) -> TimeIsUp {
+        let why = TimeIsUp::WholeRun(self.whole_run);
+        self.stop(why)
+    }
+
+    /// Whether nothing may run any more.
+    pub(super) fn over(&self) -> Option<TimeIsUp> {
+        self.over.get()
+    }
+
+    /// Asked by the script engine all the time.
+    pub(super) fn tick(&self) -> Result<(), TimeIsUp> {
+        if let Some(why) = self.over.get() {
+            return Err(why);
+        }
+        let ticks = self.ticks.get();
+        self.ticks.set(ticks.wrapping_add(1));
+        if !ticks.is_multiple_of(TICKS) {
+            return Ok(());
+        }
+        self.look()
+    }
+
+    /// Looks at the clock.
+    pub(super) fn look(&self) -> Result<(), TimeIsUp> {
+        if let Some(why) = self.over.get() {
+            return Err(why);
+        }
+        let now = Instant::now();
+        if self.slice_ends.get().is_some_and(|end| now >= end) {
+            return Err(self.stop(TimeIsUp::NoPause(self.without_pause)));
+        }
+        if self.run_ends.get().is_some_and(|end| now >= end) {
+            return Err(self.stop(TimeIsUp::WholeRun(self.whole_run)));
+        }
+        Ok(())
+    }
+
+    fn stop(&self, why: TimeIsUp) -> TimeIsUp {
+        let why = self.over.get().unwrap_or(why);
+        self.over.set(Some(why));
+        why
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_over_stays_over() {
+        let limits = Limits { without_pause: Duration::ZERO, ..Limits::default() };
+        let clock = Clock::new(&limits);
+        assert_eq!(clock.look(), Ok(()), "nothing began");
+        clock.begin_slice();
+        let up = TimeIsUp::NoPause(Duration::ZERO);
+        assert_eq!(clock.look(), Err(up));
+        clock.begin_slice();
+        assert_eq!(clock.tick(), Err(up));
+        assert_eq!(clock.run_is_over(), up, "the first reason counts");
+    }
+}

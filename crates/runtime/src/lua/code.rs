@@ -1,0 +1,92 @@
+//! The code of a class that is written in a script, called by the world.
+//!
+//! What calls it need not know that there are scripts. After the program is gone, or its time is up, nothing runs.
+
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+
+use futures::future::LocalBoxFuture;
+use mlua::{Function, Lua, MultiValue, Value as Script, WeakLua};
+
+use super::context::{Story, Told};
+use super::engine::Engine;
+use super::fault::Fault;
+use super::session::SessionValue;
+use super::values;
+use crate::world::{Args, Behavior, Call, CodeError, CodeErrorKind, Value};
+
+/// A class that is written in a script.
+pub(super) struct ScriptClass {
+    /// What its objects can be asked to do, parents included, as scripts call it.
+    pub(super) methods: HashMap<Rc<str>, Function>,
+    /// Whether creating one of its objects runs code.
+    pub(super) has_init: bool,
+}
+
+/// The functions of one class.
+pub(super) struct Code {
+    pub(super) lua: WeakLua,
+    pub(super) engine: Weak<Engine>,
+    pub(super) functions: HashMap<Rc<str>, Function>,
+}
+
+impl Behavior for Code {
+    fn has(&self, method: &str) -> bool {
+        self.functions.contains_key(method)
+    }
+
+    fn call<'a>(&'a self, call: Call) -> LocalBoxFuture<'a, Result<Value, CodeError>> {
+        Box::pin(self.run(call))
+    }
+}
+
+impl Code {
+    async fn run(&self, call: Call) -> Result<Value, CodeError> {
+        let (Some(lua), Some(engine)) = (self.lua.try_upgrade(), self.engine.upgrade()) else {
+            let message = "the program of this class is not loaded any more".to_owned();
+            return Err(CodeError { message, kind: CodeErrorKind::Stopped });
+        };
+        if let Some(why) = engine.clock.over() {
+            return Err(CodeError { message: why.to_string(), kind: CodeErrorKind::Deadline });
+        }
+        if engine.current.is_too_deep() {
+            return Err(CodeError::failed("methods call each other too deep"));
+        }
+        let Some(function) = self.functions.get(&call.method) else {
+            return Err(CodeError::failed(format!("there is no method {}", call.method)));
+        };
+        let said = |error: mlua::Error| Fault::of(&error).into_code_error();
+        let args = arguments(&lua, &engine, &call).map_err(said)?;
+        let story = Story { thread: engine.current.thread(), callers: vec![call.this] };
+        let running = function.call_async::<Script>(args);
+        let result = Told::new(engine.clone(), story, running).await;
+        let result = result.map_err(|error| match engine.clock.over() {
+            Some(why) => CodeError { message: why.to_string(), kind: CodeErrorKind::Deadline },
+            None => said(error),
+        })?;
+        if !matches!(call.args, Args::Plain(_)) {
+            return Ok(Value::Null);
+        }
+        let most = engine.limits.property;
+        values::from_script(&result, None, most).map_err(CodeError::failed)
+    }
+}
+
+fn arguments(lua: &Lua, engine: &Engine, call: &Call) -> mlua::Result<MultiValue> {
+    let mut args = MultiValue::new();
+    args.push_back(Script::UserData(engine.hold(lua, &call.this)?));
+    match &call.args {
+        Args::Init => {}
+        Args::Destroy { gc } => args.push_back(Script::UserData(SessionValue::hold(lua, gc)?)),
+        Args::Event { gc, object } => {
+            args.push_back(Script::UserData(SessionValue::hold(lua, gc)?));
+            args.push_back(Script::UserData(engine.hold(lua, object)?));
+        }
+        Args::Plain(given) => {
+            for value in given {
+                args.push_back(values::to_script(engine, lua, value)?);
+            }
+        }
+    }
+    Ok(args)
+}

@@ -1,0 +1,160 @@
+//! `new`, the calls of methods, and `log`.
+
+use std::rc::Rc;
+
+use mlua::{AnyUserData, Lua, Table, Value as Script, Variadic};
+
+use super::class_value::ClassValue;
+use super::engine::Engine;
+use super::fault::raise;
+use super::{object, values};
+use crate::world::{Class, Handle, NewObject, Value};
+
+/// What the prelude needs of the host.
+pub(super) fn host(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<Table> {
+    let host = lua.create_table()?;
+    let of_enter = engine.clone();
+    let enter = move |lua: &Lua, (this, number): (Script, usize)| enter(lua, &of_enter, &this, number);
+    host.raw_set("enter", lua.create_function(enter)?)?;
+    let of_leave = engine.clone();
+    let leave = move |_: &Lua, ()| {
+        of_leave.current.leave();
+        Ok(())
+    };
+    host.raw_set("leave", lua.create_function(leave)?)?;
+    let of_create = engine.clone();
+    let create = move |lua: &Lua, said: Said| create(lua, &of_create, said);
+    host.raw_set("create", lua.create_function(create)?)?;
+    let of_init = engine.clone();
+    let initialize = move |lua: Lua, object: Script| {
+        let engine = of_init.clone();
+        async move {
+            let object = object::given(&lua, &object)?;
+            engine.world.initialize(&object).await.map_err(|error| raise(&lua, error))
+        }
+    };
+    host.raw_set("initialize", lua.create_async_function(initialize)?)?;
+    let of_native = engine.clone();
+    let native = move |lua: Lua, (this, name, given): (Script, String, Variadic<Script>)| {
+        let engine = of_native.clone();
+        async move { native(lua, engine, this, name, given).await }
+    };
+    host.raw_set("native", lua.create_async_function(native)?)?;
+    Ok(host)
+}
+
+/// Puts `log` and `print` in place.
+pub(super) fn install_log(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
+    for (name, between) in [("log", " "), ("print", "\t")] {
+        let engine = engine.clone();
+        let log = move |lua: &Lua, parts: Variadic<Script>| {
+            let parts: mlua::Result<Vec<String>> = parts.iter().map(Script::to_string).collect();
+            let line = parts?.join(between);
+            if engine.output.log(&line) {
+                return Ok(());
+            }
+            Err(raise(lua, format!("a program may write {} bytes, and not more", engine.limits.output)))
+        };
+        lua.globals().raw_set(name, lua.create_function(log)?)?;
+    }
+    Ok(())
+}
+
+/// A method begins: the object is one that can be asked, and from now on it is the caller.
+fn enter(lua: &Lua, engine: &Engine, this: &Script, number: usize) -> mlua::Result<()> {
+    let methods = engine.methods.borrow();
+    let Some((class, name)) = methods.get(number) else { return Ok(()) };
+    let Some(object) = values::object(this) else {
+        let what = values::kind(this);
+        let words = format!("{name} is a method of {}: call it with a colon", class.name());
+        return Err(raise(lua, format!("{words}, object:{name}(…), not on a {what}")));
+    };
+    if object.is_destroyed() || object.is_stillborn() {
+        let error = object.callable(name).err().map(|error| error.to_string());
+        return Err(raise(lua, error.unwrap_or_default()));
+    }
+    if !is_a(&object, class) {
+        let of = object.class().name().to_owned();
+        return Err(raise(lua, format!("{name} is a method of {}, and this is a {of}", class.name())));
+    }
+    engine.current.enter(object);
+    Ok(())
+}
+
+fn is_a(object: &Handle, class: &Class) -> bool {
+    object.class().ancestry().any(|own| own == class)
+}
+
+type Said = (Script, Script, Script, Script);
+
+/// Creates an object; whether its `init` has to run.
+fn create(
+    lua: &Lua,
+    engine: &Rc<Engine>,
+    (class, given, owner, name): Said,
+) -> mlua::Result<(AnyUserData, bool)> {
+    engine.check_stage(lua, "new")?;
+    if engine.world.len() >= engine.limits.objects {
+        return Err(raise(lua, format!("there are {} objects, and may not be more", engine.limits.objects)));
+    }
+    let class = ClassValue::name_of(&class).and_then(|name| engine.world.class(&name));
+    let class =
+        class.ok_or_else(|| raise(lua, "new wants a class, the properties of the object, its owner"))?;
+    let properties = match &given {
+        Script::Nil => Default::default(),
+        Script::Table(given) => object::properties(lua, engine, &class, given)?,
+        other => return Err(raise(lua, format!("properties are a table, not a {}", values::kind(other)))),
+    };
+    let owner = match &owner {
+        Script::Nil => None,
+        owner => Some(object::given(lua, owner)?),
+    };
+    let name = match &name {
+        Script::Nil => None,
+        Script::String(name) => Some(name.to_string_lossy()),
+        other => return Err(raise(lua, format!("a name is a text, not a {}", values::kind(other)))),
+    };
+    let new = NewObject { id: None, name, owner, properties };
+    let object = engine.world.create(class.name(), new).map_err(|error| raise(lua, error))?;
+    let has_init = match engine.script_class(class.name()) {
+        Some(known) => known.has_init,
+        None => class.ancestry().any(|class| class.behavior().has("init")),
+    };
+    if !has_init {
+        engine.world.assume_initialized(&object);
+    }
+    Ok((engine.hold(lua, &object)?, has_init))
+}
+
+fn class_of(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<Class> {
+    let Some(name) = ClassValue::name_of(said) else {
+        let words = "new wants a class, the properties of the object, its owner; this is a";
+        let hint = match said {
+            Script::Nil => {
+                " (within its own declaration a class is known by its name only: new(\"Name\", …))"
+            }
+            _ => "",
+        };
+        return Err(raise(lua, format!("{words} {}{hint}", values::kind(said))));
+    };
+    engine.world.class(&name).ok_or_else(|| raise(lua, format!("new wants a class, and {name} is none")))
+}
+
+/// A method that is not written in a script: what it is given and what it answers are values of the world.
+async fn native(
+    lua: Lua,
+    engine: Rc<Engine>,
+    this: Script,
+    name: String,
+    given: Variadic<Script>,
+) -> mlua::Result<Script> {
+    let object = object::given(&lua, &this)?;
+    let most = engine.limits.property;
+    let args = given.iter().map(|value| values::from_script(value, None, most));
+    let args: Result<Vec<Value>, String> = args.collect();
+    let args = args.map_err(|error| raise(&lua, error))?;
+    // What it is given is its own from here on; nothing is held in its name.
+    drop((this, given));
+    let answer = object.call(&name, args).await.map_err(|error| raise(&lua, error))?;
+    values::to_script(&engine, &lua, &answer)
+}

@@ -1,0 +1,203 @@
+//! One call of a method of an object that is stored: its program is loaded from the text that was stored with it, the
+//! objects that it may look at are put into a world of their own, the method runs, and what it changed is told.
+//!
+//! The rest of the collection happens elsewhere. It must not know where objects are stored or how answers travel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::context::{Story, Told};
+use super::engine::Stage;
+use super::error::ProgramError;
+use super::program::{Host, Program, Source};
+use crate::gc::{Gc, Phase, Session};
+use crate::model::{Dangling, Dependency, ImportError, Model, ModelObject, Plain};
+use crate::world::{Args, CallError, CodeError, Handle, ObjectId, Value, World};
+
+/// Which method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredMethod {
+    /// `destroy` of every class of the object, its own first.
+    Destroy,
+    /// A handler.
+    Handler {
+        /// Its name.
+        name: String,
+        /// Whose destruction it hears of. It is in the model.
+        about: ObjectId,
+    },
+}
+
+/// One call of a stored object.
+#[derive(Debug, Clone)]
+pub struct StoredCall {
+    /// The object and all that it may look at.
+    pub model: Model,
+    /// Whose method it is.
+    pub object: ObjectId,
+    /// Which method.
+    pub method: StoredMethod,
+    /// The phase of the collection.
+    pub phase: Phase,
+    /// Whom the collection destroys, as far as they are in the model.
+    pub doomed: Vec<ObjectId>,
+}
+
+/// What a call changed in an object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// Which.
+    pub id: ObjectId,
+    /// Its persistable properties that have other values now.
+    pub properties: BTreeMap<String, Plain>,
+    /// On whom it depends, if that is different now. Dependencies on what is not in the model are not told.
+    pub dependencies: Option<Vec<Dependency>>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoredAnswer {
+    /// What it changed, in the order of the model.
+    pub changed: Vec<Changed>,
+    /// What it created and the objects of the model refer to now, in the order of their births.
+    pub created: Vec<ModelObject>,
+    /// Why it wants the collection to end.
+    pub cancelled: Option<String>,
+    /// What in the model led nowhere, and was not there for the call.
+    pub dangling: Vec<Dangling>,
+}
+
+/// Why a call came to nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoredError {
+    /// The program cannot be loaded, or took too long.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The objects do not fit their classes.
+    #[error("the stored objects do not fit the program")]
+    Import(#[source] ImportError),
+    /// An object that is named is not in the model.
+    #[error("{0} is not among the stored objects")]
+    Missing(ObjectId),
+    /// It cannot be called.
+    #[error(transparent)]
+    Call(CallError),
+    /// The code failed.
+    #[error("{0}")]
+    Code(CodeError),
+}
+
+/// Makes one call.
+///
+/// # Errors
+/// If it cannot be made, or fails. What it did outside of its objects before that is done.
+pub async fn call_stored(
+    source: &Source,
+    host: Host,
+    call: &StoredCall,
+) -> Result<StoredAnswer, StoredError> {
+    let world = World::new();
+    let program = Program::load(&world, source, host)?;
+    program.engine.stage.set(Stage::Alone);
+    let imported = call.model.import(&world).map_err(StoredError::Import)?;
+    imported.objects.iter().for_each(|object| world.assume_initialized(object));
+    let find = |id: &ObjectId| world.find(id).ok_or_else(|| StoredError::Missing(id.clone()));
+    let object = find(&call.object)?;
+    let doomed: Vec<Handle> = call.doomed.iter().filter_map(|id| world.find(id)).collect();
+    let session = Session::alone(call.phase, doomed.iter().map(Handle::key));
+    let about = match &call.method {
+        StoredMethod::Destroy => None,
+        StoredMethod::Handler { name, about } => Some((name.as_str(), find(about)?)),
+    };
+    let before: Vec<ModelObject> = imported.objects.iter().map(|one| written(program.gc(), one)).collect();
+    let work = perform(&object, about, session.clone());
+    program.drive(Told::new(program.engine.clone(), Story::default(), work)).await??;
+    let after = imported.objects.iter().map(|one| written(program.gc(), one));
+    let changed = before.iter().zip(after).filter_map(|(before, after)| difference(before, after)).collect();
+    let answer = StoredAnswer {
+        changed,
+        created: created(program.gc(), &imported.objects),
+        cancelled: session.cancelled(),
+        dangling: imported.dangling,
+    };
+    world.close();
+    Ok(answer)
+}
+
+async fn perform(object: &Handle, about: Option<(&str, Handle)>, gc: Session) -> Result<(), StoredError> {
+    let Some((name, about)) = about else {
+        let class = object.class();
+        for class in class.ancestry().filter(|class| class.behavior().has("destroy")) {
+            let args = Args::Destroy { gc: gc.clone() };
+            object.run(class, "destroy", args).await.map_err(StoredError::Code)?;
+        }
+        return Ok(());
+    };
+    let class = object.callable(name).map_err(StoredError::Call)?;
+    let done = object.run(&class, name, Args::Event { gc, object: about }).await;
+    done.map(|_| ()).map_err(StoredError::Code)
+}
+
+/// An object as it would be written down.
+fn written(gc: &Gc, object: &Handle) -> ModelObject {
+    let class = object.class();
+    let persistable = class.properties().filter(|(_, property)| property.usage.is_persistable());
+    let properties = persistable.map(|(name, _)| (name.to_owned(), plain(&object.get(name)))).collect();
+    let dependency = |one: crate::gc::Subscription| Dependency {
+        target: one.target,
+        handler: one.handler.map(|handler| handler.to_string()),
+        count: one.count,
+    };
+    ModelObject {
+        id: object.id(),
+        class: class.name().to_owned(),
+        name: object.name().map(|name| name.to_string()),
+        destroyed: object.is_destroyed(),
+        owner: object.owner().map(|owner| owner.id()),
+        dependencies: gc.subscriptions(object).into_iter().map(dependency).collect(),
+        properties,
+        path: String::new(),
+    }
+}
+
+/// A value as it is written. As deep as values may be.
+fn plain(value: &Value) -> Plain {
+    match value {
+        Value::Null => Plain::Null,
+        Value::Bool(value) => Plain::Bool(*value),
+        Value::Number(number) => Plain::Number(*number),
+        Value::String(text) => Plain::String(text.to_string()),
+        Value::List(items) => Plain::List(items.iter().map(plain).collect()),
+        Value::Map(entries) => {
+            Plain::Map(entries.iter().map(|(name, item)| (name.clone(), plain(item))).collect())
+        }
+        Value::Object(object) => Plain::Ref(object.id()),
+    }
+}
+
+fn difference(before: &ModelObject, after: ModelObject) -> Option<Changed> {
+    let dependencies = (before.dependencies != after.dependencies).then_some(after.dependencies);
+    let other = |(name, value): &(String, Plain)| before.properties.get(name) != Some(value);
+    let properties: BTreeMap<String, Plain> = after.properties.into_iter().filter(other).collect();
+    let nothing = properties.is_empty() && dependencies.is_none();
+    (!nothing).then_some(Changed { id: after.id, properties, dependencies })
+}
+
+/// What is new and can be reached over persistable properties, looked for object by object.
+fn created(gc: &Gc, known: &[Handle]) -> Vec<ModelObject> {
+    let mut seen: BTreeSet<_> = known.iter().map(Handle::key).collect();
+    let (mut left, mut found): (Vec<Handle>, Vec<Handle>) = (known.to_vec(), Vec::new());
+    while let Some(object) = left.pop() {
+        let class = object.class();
+        for (name, _) in class.properties().filter(|(_, property)| property.usage.is_persistable()) {
+            let value = object.get(name);
+            for other in value.objects() {
+                if seen.insert(other.key()) {
+                    left.push(other.clone());
+                    found.push(other.clone());
+                }
+            }
+        }
+    }
+    found.sort_by_key(|object| object.look(|object| object.birth));
+    found.iter().map(|object| written(gc, object)).collect()
+}

@@ -1,0 +1,83 @@
+//! What all functions of one program share.
+//!
+//! The script engine owns it through its functions, and it must not own the script engine: what it keeps of it is weak.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use mlua::{AnyUserData, Function, Lua, Table};
+
+use super::clock::Clock;
+use super::code::ScriptClass;
+use super::context::Current;
+use super::format::Format;
+use super::limits::{Grants, Limits};
+use super::object::Object;
+use super::output::Bounded;
+use super::threads::Threads;
+use crate::gc::{Gc, Report};
+use crate::world::{Class, Handle, World};
+
+/// What a program is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Its text runs, for the first and only time.
+    Declaring,
+    /// Its code may be called.
+    Working,
+    /// One method of it is called, in a collection that happens elsewhere.
+    Alone,
+}
+
+/// The parts of a program.
+pub(super) struct Engine {
+    pub(super) world: World,
+    pub(super) gc: Gc,
+    pub(super) limits: Limits,
+    pub(super) grants: Grants,
+    pub(super) clock: Clock,
+    pub(super) current: Current,
+    pub(super) threads: Threads,
+    pub(super) output: Bounded,
+    pub(super) stage: Cell<Stage>,
+    pub(super) format: Cell<Option<Format>>,
+    /// The classes that are written in the script, by name.
+    pub(super) classes: RefCell<HashMap<Rc<str>, Rc<ScriptClass>>>,
+    /// The methods that can be called with a number: the class that has it, and its name.
+    pub(super) methods: RefCell<Vec<(Class, Rc<str>)>>,
+    /// Makes methods; of the prelude.
+    pub(super) method: OnceCell<Function>,
+    /// Makes methods that are not written in a script; of the prelude.
+    pub(super) native: OnceCell<Function>,
+    /// Those that were made, by name.
+    pub(super) natives: RefCell<HashMap<Rc<str>, Function>>,
+    /// One collection at a time; others wait.
+    pub(super) turn: tokio::sync::Mutex<()>,
+    /// What collections came to.
+    pub(super) reports: RefCell<Vec<Report>>,
+    /// Where it was when its time was up.
+    pub(super) stopped_at: RefCell<Option<String>>,
+    /// What scripts hold of objects, by slot. It keeps nothing alive.
+    pub(super) held: Table,
+}
+
+impl Engine {
+    /// An object as scripts hold it: the same thing for the same object as long as anybody holds it.
+    pub(super) fn hold(&self, lua: &Lua, object: &Handle) -> mlua::Result<AnyUserData> {
+        let place = i64::from(object.key().slot) + 1;
+        if let Some(known) = self.held.raw_get::<Option<AnyUserData>>(place)?
+            && known.borrow::<Object>().is_ok_and(|known| known.0 == *object)
+        {
+            return Ok(known);
+        }
+        let made = lua.create_any_userdata(Object(object.clone()))?;
+        self.held.raw_set(place, &made)?;
+        Ok(made)
+    }
+
+    /// The class of a name, if it is written in the script.
+    pub(super) fn script_class(&self, name: &str) -> Option<Rc<ScriptClass>> {
+        self.classes.borrow().get(name).cloned()
+    }
+}

@@ -1,0 +1,167 @@
+//! `exec`: programs of the host, if they are granted by name.
+//!
+//! No shell, a clean environment, everything that it says bounded; at its deadline, or when the run ends, the program
+//! and all that it started is killed.
+
+use std::io;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+
+use mlua::{Lua, Table, Value as Script};
+use sexton_collector::hooks::complete;
+use sexton_collector::hooks::group::Group;
+use std::os::unix::process::ExitStatusExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStderr, ChildStdout};
+
+use super::engine::Engine;
+use super::fault::raise;
+use super::values;
+
+/// The same for every program.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const LANG: &str = "C.UTF-8";
+/// How long a program may run, unless it is said, and at most.
+const TIMEOUT: f64 = 60.0;
+const MAX_TIMEOUT: f64 = 3600.0;
+/// More arguments are refused.
+const MAX_ARGS: usize = 1000;
+
+/// Puts `exec` in place.
+pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
+    let engine = engine.clone();
+    let exec = move |lua: Lua, said: Script| {
+        let engine = engine.clone();
+        async move {
+            let wanted = read(&lua, &engine, &said).map_err(|error| raise(&lua, error))?;
+            drop(said);
+            let ended = run(&wanted, engine.limits.answer).await;
+            let ended = ended.map_err(|error| raise(&lua, format!("{:?} {error}", wanted.program)))?;
+            let told = lua.create_table()?;
+            told.raw_set("code", ended.code)?;
+            told.raw_set("signal", ended.signal)?;
+            told.raw_set("stdout", lua.create_string(&ended.stdout)?)?;
+            told.raw_set("stderr", lua.create_string(&ended.stderr)?)?;
+            told.set_readonly(true);
+            Ok(told)
+        }
+    };
+    lua.globals().raw_set("exec", lua.create_async_function(exec)?)
+}
+
+struct Wanted {
+    program: String,
+    args: Vec<String>,
+    stdin: Vec<u8>,
+    timeout: Duration,
+}
+
+struct Ended {
+    code: Option<i32>,
+    signal: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+fn read(lua: &Lua, engine: &Engine, said: &Script) -> Result<Wanted, String> {
+    engine.check_stage(lua, "exec").map_err(|error| super::fault::Fault::of(&error).message)?;
+    let Script::Table(said) = said else {
+        return Err(format!(
+            "exec wants a table, as in exec{{ program = \"ls\" }}, not a {}",
+            values::kind(said)
+        ));
+    };
+    only(said, &["program", "args", "stdin", "timeout"], "exec")?;
+    let program = text(said, "program")?.ok_or("exec: program is missing")?;
+    let program = String::from_utf8(program).map_err(|_| "exec: program is not UTF-8".to_owned())?;
+    if !engine.grants.exec.contains(&program) {
+        return Err(format!("this program may not start {program:?}; it has to be granted by that name"));
+    }
+    let mut args = Vec::new();
+    if let Some(list) = said.raw_get::<Option<Table>>("args").map_err(|_| "exec: args is a list of texts")? {
+        for at in 1..=list.raw_len().min(MAX_ARGS + 1) {
+            let arg: Script = list.raw_get(at).map_err(|error| error.to_string())?;
+            let arg = match &arg {
+                Script::String(arg) => arg.to_str().ok().map(|arg| arg.to_owned()),
+                Script::Integer(_) | Script::Number(_) => arg.to_string().ok(),
+                _ => None,
+            };
+            let arg = arg.filter(|arg| !arg.contains('\0'));
+            args.push(arg.ok_or_else(|| format!("exec: argument {at} is no text"))?);
+        }
+    }
+    if args.len() > MAX_ARGS {
+        return Err(format!("exec: more than {MAX_ARGS} arguments"));
+    }
+    let stdin = text(said, "stdin")?.unwrap_or_default();
+    Ok(Wanted { program, args, stdin, timeout: timeout(said, TIMEOUT, MAX_TIMEOUT)? })
+}
+
+/// Whether a table says nothing but what is understood.
+pub(super) fn only(said: &Table, words: &[&str], function: &str) -> Result<(), String> {
+    for pair in said.pairs::<Script, Script>() {
+        let (key, _) = pair.map_err(|error| error.to_string())?;
+        let word = key.as_string().map(|word| word.to_string_lossy()).unwrap_or_default();
+        if !words.contains(&word.as_str()) {
+            return Err(format!(
+                "{function}: {word:?} means nothing here; what can be said is {}",
+                words.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A text of a table.
+pub(super) fn text(said: &Table, name: &str) -> Result<Option<Vec<u8>>, String> {
+    match said.raw_get::<Script>(name).map_err(|error| error.to_string())? {
+        Script::Nil => Ok(None),
+        Script::String(text) => Ok(Some(text.as_bytes().to_vec())),
+        other => Err(format!("{name} is a text, not a {}", values::kind(&other))),
+    }
+}
+
+/// Seconds that something may take.
+pub(super) fn timeout(said: &Table, usual: f64, most: f64) -> Result<Duration, String> {
+    let seconds = match said.raw_get::<Script>("timeout").map_err(|error| error.to_string())? {
+        Script::Nil => usual,
+        Script::Integer(whole) => whole as f64,
+        Script::Number(seconds) => seconds,
+        other => return Err(format!("timeout is a number of seconds, not a {}", values::kind(&other))),
+    };
+    if !(seconds > 0.0 && seconds <= most) {
+        return Err(format!("timeout is more than 0 and at most {most} seconds, not {seconds}"));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+async fn run(wanted: &Wanted, limit: usize) -> Result<Ended, String> {
+    let failed = |error: io::Error| format!("cannot be started: {error}");
+    let mut command = Command::new(&wanted.program);
+    command.args(&wanted.args).current_dir("/").env_clear().env("PATH", PATH).env("LANG", LANG);
+    let stdin = complete(&wanted.stdin).map_err(failed)?;
+    // Dropping it kills all of it, whoever ends this.
+    let mut group = Group::start(command, stdin).map_err(failed)?;
+    let attended = tokio::time::timeout(wanted.timeout, attend(&mut group, limit)).await;
+    attended.unwrap_or_else(|_| {
+        Err(format!("did not end within {} seconds, so it was killed", wanted.timeout.as_secs_f64()))
+    })
+}
+
+async fn attend(group: &mut Group, limit: usize) -> Result<Ended, String> {
+    let pipes = group.pipes().await.map_err(|error| format!("cannot be started: {error}"))?;
+    let lost = |error: io::Error| format!("cannot be waited for: {error}");
+    let stdout = ChildStdout::from_std(pipes.stdout).map_err(lost)?;
+    let stderr = ChildStderr::from_std(pipes.stderr).map_err(lost)?;
+    let (stdout, stderr) = tokio::try_join!(all(stdout, limit), all(stderr, limit))?;
+    let status = group.ended().await.map_err(lost)?;
+    Ok(Ended { code: status.code(), signal: status.signal(), stdout, stderr })
+}
+
+async fn all(from: impl AsyncRead + Unpin, limit: usize) -> Result<Vec<u8>, String> {
+    let mut said = Vec::new();
+    let read = from.take(limit as u64 + 1).read_to_end(&mut said).await;
+    read.map_err(|error| format!("cannot be heard: {error}"))?;
+    if said.len() > limit { Err(format!("said more than {limit} bytes, so it was killed")) } else { Ok(said) }
+}

@@ -1,0 +1,172 @@
+//! `http`: calls of services, if their hosts are granted by name.
+//!
+//! One connection per call, straight to the host: no proxies, no redirects, no credentials that the script does not give.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING, USER_AGENT,
+};
+use http::{HeaderMap, Method, Request, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use mlua::{Lua, Table, Value as Script};
+use sexton_collector::hooks::Tls;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+use super::engine::Engine;
+use super::exec::{only, text, timeout};
+use super::fault::{Fault, raise};
+use super::values;
+
+/// How long a call may take, unless it is said, and at most.
+const TIMEOUT: f64 = 30.0;
+const MAX_TIMEOUT: f64 = 600.0;
+/// Headers of an answer may not be longer than this.
+const MAX_HEAD: usize = 64 << 10;
+
+/// Puts `http` in place.
+pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
+    let (engine, tls) = (engine.clone(), Tls::of_this_machine());
+    let http = move |lua: Lua, said: Script| {
+        let (engine, tls) = (engine.clone(), tls.clone());
+        async move {
+            let wanted = read(&lua, &engine, &said).map_err(|error| raise(&lua, error))?;
+            drop(said);
+            let answer = answer(&wanted, &tls, engine.limits.answer).await;
+            let answer = answer.map_err(|error| raise(&lua, format!("{}: {error}", wanted.address)))?;
+            let told = lua.create_table()?;
+            told.raw_set("status", answer.status)?;
+            told.raw_set("body", lua.create_string(&answer.body)?)?;
+            let headers = lua.create_table()?;
+            for (name, value) in &answer.headers {
+                headers.raw_set(name.as_str(), lua.create_string(value.as_bytes())?)?;
+            }
+            headers.set_readonly(true);
+            told.raw_set("headers", headers)?;
+            told.set_readonly(true);
+            Ok(told)
+        }
+    };
+    lua.globals().raw_set("http", lua.create_async_function(http)?)
+}
+
+struct Wanted {
+    request: Request<Full<Bytes>>,
+    host: String,
+    port: u16,
+    secure: bool,
+    address: String,
+    timeout: Duration,
+}
+
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+fn read(lua: &Lua, engine: &Engine, said: &Script) -> Result<Wanted, String> {
+    engine.check_stage(lua, "http").map_err(|error| Fault::of(&error).message)?;
+    let Script::Table(said) = said else {
+        return Err(format!("http wants a table, as in http{{ url = \"…\" }}, not a {}", values::kind(said)));
+    };
+    only(said, &["url", "method", "headers", "body", "timeout"], "http")?;
+    let url = text(said, "url")?.ok_or("http: url is missing")?;
+    let uri = Uri::try_from(url).map_err(|error| format!("http: the url is wrong: {error}"))?;
+    let secure = match uri.scheme_str() {
+        Some("https") => true,
+        Some("http") => false,
+        _ => return Err("http: the url begins neither with http:// nor with https://".to_owned()),
+    };
+    let (Some(host), Some(authority)) = (uri.host(), uri.authority()) else {
+        return Err("http: the url names no host".to_owned());
+    };
+    if authority.as_str().contains('@') {
+        return Err("http: credentials do not belong into a url".to_owned());
+    }
+    let usual = if secure { 443 } else { 80 };
+    let port = uri.port_u16().unwrap_or(usual);
+    let address = format!("{host}:{port}");
+    let granted = |grant: &String| *grant == address || (port == usual && grant == host);
+    if !engine.grants.http.iter().any(granted) {
+        return Err(format!("this program may not call {address:?}; it has to be granted by that name"));
+    }
+    let method = text(said, "method")?.unwrap_or_else(|| b"GET".to_vec());
+    let method = Method::from_bytes(&method).map_err(|_| "http: that is no method".to_owned())?;
+    let body = Bytes::from(text(said, "body")?.unwrap_or_default());
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut request = Request::builder().method(method).uri(path).body(Full::new(body)).map_err(show)?;
+    headers(said, request.headers_mut())?;
+    let own = request.headers_mut();
+    own.insert(HOST, HeaderValue::from_str(authority.as_str()).map_err(show)?);
+    own.insert(CONNECTION, HeaderValue::from_static("close"));
+    own.entry(USER_AGENT).or_insert(HeaderValue::from_static(concat!("sexton/", env!("CARGO_PKG_VERSION"))));
+    let timeout = timeout(said, TIMEOUT, MAX_TIMEOUT)?;
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Ok(Wanted { request, host, port, secure, address, timeout })
+}
+
+fn show(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn headers(said: &Table, into: &mut HeaderMap) -> Result<(), String> {
+    let given: Option<Table> = said.raw_get("headers").map_err(|_| "http: headers are a table".to_owned())?;
+    let Some(given) = given else { return Ok(()) };
+    for pair in given.pairs::<String, String>() {
+        let (name, value) = pair.map_err(|_| "http: headers are texts by name".to_owned())?;
+        let name = HeaderName::try_from(&name).map_err(|_| format!("http: {name:?} is no header"))?;
+        if [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(&name) {
+            return Err(format!("http: the header {name} is not for programs to set"));
+        }
+        let value = HeaderValue::try_from(value).map_err(|_| format!("http: the header {name} is wrong"))?;
+        into.insert(name, value);
+    }
+    Ok(())
+}
+
+async fn answer(wanted: &Wanted, tls: &Tls, limit: usize) -> Result<Answer, String> {
+    let late = |_| Err(format!("no answer within {} seconds", wanted.timeout.as_secs_f64()));
+    tokio::time::timeout(wanted.timeout, call(wanted, tls, limit)).await.unwrap_or_else(late)
+}
+
+async fn call(wanted: &Wanted, tls: &Tls, limit: usize) -> Result<Answer, String> {
+    let unreachable = |error: std::io::Error| format!("cannot be reached: {error}");
+    let tcp = TcpStream::connect((wanted.host.as_str(), wanted.port)).await.map_err(unreachable)?;
+    if wanted.secure {
+        let stream = tls.wrap(&wanted.host, tcp).await.map_err(unreachable)?;
+        converse(stream, wanted.request.clone(), limit).await
+    } else {
+        converse(tcp, wanted.request.clone(), limit).await
+    }
+}
+
+async fn converse<S>(stream: S, request: Request<Full<Bytes>>, limit: usize) -> Result<Answer, String>
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let broken = |error: hyper::Error| format!("the connection broke: {error}");
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(MAX_HEAD);
+    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    let talk = async {
+        let answer = sender.send_request(request).await.map_err(broken)?;
+        let (head, body) = answer.into_parts();
+        let body = Limited::new(body, limit).collect().await;
+        let body = body.map_err(|error| format!("the answer cannot be taken: {error}"))?.to_bytes();
+        Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+    };
+    let mut connection = std::pin::pin!(connection);
+    let mut talk = std::pin::pin!(talk);
+    tokio::select! {
+        biased;
+        answer = &mut talk => answer,
+        // The connection may be done before its last bytes are read.
+        _ = &mut connection => talk.await,
+    }
+}

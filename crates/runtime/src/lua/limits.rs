@@ -1,0 +1,54 @@
+//! How much a program may use.
+//!
+//! It must not know how any of it is enforced.
+
+use std::time::Duration;
+
+/// The limits of one program.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Bytes that its script may use.
+    pub memory: usize,
+    /// How long it may compute without waiting for anything.
+    pub without_pause: Duration,
+    /// How long one run may take, pauses included.
+    pub whole_run: Duration,
+    /// Objects in its world.
+    pub objects: usize,
+    /// Bytes that one property may hold, texts and structure together.
+    pub property: usize,
+    /// Green threads that run at the same time.
+    pub threads: usize,
+    /// Bytes that it may write with `log` and `print`.
+    pub output: usize,
+    /// What one program of the host, or one answer of a service, may say.
+    pub answer: usize,
+    /// Bytes of its source text.
+    pub source: usize,
+}
+
+impl Default for Limits {
+    /// Enough for programs that manage hundreds of thousands of objects, and an end for those that went wild.
+    fn default() -> Limits {
+        Limits {
+            memory: 512 << 20,
+            without_pause: Duration::from_secs(10),
+            whole_run: Duration::from_secs(3600),
+            objects: 2_000_000,
+            property: 1 << 20,
+            threads: 10_000,
+            output: 16 << 20,
+            answer: 1 << 20,
+            source: 4 << 20,
+        }
+    }
+}
+
+/// What a program may do to the world outside, by name. Nothing, unless it is said.
+#[derive(Debug, Clone, Default)]
+pub struct Grants {
+    /// Programs of the host that `exec` may start: bare names, or paths that begin with `/`.
+    pub exec: Vec<String>,
+    /// Hosts that `http` may call: `name`, or `name:port` for other ports than 80.
+    pub http: Vec<String>,
+}

@@ -1,0 +1,269 @@
+//! A program: loaded from its text, run with an environment, and all that is made of it.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::rc::Rc;
+
+use mlua::{Function, Lua, Value as Script};
+
+use super::clock::Clock;
+use super::context::{Current, Story, Told};
+use super::engine::{Engine, Stage};
+use super::error::ProgramError;
+use super::fault::Fault;
+use super::format::Format;
+use super::limits::{Grants, Limits};
+use super::output::{Bounded, Output, Silent};
+use super::threads::Threads;
+use super::trace::{Trace, WorldTrace};
+use super::{class_value, collecting, create, declare, exec, http, object, sandbox, threading, turns};
+use crate::gc::{CollectError, Gc, Report, Scope, Settings};
+use crate::world::{ClassSpec, Contract, Handle, NewError, NewObject, NoCode, Property, Usage, World};
+
+/// The class of environments, unless a program declares one of that name.
+pub const ENVIRONMENT: &str = "Environment";
+/// The function of a program that is run.
+pub const ENTRY: &str = "deploy";
+
+/// The text of a program.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// What it is called in errors.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// What a program runs with.
+pub struct Host {
+    /// How much it may use.
+    pub limits: Limits,
+    /// What it may do to the world outside.
+    pub grants: Grants,
+    /// Where its words go.
+    pub output: Rc<dyn Output>,
+    /// Whether what happens to objects is told there, too.
+    pub trace: bool,
+    /// Its collector.
+    pub gc: Settings,
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host {
+            limits: Limits::default(),
+            grants: Grants::default(),
+            output: Rc::new(Silent),
+            trace: false,
+            gc: Settings::default(),
+        }
+    }
+}
+
+/// A loaded program. Its objects live on in their world, but without it none of its code runs.
+pub struct Program {
+    name: String,
+    lua: Lua,
+    pub(super) engine: Rc<Engine>,
+}
+
+impl Program {
+    /// Loads a program: its text is run once, and declares its classes in a world. Nothing else happens.
+    ///
+    /// # Errors
+    /// If the text is not understood, or what it declares does not fit. Its classes are not to be used then.
+    pub fn load(world: &World, source: &Source, host: Host) -> Result<Program, ProgramError> {
+        if source.text.len() > host.limits.source {
+            return Err(ProgramError::TooLong { limit: host.limits.source });
+        }
+        let broken = |error: mlua::Error| ProgramError::Engine(error.to_string());
+        let lua = sandbox::bare(host.limits.memory).map_err(broken)?;
+        let engine = engine(&lua, world, host).map_err(broken)?;
+        install(&lua, &engine).map_err(broken)?;
+        let program = Program { name: source.name.clone(), lua, engine };
+        program.declare(source)?;
+        Ok(program)
+    }
+
+    fn declare(&self, source: &Source) -> Result<(), ProgramError> {
+        let ran = sandbox::run_text(&self.lua, &self.engine, &source.name, &source.text);
+        if let Some(why) = self.engine.clock.over() {
+            return Err(self.stopped(why));
+        }
+        ran.map_err(|error| ProgramError::Text(Fault::of(&error)))?;
+        let world = &self.engine.world;
+        if world.class(ENVIRONMENT).is_none() {
+            let applications = Property::new(Usage::InOut, Contract::List(Box::new(Contract::Any)));
+            let properties = BTreeMap::from([("applications".to_owned(), applications)]);
+            let (name, behavior) = (ENVIRONMENT.to_owned(), Rc::new(NoCode));
+            let spec = ClassSpec { name, extends: None, properties, behavior };
+            world.declare(spec).map_err(ProgramError::Environment)?;
+        }
+        if let Some(problem) = declare::undeclared_type(&self.engine) {
+            return Err(ProgramError::UndeclaredType(problem));
+        }
+        self.engine.stage.set(Stage::Working);
+        Ok(())
+    }
+
+    /// The world of its objects.
+    pub fn world(&self) -> &World {
+        &self.engine.world
+    }
+
+    /// Its collector. What it does runs code, so it is to be done within [`Program::drive`]; or see [`Program::collect`].
+    pub fn gc(&self) -> &Gc {
+        &self.engine.gc
+    }
+
+    /// The format that it says it has.
+    pub fn format(&self) -> Format {
+        self.engine.format.get().unwrap_or(Format::FIRST)
+    }
+
+    /// The classes that its text declares, in the order of the world.
+    pub fn classes(&self) -> Vec<String> {
+        let classes = self.engine.classes.borrow();
+        let all = self.engine.world.classes();
+        let own = all.iter().filter(|class| classes.contains_key(class.name()));
+        own.map(|class| class.name().to_owned()).collect()
+    }
+
+    /// Whether it has the function that is run.
+    pub fn has_entry(&self) -> bool {
+        self.entry().is_some()
+    }
+
+    fn entry(&self) -> Option<Function> {
+        self.lua.globals().get::<Function>(ENTRY).ok()
+    }
+
+    /// Creates an empty environment and makes it the root.
+    ///
+    /// # Errors
+    /// If its class has code that fails, or wants properties.
+    pub async fn new_environment(&self, name: &str) -> Result<Handle, NewError> {
+        let new = NewObject { name: Some(name.to_owned()), ..NewObject::default() };
+        let made = self.drive(self.engine.world.new_object(ENVIRONMENT, new)).await;
+        let environment = made.map_err(|error| NewError::Init {
+            class: ENVIRONMENT.to_owned(),
+            error: crate::world::CodeError { message: error.to_string(), kind: error.kind() },
+        })??;
+        self.engine.world.set_root(&environment);
+        Ok(environment)
+    }
+
+    /// Runs `deploy` with an environment, and all threads that come of it to their ends.
+    ///
+    /// # Errors
+    /// If it has none, or fails, or a thread fails for which nobody waits. What was done before that is done.
+    pub async fn run(&self, environment: &Handle) -> Result<(), ProgramError> {
+        let (program, entry) = (self.name.clone(), ENTRY.to_owned());
+        let function = self.entry().ok_or(ProgramError::NoEntry { program, entry })?;
+        let failed = |error: mlua::Error| ProgramError::Code(Fault::of(&error));
+        let environment = self.engine.hold(&self.lua, environment).map_err(failed)?;
+        let call = function.call_async::<Script>(environment);
+        let ran = self.drive(Told::new(self.engine.clone(), Story::default(), call)).await;
+        ran.and_then(|ran| ran.map(|_| ()).map_err(failed))
+    }
+
+    /// Does some work that runs code of this program, and gives turns to the threads that come of it.
+    ///
+    /// # Errors
+    /// If it takes too long: nothing of the program runs any more then. If a thread fails for which nobody waits.
+    pub async fn drive<T>(&self, work: impl Future<Output = T>) -> Result<T, ProgramError> {
+        let done = turns::take(&self.engine, work).await.map_err(|why| self.stopped(why))?;
+        let unheard = self.engine.threads.unheard();
+        if unheard.is_empty() { Ok(done) } else { Err(ProgramError::Threads(unheard)) }
+    }
+
+    /// Collects, as the code of the program would, but whatever is garbage in a scope.
+    ///
+    /// # Errors
+    /// As [`Program::drive`]; within that, if there can be no collection.
+    pub async fn collect(&self, scope: Scope) -> Result<Result<Report, CollectError>, ProgramError> {
+        let collection = collecting::in_turn(&self.engine, self.engine.gc.run(scope));
+        self.drive(Told::new(self.engine.clone(), Story::default(), collection)).await
+    }
+
+    /// What the collections came to that its code asked for, once.
+    pub fn take_reports(&self) -> Vec<Report> {
+        self.engine.reports.take()
+    }
+
+    /// Lets go of what its script only seems to hold.
+    pub fn settle(&self) {
+        settle(&self.lua);
+    }
+
+    /// Bytes that its script uses now.
+    pub fn used_memory(&self) -> usize {
+        self.lua.used_memory()
+    }
+
+    fn stopped(&self, why: super::clock::TimeIsUp) -> ProgramError {
+        ProgramError::TimeIsUp { why, place: self.engine.stopped_at.borrow().clone() }
+    }
+}
+
+fn settle(lua: &Lua) {
+    if let Err(error) = lua.gc_collect() {
+        tracing::warn!(%error, "the script engine could not collect its own garbage");
+    }
+}
+
+fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
+    let mut gc = host.gc;
+    let (weak, then) = (lua.weak(), gc.settle.clone());
+    gc.settle = Rc::new(move || {
+        if let Some(lua) = weak.try_upgrade() {
+            settle(&lua);
+        }
+        then();
+    });
+    if host.trace {
+        world.observe(Rc::new(WorldTrace { output: host.output.clone() }));
+        gc.observer = Rc::new(Trace { output: host.output.clone(), next: gc.observer });
+    }
+    let (held, weak) = (lua.create_table()?, lua.create_table()?);
+    weak.raw_set("__mode", "vs")?;
+    held.set_metatable(Some(weak))?;
+    Ok(Rc::new(Engine {
+        world: world.clone(),
+        gc: Gc::new(world, gc),
+        clock: Clock::new(&host.limits),
+        output: Bounded::new(host.output, host.limits.output),
+        limits: host.limits,
+        grants: host.grants,
+        current: Current::default(),
+        threads: Threads::default(),
+        stage: Cell::new(Stage::Declaring),
+        format: Cell::new(None),
+        classes: RefCell::default(),
+        methods: RefCell::default(),
+        method: OnceCell::new(),
+        native: OnceCell::new(),
+        natives: RefCell::default(),
+        turn: tokio::sync::Mutex::new(()),
+        reports: RefCell::default(),
+        stopped_at: RefCell::default(),
+        held,
+    }))
+}
+
+fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
+    let prelude = sandbox::prelude(lua, engine, &create::host(lua, engine)?)?;
+    // Set for the first time.
+    let _ = engine.method.set(prelude.method);
+    let _ = engine.native.set(prelude.native);
+    object::install(lua, engine)?;
+    class_value::install(lua, engine)?;
+    declare::install(lua, engine)?;
+    create::install_log(lua, engine)?;
+    threading::install(lua, engine)?;
+    collecting::install(lua, engine)?;
+    exec::install(lua, engine)?;
+    http::install(lua, engine)?;
+    sandbox::close(lua, engine)
+}

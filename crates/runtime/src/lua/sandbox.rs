@@ -1,0 +1,130 @@
+//! The walls around a script: which libraries there are, how much memory and time it has, and that nothing of the host
+//! can be reached or changed.
+//!
+//! It must not know what programs are good for.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use mlua::chunk::ChunkMode;
+use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value, VmState};
+
+use super::engine::Engine;
+use super::fault::{Fault, place};
+
+/// What the script engine brings along and no program gets: ways to load code, to look into functions of others, to
+/// steer the script engine's own memory, and coroutines that nobody gives turns to.
+const REMOVED: [&str; 11] = [
+    "collectgarbage",
+    "coroutine",
+    "debug",
+    "gcinfo",
+    "getfenv",
+    "loadstring",
+    "newproxy",
+    "os",
+    "require",
+    "setfenv",
+    "vector",
+];
+
+/// Coroutines that are kept for the next call of a method.
+const POOL: usize = 64;
+
+/// A script engine with the harmless libraries, before anything of ours is in it.
+pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
+    let libraries = StdLib::COROUTINE
+        | StdLib::TABLE
+        | StdLib::STRING
+        | StdLib::UTF8
+        | StdLib::BIT
+        | StdLib::MATH
+        | StdLib::BUFFER;
+    let lua = Lua::new_with(libraries, LuaOptions::new().thread_pool_size(POOL))?;
+    lua.set_memory_limit(memory)?;
+    Ok(lua)
+}
+
+/// What the prelude makes.
+pub(super) struct Prelude {
+    /// Makes a method of a function and its name: the caller is known while it runs.
+    pub(super) method: Function,
+    /// Makes a method of a name, for code that is not written in a script.
+    pub(super) native: Function,
+}
+
+/// Runs the prelude: `pcall` and `xpcall` that catch nothing that must not be caught.
+pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result<Prelude> {
+    let of_mark = engine.clone();
+    host.raw_set("mark", lua.create_function(move |_, ()| Ok(of_mark.current.mark()))?)?;
+    let of_back = engine.clone();
+    let back = move |_: &Lua, mark: usize| {
+        of_back.current.back_to(mark);
+        of_back.clock.over().map_or(Ok(()), |why| Err(mlua::Error::external(why)))
+    };
+    host.raw_set("back", lua.create_function(back)?)?;
+    let text = |lua: &Lua, problem: Value| match problem {
+        Value::Error(error) => Ok(Value::String(lua.create_string(Fault::of(&error).message)?)),
+        other => Ok(other),
+    };
+    host.raw_set("text", lua.create_function(text)?)?;
+    let chunk = lua.load(include_str!("prelude.luau")).set_name("=[sexton]").set_mode(ChunkMode::Text);
+    let (globals, method, native): (Table, Function, Function) = chunk.call(host)?;
+    for pair in globals.pairs::<String, Function>() {
+        let (name, function) = pair?;
+        lua.globals().raw_set(name, function)?;
+    }
+    Ok(Prelude { method, native })
+}
+
+/// Takes away what no program gets, and makes everything else unchangeable. What is defined after it is the program's.
+pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
+    for name in REMOVED {
+        lua.globals().raw_remove(name)?;
+    }
+    let of_clock = engine.clone();
+    let pressure = Pressure::new(engine.limits.memory);
+    lua.set_interrupt(move |lua| match of_clock.clock.tick() {
+        Ok(()) => {
+            pressure.relieve(lua);
+            Ok(VmState::Continue)
+        }
+        Err(why) => {
+            of_clock.stopped_at.borrow_mut().get_or_insert_with(|| place(lua).unwrap_or_default());
+            Err(mlua::Error::external(why))
+        }
+    });
+    lua.sandbox(true)
+}
+
+/// The script engine collects its own garbage by its own measure, and does not try again when it reaches a limit. So
+/// it is made to when little is left, unless that was just done and brought nothing.
+struct Pressure {
+    limit: usize,
+    next: Cell<usize>,
+}
+
+impl Pressure {
+    fn new(limit: usize) -> Pressure {
+        Pressure { limit, next: Cell::new(limit / 2) }
+    }
+
+    fn relieve(&self, lua: &Lua) {
+        if lua.used_memory() < self.next.get() {
+            return;
+        }
+        // Failing to collect is no reason to stop: the limit itself will be.
+        let _ = lua.gc_collect();
+        let after = lua.used_memory();
+        self.next.set((self.limit / 2).max(after + self.limit / 16));
+    }
+}
+
+/// Runs the text of a program, which declares and does nothing else.
+pub(super) fn run_text(lua: &Lua, engine: &Rc<Engine>, name: &str, text: &str) -> mlua::Result<()> {
+    engine.clock.begin_slice();
+    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    let chunk = lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text);
+    let function = chunk.into_function()?;
+    function.call::<()>(())
+}

@@ -1,0 +1,103 @@
+//! Runs programs and compares what they say with what they are expected to say.
+
+use std::future::Future;
+use std::path::Path;
+use std::rc::Rc;
+
+use sexton_runtime::lua::{Host, Limits, Lines, Program, ProgramError, Source};
+use sexton_runtime::world::{Handle, World};
+
+/// A program that was loaded, with all that it says.
+pub(crate) struct Loaded {
+    pub(crate) program: Program,
+    pub(crate) world: World,
+    pub(crate) lines: Rc<Lines>,
+}
+
+/// How it went.
+pub(crate) struct Ran {
+    pub(crate) loaded: Loaded,
+    pub(crate) environment: Handle,
+    pub(crate) result: Result<(), ProgramError>,
+    pub(crate) said: Vec<String>,
+}
+
+impl Ran {
+    /// The error that the program was expected to end with.
+    pub(crate) fn error(&self) -> String {
+        self.result.as_ref().expect_err("the program ended well").to_string()
+    }
+
+    /// What it said, one line each.
+    pub(crate) fn said(&self) -> String {
+        if let Err(error) = &self.result {
+            panic!("{error}\nsaid before:\n{}", self.said.join("\n"));
+        }
+        self.said.join("\n")
+    }
+}
+
+/// Runs a future on this thread, as a program is run.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(work)
+}
+
+/// Loads a text.
+pub(crate) fn load(world: &World, text: &str, host: Host) -> Result<Loaded, ProgramError> {
+    let lines = Rc::new(Lines::default());
+    let host = Host { output: lines.clone(), ..host };
+    let source = Source { name: "test.luau".to_owned(), text: text.to_owned() };
+    let program = Program::load(world, &source, host)?;
+    Ok(Loaded { program, world: world.clone(), lines })
+}
+
+/// Runs a text in a world of its own, whose objects are numbered; the environment is number 1.
+pub(crate) fn run_with(text: &str, host: Host) -> Ran {
+    run_in(&World::numbered(), text, host)
+}
+
+/// Runs a text in a world that somebody has prepared.
+pub(crate) fn run_in(world: &World, text: &str, host: Host) -> Ran {
+    let loaded = load(world, text, host).unwrap_or_else(|error| panic!("{error}"));
+    block_on(async {
+        let environment = loaded.program.new_environment("test").await.unwrap();
+        loaded.lines.take();
+        let result = loaded.program.run(&environment).await;
+        let said = loaded.lines.take();
+        Ran { loaded, environment, result, said }
+    })
+}
+
+/// Runs a text with the usual limits.
+pub(crate) fn run(text: &str) -> Ran {
+    run_with(text, Host::default())
+}
+
+/// The body of `deploy`, as a whole program.
+pub(crate) fn deploy(body: &str) -> String {
+    format!("format \"1.4\"\nfunction deploy(env)\n{body}\nend\n")
+}
+
+/// Limits that end soon.
+pub(crate) fn short() -> Limits {
+    Limits { memory: 16 << 20, without_pause: std::time::Duration::from_millis(200), ..Limits::default() }
+}
+
+/// Why a text cannot be loaded.
+pub(crate) fn refused(text: &str) -> String {
+    match load(&World::numbered(), text, Host::default()) {
+        Ok(_) => panic!("it was loaded"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A program of `programs/`, traced or not: it says what its comments say that it says.
+pub(crate) fn check(name: &str, trace: bool) -> Ran {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lua/programs").join(name);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let ran = run_with(&text, Host { trace, ..Host::default() });
+    let expected: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
+    assert_eq!(ran.said(), expected.join("\n"), "{name}");
+    ran
+}

@@ -1,0 +1,13 @@
+//! Programs in Luau, from their text to what they say and what happens to their objects.
+//!
+//! Most tests are texts in `programs/`: a program, and in its comments that begin with `-->` everything that it is
+//! expected to say.
+
+mod collections;
+mod gc;
+mod harness;
+mod objects;
+mod outside;
+mod sandbox;
+mod threads;
+mod tutorial;

@@ -1,0 +1,98 @@
+//! Green threads: turns, results, errors, and threads that would wait for each other for ever.
+
+use crate::harness::{deploy, run};
+
+#[test]
+fn threads_take_turns_when_they_pause() {
+    let body = "
+        local function count(name)
+            for i = 1, 3 do log(name, i) sleep(0) end
+            return name, nil, 'end'
+        end
+        local a, b = spawn(count, 'a'), spawn(count, 'b')
+        log('both begun')
+        log(join(a))
+        log(join(b))
+        log(join(a))";
+    let said = run(&deploy(body)).said();
+    assert_eq!(said, "both begun\na 1\nb 1\na 2\nb 2\na 3\nb 3\na nil end\nb nil end\na nil end");
+}
+
+#[test]
+fn sleeping_takes_time_in_order() {
+    let body = "
+        spawn(function() sleep(0.03) log('second') end)
+        spawn(function() sleep(0.01) log('first') end)
+        log('begun')";
+    assert_eq!(run(&deploy(body)).said(), "begun\nfirst\nsecond", "and a run waits for all of its threads");
+}
+
+#[test]
+fn an_error_is_heard_by_whoever_joins() {
+    let body = "
+        local t = spawn(function() error('broken') end)
+        log(pcall(join, t))
+        log(pcall(join, t))";
+    let said = run(&deploy(body)).said();
+    assert_eq!(said, "false test.luau:4: broken\nfalse test.luau:4: broken");
+}
+
+#[test]
+fn errors_that_nobody_heard_are_told_in_the_end() {
+    let body = "
+        spawn(function() sleep(0.01) error('late') end)
+        spawn(function() error('early') end)
+        join(spawn(function() return 1 end))
+        log('done')";
+    let ran = run(&deploy(body));
+    let error = ran.error();
+    assert!(error.starts_with("nobody joined what failed: thread 2: test.luau:5: early"), "{error}");
+    assert!(error.contains("thread 1: test.luau:4: late"), "{error}");
+    assert_eq!(ran.said, ["done"]);
+}
+
+#[test]
+fn waiting_for_each_other_is_an_error() {
+    let body = "local t t = spawn(function() sleep(0) join(t) end) join(t)";
+    assert!(run(&deploy(body)).error().contains("test.luau:3: a thread cannot wait for itself"));
+    let body = "
+        local a, b
+        a = spawn(function() sleep(0) join(b) end)
+        b = spawn(function() sleep(0) join(a) end)
+        join(a)";
+    let error = run(&deploy(body)).error();
+    let words =
+        "these threads would wait for each other for ever: thread 2 waits for thread 1 waits for thread 2";
+    assert!(error.contains(words), "{error}");
+}
+
+#[test]
+fn threads_are_counted() {
+    let limits = sexton_runtime::lua::Limits { threads: 3, ..Default::default() };
+    let host = sexton_runtime::lua::Host { limits, ..Default::default() };
+    let body = "for i = 1, 4 do spawn(function() sleep(10) end) end";
+    let ran = crate::harness::run_with(&deploy(body), host);
+    assert!(ran.error().contains("more than 3 threads at the same time"), "{}", ran.error());
+}
+
+#[test]
+fn wrong_things_are_refused() {
+    for (body, words) in [
+        ("spawn(1)", "spawn wants a function, not a"),
+        ("join({})", "join wants a thread that spawn gave, not a table"),
+        ("sleep('long')", "sleep wants seconds, not a string"),
+        ("sleep(-1)", "sleep wants 0 to 86400 seconds, not -1"),
+        ("sleep(0/0)", "sleep wants 0 to 86400 seconds, not NaN"),
+    ] {
+        let error = run(&deploy(body)).error();
+        assert!(error.starts_with(&format!("test.luau:3: {words}")), "{error}");
+    }
+    assert_eq!(run(&deploy("log(tostring(spawn(function() end)))")).said(), "thread 1");
+}
+
+#[test]
+fn a_program_needs_an_entry() {
+    let error = run("local x = 1").error();
+    assert_eq!(error, "test.luau has no function deploy: write `function deploy(environment) … end`");
+    assert_eq!(run("deploy = function(env) log(typeof(env)) end").said(), "object");
+}
