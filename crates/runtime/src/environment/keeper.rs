@@ -1,0 +1,199 @@
+//! What becomes of stored objects while a program runs: who must not die, the intent before `destroy`, the end after it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use futures::lock::Mutex;
+use serde_json::Value;
+use sexton_client::resources::text;
+use sexton_collector::hooks::place_of;
+use sexton_collector::modules::Tools;
+use sexton_lifecycle::FuseLimits;
+use sexton_model::bulk::{Action, Annotations, Epoch};
+use sexton_model::marks;
+
+use super::burial::{bury, item, send};
+use super::record::Record;
+use crate::gc::{Ended, Intent, Keeper, KeeperError, Permit};
+use crate::stored::Shelf;
+use crate::world::{Handle, ObjectId};
+
+/// What is stored of an environment, while a program runs in it.
+pub(super) struct Kept {
+    pub(super) shelf: Shelf,
+    pub(super) record: Record,
+}
+
+/// Keeps the stored objects of one environment.
+pub(super) struct Keeping {
+    pub(super) tools: Tools,
+    /// Under which lease; nobody writes anything without one.
+    pub(super) epoch: Option<Epoch>,
+    pub(super) limits: FuseLimits,
+    pub(super) kept: Mutex<Kept>,
+    ids: RefCell<BTreeSet<ObjectId>>,
+    /// Why too many were to be destroyed at once, if they were.
+    pub(super) fused: RefCell<Option<String>>,
+}
+
+impl Keeping {
+    pub(super) fn new(tools: Tools, epoch: Option<Epoch>, limits: FuseLimits, kept: Kept) -> Keeping {
+        let ids = kept.shelf.resources().map(|(id, _)| id.clone()).collect();
+        Keeping {
+            tools,
+            epoch,
+            limits,
+            kept: Mutex::new(kept),
+            ids: RefCell::new(ids),
+            fused: RefCell::default(),
+        }
+    }
+
+    /// The lease under which it is written.
+    pub(super) fn epoch(&self) -> Result<&Epoch, KeeperError> {
+        self.epoch.as_ref().ok_or_else(|| KeeperError("nothing is written by a preview".into()))
+    }
+
+    /// Whether too many of what is stored would go at once.
+    fn too_many(&self, doomed: usize, scope: usize) -> Option<String> {
+        if !self.limits.exceeded(doomed, scope) {
+            return None;
+        }
+        let why = format!("{doomed} of {scope} stored objects would be destroyed");
+        *self.fused.borrow_mut() = Some(why.clone());
+        Some(why)
+    }
+
+    async fn may_die(&self, objects: &[Handle]) -> Vec<Permit> {
+        let kept = self.kept.lock().await;
+        let doomed = objects.iter().filter(|object| self.keeps(object)).count();
+        let fused = self.too_many(doomed, kept.shelf.len());
+        let permit = |object: &Handle| match kept.shelf.get(&object.id()) {
+            None => Permit::Go,
+            Some(resource) => {
+                protection(resource).or_else(|| fused.clone()).map_or(Permit::Go, Permit::Hold)
+            }
+        };
+        objects.iter().map(permit).collect()
+    }
+
+    async fn record_intent(&self, ids: &[ObjectId]) -> Result<Vec<Permit>, KeeperError> {
+        let epoch = self.epoch()?;
+        let mut kept = self.kept.lock().await;
+        let mut items = Vec::new();
+        for resource in ids.iter().filter_map(|id| kept.shelf.get(id)) {
+            let mut same = item(resource, Action::annotate(Annotations::new()));
+            same.resource_version = Some(text(resource, "/metadata/resourceVersion").to_owned());
+            same.unprotected = true;
+            items.push(same);
+        }
+        let found = send(&self.tools, epoch, items).await.map_err(failed)?;
+        let mut permits = Vec::new();
+        let mut going = Vec::new();
+        for (id, result) in ids.iter().zip(found) {
+            let permit =
+                if result.code < 300 { Permit::Go } else { self.look_again(&mut kept.shelf, id).await? };
+            if permit == Permit::Go {
+                going.extend(kept.shelf.get(id).map(|resource| text(resource, "/metadata/uid").to_owned()));
+            }
+            permits.push(permit);
+        }
+        kept.record.status.destroying.extend(going);
+        kept.record.write(&self.tools.resources).await.map_err(failed)?;
+        Ok(permits)
+    }
+
+    /// Somebody changed the resource: what does it say now?
+    async fn look_again(&self, shelf: &mut Shelf, id: &ObjectId) -> Result<Permit, KeeperError> {
+        let Some(before) = shelf.get(id) else { return Ok(Permit::Go) };
+        let place = place_of(text(before, "/kind"), &shelf.environment);
+        let found =
+            self.tools.resources.find(&place, text(before, "/metadata/name")).await.map_err(failed)?;
+        let same = found.filter(|now| now["metadata"]["uid"] == before["metadata"]["uid"]);
+        let Some(now) = same else { return Ok(Permit::Hold("it is gone already".into())) };
+        if !now["metadata"]["deletionTimestamp"].is_null() {
+            return Ok(Permit::Hold("somebody else is deleting it".into()));
+        }
+        let permit = protection(&now).map_or(Permit::Go, Permit::Hold);
+        shelf.put(id, now);
+        Ok(permit)
+    }
+
+    async fn forget_intent(&self, ids: &[ObjectId]) -> Result<(), KeeperError> {
+        let mut kept = self.kept.lock().await;
+        let Kept { shelf, record } = &mut *kept;
+        let uids: BTreeSet<&str> = ids
+            .iter()
+            .filter_map(|id| shelf.get(id))
+            .map(|resource| text(resource, "/metadata/uid"))
+            .collect();
+        record.status.destroying.retain(|uid| !uids.contains(uid.as_str()));
+        record.write(&self.tools.resources).await.map_err(failed)
+    }
+
+    async fn end(&self, ids: &[ObjectId]) -> Result<(), KeeperError> {
+        let epoch = self.epoch()?;
+        let mut kept = self.kept.lock().await;
+        let uids: BTreeSet<String> = ids
+            .iter()
+            .filter_map(|id| kept.shelf.get(id))
+            .map(|resource| text(resource, "/metadata/uid").to_owned())
+            .collect();
+        bury(&self.tools, epoch, &mut kept.shelf, ids).await.map_err(failed)?;
+        kept.record.status.destroying.retain(|uid| !uids.contains(uid));
+        self.ids.borrow_mut().retain(|id| !ids.contains(id));
+        Ok(())
+    }
+}
+
+fn failed(error: impl std::error::Error) -> KeeperError {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    KeeperError(format!("{error}{cause}"))
+}
+
+/// Why a resource must not be destroyed, if it must not.
+fn protection(resource: &Value) -> Option<String> {
+    let annotations = resource.pointer("/metadata/annotations");
+    match annotations.and_then(|all| all.get(marks::PROTECT)).and_then(Value::as_str) {
+        None | Some("" | "false") => None,
+        Some("true") => Some("it is protected".to_owned()),
+        Some(reason) => Some(format!("it is protected: {reason}")),
+    }
+}
+
+fn ids(objects: &[Handle]) -> Vec<ObjectId> {
+    objects.iter().map(Handle::id).collect()
+}
+
+impl Keeper for Keeping {
+    fn keeps(&self, object: &Handle) -> bool {
+        self.ids.borrow().contains(&object.id())
+    }
+
+    fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
+        self.may_die(objects).map(Ok).boxed_local()
+    }
+
+    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
+        let ids: Vec<ObjectId> = batch.iter().map(|intent| intent.object.id()).collect();
+        async move { self.record_intent(&ids).await }.boxed_local()
+    }
+
+    fn withdrawn<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        let ids = ids(objects);
+        async move { self.forget_intent(&ids).await }.boxed_local()
+    }
+
+    /// What is done is known to the record until it is buried, so nothing has to be written in between.
+    fn ended<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        std::future::ready(Ok(())).boxed_local()
+    }
+
+    fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        let gone = batch.iter().filter(|ended| ended.state.is_destroyed());
+        let ids: Vec<ObjectId> = gone.map(|ended| ended.object.id()).collect();
+        async move { self.end(&ids).await }.boxed_local()
+    }
+}
