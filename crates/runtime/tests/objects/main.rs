@@ -6,6 +6,7 @@ mod events;
 mod keeping;
 mod kit;
 mod model;
+mod naive;
 mod order;
 mod reach;
 mod sessions;
