@@ -90,7 +90,11 @@ pub enum StoredError {
 ///
 /// # Errors
 /// If it cannot be made, or fails. What it did outside of its objects before that is done.
-pub async fn call_stored(source: &Source, host: Host, call: &StoredCall) -> Result<StoredAnswer, StoredError> {
+pub async fn call_stored(
+    source: &Source,
+    host: Host,
+    call: &StoredCall,
+) -> Result<StoredAnswer, StoredError> {
     let world = World::new();
     let program = Program::load(&world, source, host)?;
     program.engine.stage.set(Stage::Alone);
@@ -119,11 +123,7 @@ pub async fn call_stored(source: &Source, host: Host, call: &StoredCall) -> Resu
     Ok(answer)
 }
 
-async fn perform(
-    object: &Handle,
-    about: Option<(&str, Handle)>,
-    gc: Session,
-) -> Result<(), StoredError> {
+async fn perform(object: &Handle, about: Option<(&str, Handle)>, gc: Session) -> Result<(), StoredError> {
     let Some((name, about)) = about else {
         let class = object.class();
         for class in class.ancestry().filter(|class| class.behavior().has("destroy")) {
