@@ -9,5 +9,6 @@ mod harness;
 mod objects;
 mod outside;
 mod sandbox;
+mod stored;
 mod threads;
 mod tutorial;
