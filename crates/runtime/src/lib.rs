@@ -9,4 +9,5 @@ pub mod gc;
 pub mod lua;
 pub mod model;
 pub mod stored;
+pub mod worker;
 pub mod world;

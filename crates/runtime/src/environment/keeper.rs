@@ -72,9 +72,7 @@ impl Keeping {
         let fused = self.too_many(doomed, kept.shelf.len());
         let permit = |object: &Handle| match kept.shelf.get(&object.id()) {
             None => Permit::Go,
-            Some(resource) => {
-                protection(resource).or_else(|| fused.clone()).map_or(Permit::Go, Permit::Hold)
-            }
+            Some(resource) => protection(resource).or_else(|| fused.clone()).map_or(Permit::Go, Permit::Hold),
         };
         objects.iter().map(permit).collect()
     }

@@ -10,11 +10,11 @@ use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, plural_of};
 
 /// What has to be known of a class to store its objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClassCode {
+pub(super) struct ClassCode {
     /// Whether it, or a class from which it inherits, has a destructor.
-    pub destroys: bool,
+    pub(super) destroys: bool,
     /// Methods of it that hear of the end of others.
-    pub handlers: BTreeSet<String>,
+    pub(super) handlers: BTreeSet<String>,
 }
 
 /// Makes sure that the objects of these classes can be stored and destroyed. Several environments may share a class:
@@ -22,7 +22,7 @@ pub struct ClassCode {
 ///
 /// # Errors
 /// What was not written.
-pub async fn ensure(
+pub(super) async fn ensure(
     resources: &Resources,
     environment: &str,
     classes: &BTreeMap<String, ClassCode>,

@@ -54,11 +54,21 @@ impl Shelf {
     /// # Errors
     /// See [`Unreadable`].
     pub fn new(environment: &str, resources: impl IntoIterator<Item = Value>) -> Result<Shelf, Unreadable> {
+        let stays =
+            |resource: &Value| resource.pointer("/metadata/deletionTimestamp").is_none_or(Value::is_null);
+        Shelf::with_all(environment, resources.into_iter().filter(stays))
+    }
+
+    /// The same, with those who are on their way out.
+    ///
+    /// # Errors
+    /// See [`Unreadable`].
+    pub fn with_all(
+        environment: &str,
+        resources: impl IntoIterator<Item = Value>,
+    ) -> Result<Shelf, Unreadable> {
         let mut shelf = Shelf { environment: environment.to_owned(), ..Shelf::default() };
         for resource in resources {
-            if resource.pointer("/metadata/deletionTimestamp").is_some_and(|at| !at.is_null()) {
-                continue;
-            }
             let id = annotation(&resource, OBJECT_ID).unwrap_or_else(|| text(&resource, "/metadata/uid"));
             let Ok(id) = ObjectId::new(id) else {
                 return Err(Unreadable::BadId { resource: label(&resource), id: id.to_owned() });

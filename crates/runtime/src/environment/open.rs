@@ -1,0 +1,192 @@
+//! An environment, opened for one run: its lease, what is stored of it, and the program with all objects in a world.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use sexton_client::Kinds;
+use sexton_client::Place;
+use sexton_client::resources::ListAsk;
+use sexton_collector::modules::{Locked, Tools, WorkLease};
+use sexton_lifecycle::FuseLimits;
+use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
+
+use super::OpenError;
+use super::keeper::{Keeping, Kept};
+use super::record::Record;
+use super::save::recover;
+use crate::gc::{Preview, Scope, Settings};
+use crate::lua::{Grants, Host, Limits, Output, Program, Source};
+use crate::model::Model;
+use crate::stored::Shelf;
+use crate::world::{Handle, ObjectId, World};
+
+/// What is to be run, and how.
+pub struct Ask {
+    /// The environment.
+    pub environment: String,
+    /// The program.
+    pub program: ProgramSpec,
+    /// The incoming model; without one, that which is stored.
+    pub model: Option<Model>,
+    /// How much the program may use.
+    pub limits: Limits,
+    /// How much of what is stored may be destroyed at once.
+    pub fuse: FuseLimits,
+    /// Where its words go.
+    pub output: Rc<dyn Output>,
+    /// Whether what happens to objects is told there, too.
+    pub trace: bool,
+    /// Whether nothing may be written.
+    pub preview: bool,
+}
+
+/// An environment that is open.
+pub struct Opened {
+    pub(super) keeping: Rc<Keeping>,
+    pub(super) locked: Option<Locked>,
+    pub(super) program: Program,
+    pub(super) spec: ProgramSpec,
+    /// The object from which all others are reached, if there is one yet.
+    pub(super) root: Option<Handle>,
+    /// Objects that came with the model and were never here before.
+    pub(super) fresh: Vec<ObjectId>,
+    /// Objects that the model does not have any more, or whose destruction was interrupted.
+    pub removed: Vec<ObjectId>,
+    /// What leads nowhere, in words.
+    pub dangling: Vec<String>,
+    /// Whether a model that somebody else had begun to store was finished.
+    pub recovered: bool,
+    /// How many objects were stored before.
+    pub stored: usize,
+}
+
+impl Opened {
+    /// Opens an environment. Nothing is written but its lease, and what somebody else left half stored.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub async fn open(tools: &Tools, ask: Ask) -> Result<Opened, OpenError> {
+        let name = ask.environment.as_str();
+        environment_name(name)
+            .map_err(|why| OpenError::Name { name: name.to_owned(), why: why.to_string() })?;
+        let lease =
+            WorkLease::new(tools, format!("the environment {name}"), format!("sexton-environment-{name}"));
+        let locked = if ask.preview { None } else { Some(lease.take().await?) };
+        let opened = Opened::under_lease(tools, ask, locked.as_ref()).await;
+        match (opened, locked) {
+            (Ok(opened), locked) => Ok(Opened { locked, ..opened }),
+            (Err(error), Some(locked)) => {
+                locked.release().await;
+                Err(error)
+            }
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    async fn under_lease(tools: &Tools, ask: Ask, locked: Option<&Locked>) -> Result<Opened, OpenError> {
+        let mut record = Record::read(&tools.resources, &ask.environment).await?;
+        let recovered = match locked {
+            Some(locked) => recover(tools, locked.epoch(), &mut record).await?,
+            None if record.status.pending.is_some() => return Err(OpenError::HalfStored(ask.environment)),
+            None => false,
+        };
+        let mut shelf = load(tools, &ask.environment).await?;
+        let root = ObjectId::new(&record.status.root).ok();
+        let before = shelf.model(root);
+        let mut dangling = shelf.dangling.clone();
+        let incoming = ask.model.unwrap_or_else(|| before.clone());
+        let mut removed = incoming.removed_since(&before);
+        removed.extend(interrupted(&record, &shelf, &removed));
+        let fresh = before.removed_since(&incoming);
+        let stored = shelf.len();
+
+        let keeping = Keeping::new(
+            tools.clone(),
+            locked.map(|locked| locked.epoch().clone()),
+            ask.fuse,
+            Kept { shelf, record },
+        );
+        let keeping = Rc::new(keeping);
+        let host = Host {
+            limits: ask.limits,
+            grants: Grants { exec: ask.program.exec.clone(), http: ask.program.http.clone() },
+            output: ask.output,
+            trace: ask.trace,
+            gc: Settings { keeper: keeping.clone(), ..Settings::default() },
+        };
+        let source = Source { name: ask.program.name.clone(), text: ask.program.source.clone() };
+        let world = World::new();
+        let program = Program::load(&world, &source, host)?;
+        let (root, more) = import(&world, &incoming, &before, &removed, &fresh)?;
+        dangling.extend(more);
+        let spec = ask.program;
+        Ok(Opened { keeping, locked: None, program, spec, root, fresh, removed, dangling, recovered, stored })
+    }
+
+    /// What would be destroyed before the deployment, in which order and why.
+    ///
+    /// # Errors
+    /// If the plan cannot be made.
+    pub async fn preview(&self) -> Result<Preview, crate::gc::CollectError> {
+        self.program.gc().preview(Scope::Removed(self.removed.clone())).await
+    }
+
+    /// Why too many stored objects were to be destroyed at once, if they were.
+    pub fn fused(&self) -> Option<String> {
+        self.keeping.fused.borrow().clone()
+    }
+
+    /// The world of its objects.
+    pub fn world(&self) -> &World {
+        self.program.world()
+    }
+
+    /// Gives the lease back, if nothing is to be run after all.
+    pub async fn close(mut self) {
+        if let Some(locked) = self.locked.take() {
+            locked.release().await;
+        }
+        self.program.world().close();
+    }
+}
+
+/// All resources of the kinds of classes.
+async fn load(tools: &Tools, environment: &str) -> Result<Shelf, OpenError> {
+    let kinds = Kinds::discover(tools.resources.client()).await.map_err(|error| OpenError::Call(error.0))?;
+    let mut resources: Vec<Value> = Vec::new();
+    for kind in kinds.preferred().filter(|kind| kind.resource.group == CLASSES_GROUP) {
+        let place = Place::new(kind, Some(environment));
+        resources.extend(tools.resources.list(&place, &ListAsk::default()).await?.found);
+    }
+    Ok(Shelf::new(environment, resources)?)
+}
+
+/// Those whose `destroy` was begun by a run that did not come back. They are destroyed, whatever the model says.
+fn interrupted(record: &Record, shelf: &Shelf, removed: &[ObjectId]) -> Vec<ObjectId> {
+    let begun = record.status.destroying.iter().filter_map(|uid| shelf.id_of(uid));
+    begun.filter(|id| !removed.contains(id)).cloned().collect()
+}
+
+/// Everything that is stored or comes in, as objects: what is in both is one object, as it comes in.
+fn import(
+    world: &World,
+    incoming: &Model,
+    before: &Model,
+    removed: &[ObjectId],
+    fresh: &[ObjectId],
+) -> Result<(Option<Handle>, Vec<String>), OpenError> {
+    let mut all = incoming.clone();
+    let known: std::collections::BTreeSet<&ObjectId> = incoming.ids().collect();
+    let missing: Vec<ObjectId> = removed.iter().filter(|id| !known.contains(id)).cloned().collect();
+    all.objects.extend(before.only(&missing).objects);
+    let imported = all.import(world)?;
+    let fresh: std::collections::BTreeSet<&ObjectId> = fresh.iter().collect();
+    for object in imported.objects.iter().filter(|object| !fresh.contains(&object.id())) {
+        world.assume_initialized(object);
+    }
+    if let Some(root) = &imported.root {
+        world.set_root(root);
+    }
+    let words = imported.dangling.iter().map(|one| format!("{}: {} ({})", one.path, one.why, one.target));
+    Ok((imported.root.clone(), words.collect()))
+}
