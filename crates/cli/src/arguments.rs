@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
-    kubeconfig, modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch,
-    why,
+    kubeconfig, modules, orphans, plan, protect, put, resume, run, script_worker, serve, subscribe, transfer,
+    version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Transfer(transfer::Args),
     Delete(delete::Args),
     Orphans(orphans::Args),
+    Run(Box<run::Args>),
     Resume(resume::Args),
     Why(why::Args),
     Graph(graph::Args),
@@ -52,4 +53,6 @@ pub(crate) enum Command {
     InstallCrds(install_crds::Args),
     Kubeconfig(kubeconfig::Args),
     Version(version::Args),
+    #[command(hide = true)]
+    ScriptWorker(script_worker::Args),
 }

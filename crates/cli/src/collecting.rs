@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Resources};
-use sexton_collector::hooks::Hooks;
+use sexton_collector::hooks::{Hooks, Scripts};
 use sexton_collector::{Collector, Means, Settings, SystemClock};
 use sexton_lifecycle::FuseLimits;
 
@@ -51,7 +51,12 @@ pub(crate) fn of_a_cluster(resources: Resources) -> Collector {
 }
 
 fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
-    let runner = Arc::new(Hooks::new().parallel(settings.hooks_at_once));
+    let mut hooks = Hooks::new().parallel(settings.hooks_at_once);
+    if let Ok(program) = std::env::current_exe() {
+        let worker = vec![program.to_string_lossy().into_owned(), "script-worker".to_owned()];
+        hooks = hooks.with_scripts(Scripts::new(worker, resources.clone()));
+    }
+    let runner = Arc::new(hooks);
     let means = Means { gateway, resources, runner, clock: Arc::new(SystemClock) };
     Collector::new(means, settings)
 }

@@ -8,8 +8,8 @@ use clap::Parser;
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
     apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
-    kubeconfig, modules, orphans, plan, protect, put, resume, serve, subscribe, transfer, version, watch,
-    why,
+    kubeconfig, modules, orphans, plan, protect, put, resume, run as run_program, script_worker, serve,
+    subscribe, transfer, version, watch, why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -37,6 +37,8 @@ pub(crate) fn run() -> ExitCode {
             Command::Serve(args) => return serve::run(args, &settings, &output).await,
             Command::Collect(args) => return collect::run(args, &settings, &output).await,
             Command::Apply(_)
+            | Command::Run(_)
+            | Command::ScriptWorker(_)
             | Command::Destroy(_)
             | Command::Delete(_)
             | Command::Orphans(_)
@@ -72,6 +74,8 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Transfer(args) => transfer::run(args, settings, output).await,
         Command::Delete(args) => delete::run(args, settings, output).await,
         Command::Orphans(args) => orphans::run(args, settings, output).await,
+        Command::Run(args) => run_program::run(*args, settings, output).await,
+        Command::ScriptWorker(args) => script_worker::run(args, output).await,
         Command::Resume(args) => resume::run(args, settings, output).await,
         Command::Why(args) => why::run(args, settings, output).await,
         Command::Graph(args) => graph::run(args, settings, output).await,

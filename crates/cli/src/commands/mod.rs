@@ -19,6 +19,8 @@ pub(crate) mod plan;
 pub(crate) mod protect;
 pub(crate) mod put;
 pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod script_worker;
 pub(crate) mod serve;
 pub(crate) mod subscribe;
 pub(crate) mod transfer;

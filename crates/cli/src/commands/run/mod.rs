@@ -1,0 +1,276 @@
+//! `sexton run`: a program in an environment.
+
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use sexton_collector::modules::LeaseError;
+use sexton_lifecycle::FuseLimits;
+use sexton_model::environment::ProgramSpec;
+use sexton_runtime::environment::{Ask, Finished, OpenError, Opened, RunError};
+use sexton_runtime::gc::Preview;
+use sexton_runtime::lua::Limits;
+use sexton_runtime::model::Model;
+
+use self::report::{Words, destroyed, not_destroyed, show_preview};
+use super::apply::tools;
+use super::delete::consent::{Given, Refusal, consent, obtain};
+use crate::ask;
+use crate::failure::{Exit, Failure};
+use crate::output::style::{count, time};
+use crate::output::{Output, Paint};
+use crate::settings::{Settings, quoted};
+use crate::world::{Purpose, World};
+
+/// Run a program in an environment, where its objects live between runs
+///
+/// First what the incoming model does not have any more is destroyed, then `deploy` runs, then what the environment does
+/// not reach any more is destroyed; the rest is stored, each object as a resource of the kind of its class. A run that
+/// fails or is killed loses nothing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program, in Luau
+    #[arg(value_name = "PROGRAM")]
+    program: PathBuf,
+    /// The environment: a namespace of this name has its objects
+    #[arg(long, value_name = "NAME")]
+    env: String,
+    /// The incoming model, as JSON; without it, the stored one
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Write the model to a file when it is over
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Show what would be destroyed before the deployment, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Do not ask, if the digest of the plan begins like this now
+    #[arg(long, value_name = "DIGEST")]
+    approve: Option<String>,
+    /// Show every object's birth, references, warnings and end
+    #[arg(long)]
+    trace: bool,
+    /// A program of this machine that the script may run; may be repeated
+    #[arg(long, value_name = "NAME")]
+    allow_exec: Vec<String>,
+    /// A host that the script may ask; may be repeated
+    #[arg(long, value_name = "HOST")]
+    allow_http: Vec<String>,
+    /// How many stored objects may be destroyed at once: a number, or a part of all such as 30%
+    #[arg(long, value_name = "N|N%")]
+    max_delete: Option<FuseLimits>,
+    /// How long the program may run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    deadline: u64,
+    /// How much memory its script may use, in mebibytes
+    #[arg(long, value_name = "MIB", default_value_t = 512)]
+    memory: usize,
+}
+
+pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let program = read_program(&args)?;
+    let model = args.model.as_deref().map(read_model).transpose()?;
+    let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
+    let world = World::open(settings, purpose).await?;
+    let tools = tools(&world).await?;
+    let ask = Ask {
+        environment: args.env.clone(),
+        program,
+        model,
+        limits: Limits {
+            memory: args.memory << 20,
+            whole_run: Duration::from_secs(args.deadline),
+            ..Limits::default()
+        },
+        fuse: args.max_delete.unwrap_or_default(),
+        output: Rc::new(Words::new(settings)),
+        trace: args.trace,
+        preview: args.dry_run,
+    };
+    let opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args))?;
+    for one in &opened.dangling {
+        output.warn("environment", std::slice::from_ref(one));
+    }
+    if opened.recovered {
+        output.talk("the last model was not completely stored: that is done now");
+    }
+    let Some(opened) = agree(&args, settings, output, &world, opened).await? else { return Ok(Exit::Done) };
+    carry_out(&args, settings, output, opened, started).await
+}
+
+/// Shows what would be destroyed first, and asks if there is anything.
+async fn agree(
+    args: &Args,
+    settings: &Settings,
+    output: &Output,
+    world: &World,
+    opened: Opened,
+) -> Result<Option<Opened>, Failure> {
+    let preview = opened.preview().await.map_err(|error| Failure::new(error.to_string()))?;
+    let what = format!("{} in {} on {}", args.program.display(), args.env, world.target);
+    output.talk(&format!("run {what} · {} objects stored", count(opened.stored)));
+    show_preview(&preview, output)?;
+    let command = command(args, settings);
+    if let Some(why) = opened.fused() {
+        let failure = too_many(&why, &command);
+        opened.close().await;
+        return Err(failure);
+    }
+    if args.dry_run {
+        if !preview.doomed.is_empty() {
+            output.talk(&format!("  do exactly this   {command} --approve {}", short(&preview)));
+        }
+        output.talk("What deploy does is not foreseen. Nothing was written.");
+        opened.close().await;
+        return Ok(None);
+    }
+    let given = Given {
+        yes: args.yes,
+        approve: args.approve.as_deref(),
+        digest: &preview.digest,
+        somebody: ask::somebody_is_there(),
+    };
+    let what = format!("{} of {}", count(preview.doomed.len()), args.env);
+    let refusal = Refusal { command: &command, digest: &preview.digest, what: &what };
+    let question = format!("Destroy {what} before the deployment?");
+    if !preview.doomed.is_empty() || args.approve.is_some() {
+        let obtained = obtain(consent(given, &[]), &question, &refusal, output).await;
+        if let Err(failure) = obtained {
+            opened.close().await;
+            return Err(failure);
+        }
+    }
+    Ok(Some(opened))
+}
+
+async fn carry_out(
+    args: &Args,
+    settings: &Settings,
+    output: &Output,
+    mut opened: Opened,
+    started: Instant,
+) -> Result<Exit, Failure> {
+    let mut gone = 0;
+    let mut open = 0;
+    let mut failed: Option<RunError> = None;
+    match opened.remove().await {
+        Ok(report) => {
+            gone += destroyed(&report, output)?;
+            open += not_destroyed(&report, output)?;
+        }
+        Err(error) => failed = Some(error),
+    }
+    // What must go before the deployment and did not would be met by it.
+    let ready = failed.is_none() && open == 0;
+    if ready && let Err(error) = opened.deploy().await {
+        failed = Some(error);
+    }
+    for report in opened.collections() {
+        gone += destroyed(&report, output)?;
+        open += not_destroyed(&report, output)?;
+    }
+    let fused = opened.fused();
+    let finished = opened.finish(failed.as_ref()).await;
+    let finished = finished.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    gone += destroyed(&finished.report, output)?;
+    open += not_destroyed(&finished.report, output)?;
+    if let Some(path) = &args.out {
+        write_model(path, &finished)?;
+    }
+    let sum = format!(
+        "{} destroyed · {} objects stored, {} written · {}",
+        count(gone),
+        count(finished.objects),
+        count(finished.written),
+        time(started.elapsed())
+    );
+    if let Some(error) = failed {
+        output.talk(&sum);
+        return Err(Failure::new(error.to_string())
+            .because(&error)
+            .detail("What it made is stored; nothing is lost."));
+    }
+    if let Some(why) = fused {
+        output.talk(&sum);
+        return Err(too_many(&why, &command(args, settings)));
+    }
+    let (sign, paint) = if open == 0 { ('✔', Paint::Good) } else { ('!', Paint::Change) };
+    output.mark(sign, paint, &sum)?;
+    if !ready {
+        output.talk("deploy did not run, because not all could be destroyed that has to be before");
+    }
+    Ok(if open == 0 { Exit::Done } else { Exit::Partial })
+}
+
+fn too_many(why: &str, command: &str) -> Failure {
+    Failure::new(format!("held: {why}"))
+        .exit(Exit::Held)
+        .detail("Nothing of it was touched.")
+        .next("if that is meant", format!("{command} --max-delete 100%"))
+}
+
+fn short(preview: &Preview) -> String {
+    preview.digest.chars().take(8).collect()
+}
+
+fn command(args: &Args, settings: &Settings) -> String {
+    let mut command =
+        format!("sexton run {} --env {}", quoted(&args.program.display().to_string()), quoted(&args.env));
+    for (flag, path) in [("--model", &args.model), ("--out", &args.out)] {
+        if let Some(path) = path {
+            command.push_str(&format!(" {flag} {}", quoted(&path.display().to_string())));
+        }
+    }
+    for (flag, names) in [("--allow-exec", &args.allow_exec), ("--allow-http", &args.allow_http)] {
+        for name in names {
+            command.push_str(&format!(" {flag} {}", quoted(name)));
+        }
+    }
+    command + &settings.flags()
+}
+
+fn cannot_open(error: OpenError, args: &Args) -> Failure {
+    let failure = Failure::new(error.to_string()).because(&error);
+    match &error {
+        OpenError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).next(
+            "if that one is dead",
+            format!("wait half a minute: the lease of {} expires by itself", args.env),
+        ),
+        OpenError::Import(_) => failure.next(
+            "either",
+            "give the program the classes and properties that the objects have, or a --model without them",
+        ),
+        _ => failure,
+    }
+}
+
+fn read_program(args: &Args) -> Result<ProgramSpec, Failure> {
+    let path = &args.program;
+    let source = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(ProgramSpec { name, source, exec: args.allow_exec.clone(), http: args.allow_http.clone() })
+}
+
+fn read_model(path: &Path) -> Result<Model, Failure> {
+    let cannot = |why: String| Failure::new(format!("cannot read {}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+    Model::parse(&text).map_err(|error| cannot(error.to_string()))
+}
+
+/// The old file or the new one, never half of one.
+fn write_model(path: &Path, finished: &Finished) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", path.display()));
+    let beside = path.with_extension("tmp");
+    let value: serde_json::Value = serde_json::from_str(&finished.model).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| finished.model.clone()) + "\n";
+    std::fs::write(&beside, text).map_err(cannot)?;
+    std::fs::File::open(&beside).and_then(|file| file.sync_all()).map_err(cannot)?;
+    std::fs::rename(&beside, path).map_err(cannot)
+}
