@@ -17,6 +17,7 @@ use super::limits::{Grants, Limits};
 use super::output::{Bounded, Output, Silent};
 use super::threads::Threads;
 use super::trace::{Trace, WorldTrace};
+use super::weight::Weight;
 use super::{class_value, collecting, create, declare, exec, http, object, sandbox, threading, turns};
 use crate::gc::{CollectError, Gc, Report, Scope, Settings};
 use crate::world::{ClassSpec, Contract, Handle, NewError, NewObject, NoCode, Property, Usage, World};
@@ -234,6 +235,7 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         gc: Gc::new(world, gc),
         clock: Clock::new(&host.limits),
         output: Bounded::new(host.output, host.limits.output),
+        weight: Weight::new(host.limits.world),
         limits: host.limits,
         grants: host.grants,
         current: Current::default(),
