@@ -165,7 +165,14 @@ impl Program {
         let failed = |error: mlua::Error| ProgramError::Code(Fault::of(&error));
         let environment = self.engine.hold(&self.lua, environment).map_err(failed)?;
         let call = function.call_async::<Script>(environment);
-        let ran = self.drive(Told::new(self.engine.clone(), Story::default(), call)).await;
+        let work = async {
+            let ran = Told::new(self.engine.clone(), Story::default(), call).await;
+            if ran.is_err() {
+                self.engine.threads.give_up();
+            }
+            ran
+        };
+        let ran = self.drive(work).await;
         ran.and_then(|ran| ran.map(|_| ()).map_err(failed))
     }
 

@@ -205,6 +205,12 @@ fn output_is_bounded() {
 }
 
 #[test]
+fn output_gives_no_orders_to_terminals() {
+    let said = run(&deploy("log('a\\27[2Jb\\tc\\nd\\0')")).said();
+    assert_eq!(said, "a\u{fffd}[2Jb\tc\nd\u{fffd}");
+}
+
+#[test]
 fn a_text_has_a_length() {
     let limits = Limits { source: 10, ..Limits::default() };
     let host = Host { limits, ..Host::default() };
