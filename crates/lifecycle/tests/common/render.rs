@@ -39,6 +39,8 @@ fn finding(snapshot: &Snapshot, found: &Finding) -> String {
             let uids: Vec<&str> = uids.iter().map(|uid| uid.0.as_str()).collect();
             format!("gone {}", uids.join(", "))
         }
+        Cause::Unreachable => "unreachable".to_owned(),
+        Cause::Removed => "removed".to_owned(),
         Cause::InNamespace { namespace } => format!("in {}", uid(*namespace)),
         Cause::OfDefinition { definition } => format!("of {}", uid(*definition)),
     };

@@ -7,6 +7,7 @@ use mlua::{AnyUserData, Lua, Table, Value as Script, Variadic};
 use super::class_value::ClassValue;
 use super::engine::Engine;
 use super::fault::raise;
+use super::weight::OBJECT;
 use super::{object, values};
 use crate::world::{Class, Handle, NewObject, Value};
 
@@ -97,9 +98,8 @@ fn create(
     if engine.world.len() >= engine.limits.objects {
         return Err(raise(lua, format!("there are {} objects, and may not be more", engine.limits.objects)));
     }
-    let class = ClassValue::name_of(&class).and_then(|name| engine.world.class(&name));
-    let class =
-        class.ok_or_else(|| raise(lua, "new wants a class, the properties of the object, its owner"))?;
+    engine.weight.add(&engine.world, OBJECT).map_err(|error| raise(lua, error))?;
+    let class = class_of(lua, engine, &class)?;
     let properties = match &given {
         Script::Nil => Default::default(),
         Script::Table(given) => object::properties(lua, engine, &class, given)?,

@@ -16,6 +16,7 @@ use super::limits::{Grants, Limits};
 use super::object::Object;
 use super::output::Bounded;
 use super::threads::Threads;
+use super::weight::Weight;
 use crate::gc::{Gc, Report};
 use crate::world::{Class, Handle, World};
 
@@ -40,6 +41,7 @@ pub(super) struct Engine {
     pub(super) current: Current,
     pub(super) threads: Threads,
     pub(super) output: Bounded,
+    pub(super) weight: Weight,
     pub(super) stage: Cell<Stage>,
     pub(super) format: Cell<Option<Format>>,
     /// The classes that are written in the script, by name.

@@ -15,6 +15,8 @@ pub struct Limits {
     pub whole_run: Duration,
     /// Objects in its world.
     pub objects: usize,
+    /// Bytes that all objects together may hold in their properties.
+    pub world: usize,
     /// Bytes that one property may hold, texts and structure together.
     pub property: usize,
     /// Green threads that run at the same time.
@@ -35,6 +37,7 @@ impl Default for Limits {
             without_pause: Duration::from_secs(10),
             whole_run: Duration::from_secs(3600),
             objects: 2_000_000,
+            world: 1 << 30,
             property: 1 << 20,
             threads: 10_000,
             output: 16 << 20,

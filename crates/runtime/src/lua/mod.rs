@@ -33,6 +33,7 @@ mod threads;
 mod trace;
 mod turns;
 mod values;
+mod weight;
 
 pub use clock::TimeIsUp;
 pub use detached::{Changed, StoredAnswer, StoredCall, StoredError, StoredMethod, call_stored};

@@ -125,8 +125,7 @@ fn write(lua: &Lua, engine: &Engine, object: &Handle, key: Script, value: Script
     let name = property_name(lua, object, &key)?;
     let class = object.class();
     let declared = class.property(&name);
-    let most = engine.limits.property;
-    let kept = values::from_script(&value, declared.map(|property| &property.contract), most);
+    let kept = values::kept(engine, &value, declared.map(|property| &property.contract));
     let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
     if declared.is_some() {
         return object.set(&name, kept).map_err(|error| raise(lua, error));
@@ -153,7 +152,7 @@ pub(super) fn properties(
         let name = key.as_string().and_then(|name| Some(name.to_str().ok()?.to_owned()));
         let name = name.ok_or_else(|| raise(lua, "properties of a new object have names"))?;
         let contract = class.property(&name).map(|property| &property.contract);
-        let kept = values::from_script(&value, contract, engine.limits.property);
+        let kept = values::kept(engine, &value, contract);
         let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
         properties.insert(name, kept);
     }

@@ -57,7 +57,13 @@ impl Bounded {
     pub(super) fn log(&self, line: &str) -> bool {
         let Some(left) = self.left.get().checked_sub(line.len() + 1) else { return false };
         self.left.set(left);
-        self.to.log(line);
+        // Terminals take some characters for orders.
+        let order = |c: char| c.is_control() && c != '\n' && c != '\t';
+        if line.contains(order) {
+            self.to.log(&line.replace(order, "\u{fffd}"));
+        } else {
+            self.to.log(line);
+        }
         true
     }
 }

@@ -17,6 +17,7 @@ use super::limits::{Grants, Limits};
 use super::output::{Bounded, Output, Silent};
 use super::threads::Threads;
 use super::trace::{Trace, WorldTrace};
+use super::weight::Weight;
 use super::{class_value, collecting, create, declare, exec, http, object, sandbox, threading, turns};
 use crate::gc::{CollectError, Gc, Report, Scope, Settings};
 use crate::world::{ClassSpec, Contract, Handle, NewError, NewObject, NoCode, Property, Usage, World};
@@ -164,7 +165,14 @@ impl Program {
         let failed = |error: mlua::Error| ProgramError::Code(Fault::of(&error));
         let environment = self.engine.hold(&self.lua, environment).map_err(failed)?;
         let call = function.call_async::<Script>(environment);
-        let ran = self.drive(Told::new(self.engine.clone(), Story::default(), call)).await;
+        let work = async {
+            let ran = Told::new(self.engine.clone(), Story::default(), call).await;
+            if ran.is_err() {
+                self.engine.threads.give_up();
+            }
+            ran
+        };
+        let ran = self.drive(work).await;
         ran.and_then(|ran| ran.map(|_| ()).map_err(failed))
     }
 
@@ -234,6 +242,7 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         gc: Gc::new(world, gc),
         clock: Clock::new(&host.limits),
         output: Bounded::new(host.output, host.limits.output),
+        weight: Weight::new(host.limits.world),
         limits: host.limits,
         grants: host.grants,
         current: Current::default(),

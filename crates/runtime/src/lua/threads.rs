@@ -72,6 +72,7 @@ pub(super) struct Threads {
     waits: RefCell<HashMap<ThreadId, For>>,
     collecting: Cell<Option<ThreadId>>,
     driven: Cell<bool>,
+    given_up: Cell<bool>,
 }
 
 /// One thread waits for another as long as this lives.
@@ -98,6 +99,16 @@ impl Threads {
     /// Somebody begins, or ends, to give threads their turns; whether it was so before.
     pub(super) fn drive(&self, driven: bool) -> bool {
         self.driven.replace(driven)
+    }
+
+    /// What they are for has failed: they are not waited for.
+    pub(super) fn give_up(&self) {
+        self.given_up.set(true);
+    }
+
+    /// Whether that is so.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.get()
     }
 
     /// How many there are.
@@ -184,5 +195,6 @@ impl Threads {
         let (fresh, running) = (self.fresh.take(), self.running.take());
         drop((fresh, running));
         self.waits.take();
+        self.given_up.set(false);
     }
 }

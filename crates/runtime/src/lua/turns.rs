@@ -59,6 +59,11 @@ async fn all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T,
         {
             done = Some(result);
         }
+        if engine.threads.is_given_up()
+            && let Some(result) = done.take()
+        {
+            return Poll::Ready(engine.clock.over().map_or(Ok(result), Err));
+        }
         loop {
             threads.extend(engine.threads.take_fresh());
             let polled = threads.poll_next_unpin(cx);

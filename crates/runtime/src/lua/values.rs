@@ -10,10 +10,8 @@ use mlua::{Lua, Table, Value as Script};
 use super::class_value::ClassValue;
 use super::engine::Engine;
 use super::object::Object;
+use super::weight::PART;
 use crate::world::{Contract, Handle, MAX_DEPTH, Value};
-
-/// What every part of a value counts, beside its text.
-const PART: usize = 16;
 
 /// A value of the world as a script sees it.
 pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Result<Script> {
@@ -46,6 +44,15 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
 pub(super) fn from_script(value: &Script, contract: Option<&Contract>, most: usize) -> Result<Value, String> {
     let mut reading = Reading { left: most, most };
     reading.value(value, contract, 0)
+}
+
+/// The same for a value that an object is going to hold.
+pub(super) fn kept(engine: &Engine, value: &Script, contract: Option<&Contract>) -> Result<Value, String> {
+    let most = engine.limits.property;
+    let mut reading = Reading { left: most, most };
+    let kept = reading.value(value, contract, 0)?;
+    engine.weight.add(&engine.world, most - reading.left)?;
+    Ok(kept)
 }
 
 struct Reading {

@@ -3,6 +3,8 @@
 //! Most tests are texts in `programs/`: a program, and in its comments that begin with `-->` everything that it is
 //! expected to say.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
 mod collections;
 mod gc;
 mod harness;

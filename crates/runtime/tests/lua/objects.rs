@@ -97,7 +97,8 @@ fn contracts_are_kept() {
         ("new(Shape, { name = 'x', tags = { 'a', 2 } })", "Shape: tags[1] must be a string, not a number"),
         ("new(Shape, { 'x' })", "properties of a new object have names"),
         ("new(Shape, 'x')", "properties are a table, not a string"),
-        ("new('Circle', {})", "new wants a class"),
+        ("new('Circle', {})", "new wants a class, and Circle is none"),
+        ("new(nil, {})", "this is a nil (within its own declaration a class is known by its name only"),
         ("new(Shape, { name = 'x' }, 'me')", "an object was expected, not a string"),
         ("a.name = nil", "Shape: name must be a string, not null"),
         ("a.parent = env", "Shape: parent must be a Shape, not a Environment"),
@@ -186,6 +187,24 @@ fn objects_are_counted() {
     let ran =
         crate::harness::run_with(&program(SHAPES, "while true do new(Shape, { name = 'x' }) end"), host);
     assert!(ran.error().contains("there are 10 objects, and may not be more"), "{}", ran.error());
+}
+
+#[test]
+fn what_objects_hold_is_counted() {
+    let limits = sexton_runtime::lua::Limits { world: 1 << 20, ..Default::default() };
+    let host = || sexton_runtime::lua::Host { limits: limits.clone(), ..Default::default() };
+    for body in [
+        "while true do new(Shape, { name = string.rep('x', 1e4) }) end",
+        "while true do new(Shape, { name = '' }) end",
+        "local last while true do last = new(Shape, { name = 'x', tags = { string.rep('x', 1e4) }, parent = last }) end",
+    ] {
+        let ran = crate::harness::run_with(&program(SHAPES, body), host());
+        let words = "all objects together may hold 1048576 bytes, and not more";
+        assert!(ran.error().contains(words), "{body}: {}", ran.error());
+    }
+    let body = "local a = new(Shape, { name = 'a' })\nfor i = 1, 200 do a.name = string.rep('x', 1e4) end\nlog(#a.name)";
+    let ran = crate::harness::run_with(&program(SHAPES, body), host());
+    assert_eq!(ran.said(), "10000", "what is overwritten does not count");
 }
 
 #[test]

@@ -104,7 +104,8 @@ fn a_caught_memory_bomb_ends_in_time() {
 fn memory_that_is_free_again_can_be_used() {
     let body = "local ok, problem = pcall(function() return string.rep('x', 1e9) end)\nlog(ok)\n\
         for i = 1, 40 do local s = string.rep('x', 1e6) .. i end\nlog('fine')";
-    assert_eq!(hostile(body).said(), "false\nfine");
+    let limits = Limits { memory: 16 << 20, ..Limits::default() };
+    assert_eq!(run_with(&deploy(body), Host { limits, ..Host::default() }).said(), "false\nfine");
 }
 
 #[test]
@@ -201,6 +202,12 @@ fn output_is_bounded() {
     let ran = run_with(&deploy("while true do log('hello') end"), Host { limits, ..Host::default() });
     assert!(ran.error().contains("a program may write 100 bytes"), "{}", ran.error());
     assert_eq!(ran.said.len(), 16);
+}
+
+#[test]
+fn output_gives_no_orders_to_terminals() {
+    let said = run(&deploy("log('a\\27[2Jb\\tc\\nd\\0')")).said();
+    assert_eq!(said, "a\u{fffd}[2Jb\tc\nd\u{fffd}");
 }
 
 #[test]

@@ -52,6 +52,20 @@ fn errors_that_nobody_heard_are_told_in_the_end() {
 }
 
 #[test]
+fn nobody_waits_for_the_threads_of_a_failed_run() {
+    let body = "
+        local gone = setmetatable({}, { __index = function() log('asked') end })
+        spawn(function() sleep(3600) log(gone.x) end)
+        sleep(0)
+        error('failed')";
+    let ran = run(&deploy(body));
+    assert!(ran.error().starts_with("test.luau:7: failed"), "{}", ran.error());
+    assert!(ran.said.is_empty());
+    let again = crate::harness::block_on(ran.loaded.program.run(&ran.environment)).unwrap_err();
+    assert!(again.to_string().starts_with("test.luau:7: failed"), "and it can be run again: {again}");
+}
+
+#[test]
 fn waiting_for_each_other_is_an_error() {
     let body = "local t t = spawn(function() sleep(0) join(t) end) join(t)";
     assert!(run(&deploy(body)).error().contains("test.luau:3: a thread cannot wait for itself"));

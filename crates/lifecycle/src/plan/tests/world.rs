@@ -57,7 +57,7 @@ fn watches(word: &str) -> Subscription {
 }
 
 /// One line.
-fn observation(line: &str) -> Observation {
+pub(super) fn observation(line: &str) -> Observation {
     let mut parts = line.split(';').map(str::trim);
     let first = parts.next().unwrap();
     let (word, owners) = first.split_once("<-").unwrap_or((first, ""));
