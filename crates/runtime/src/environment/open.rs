@@ -5,19 +5,21 @@ use std::rc::Rc;
 use serde_json::Value;
 use sexton_client::Kinds;
 use sexton_client::Place;
-use sexton_client::resources::ListAsk;
+use sexton_client::resources::{ListAsk, text};
 use sexton_collector::modules::{Locked, Tools, WorkLease};
 use sexton_lifecycle::FuseLimits;
+use sexton_model::bulk::Epoch;
 use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
 
 use super::OpenError;
+use super::burial::release;
 use super::keeper::{Keeping, Kept};
 use super::record::Record;
 use super::save::recover;
 use crate::gc::{Preview, Scope, Settings};
 use crate::lua::{Grants, Host, Limits, Output, Program, Source};
 use crate::model::Model;
-use crate::stored::Shelf;
+use crate::stored::{Shelf, is_destroyed};
 use crate::world::{Handle, ObjectId, World};
 
 /// What is to be run, and how.
@@ -90,7 +92,12 @@ impl Opened {
             None if record.status.pending.is_some() => return Err(OpenError::HalfStored(ask.environment)),
             None => false,
         };
-        let mut shelf = load(tools, &ask.environment).await?;
+        let resources = load(tools, &ask.environment).await?;
+        if let Some(locked) = locked {
+            finish_burial(tools, locked.epoch(), &record, &resources).await?;
+        }
+        let mut shelf = Shelf::new(&ask.environment, resources)?;
+        record.status.destroying.retain(|uid| shelf.id_of(uid).is_some());
         let root = ObjectId::new(&record.status.root).ok();
         let before = shelf.model(root);
         let mut dangling = shelf.dangling.clone();
@@ -151,14 +158,31 @@ impl Opened {
 }
 
 /// All resources of the kinds of classes.
-async fn load(tools: &Tools, environment: &str) -> Result<Shelf, OpenError> {
+async fn load(tools: &Tools, environment: &str) -> Result<Vec<Value>, OpenError> {
     let kinds = Kinds::discover(tools.resources.client()).await.map_err(|error| OpenError::Call(error.0))?;
     let mut resources: Vec<Value> = Vec::new();
     for kind in kinds.preferred().filter(|kind| kind.resource.group == CLASSES_GROUP) {
         let place = Place::new(kind, Some(environment));
         resources.extend(tools.resources.list(&place, &ListAsk::default()).await?.found);
     }
-    Ok(Shelf::new(environment, resources)?)
+    Ok(resources)
+}
+
+/// Those who were destroyed by a run that did not come back, and only wait to be let go.
+async fn finish_burial(
+    tools: &Tools,
+    epoch: &Epoch,
+    record: &Record,
+    resources: &[Value],
+) -> Result<(), OpenError> {
+    let begun = |resource: &&Value| {
+        let uid = text(resource, "/metadata/uid");
+        is_destroyed(resource)
+            && !resource["metadata"]["deletionTimestamp"].is_null()
+            && record.status.destroying.iter().any(|one| one == uid)
+    };
+    let waiting: Vec<&Value> = resources.iter().filter(begun).collect();
+    Ok(release(tools, epoch, &waiting).await?)
 }
 
 /// Those whose `destroy` was begun by a run that did not come back. They are destroyed, whatever the model says.

@@ -143,6 +143,13 @@ pub(crate) async fn names(world: &World, plural: &str) -> Vec<String> {
     found.iter().map(|one| one["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Those of them that were not destroyed.
+pub(crate) async fn living(world: &World, plural: &str) -> Vec<String> {
+    let destroyed = |one: &Value| one["metadata"]["annotations"]["sexton.dev/destroyed"] == "true";
+    let found = objects(world, plural).await.into_iter().filter(|one| !destroyed(one));
+    found.map(|one| one["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
 pub(crate) async fn record(world: &World) -> Value {
     world.get("/apis/sexton.dev/v1/environments/prod").await.document(200)
 }
