@@ -10,3 +10,4 @@ mod naive;
 mod order;
 mod reach;
 mod sessions;
+mod trace;
