@@ -15,6 +15,10 @@ use sexton_runtime::world::{
     Behavior, Call, ClassSpec, CodeError, Contract, Handle, NewObject, Property, Usage, Value, World,
 };
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Counts how often it is destroyed.
 struct Counting(Rc<Cell<usize>>);
 

@@ -4,11 +4,10 @@ use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::detect::{self, Cause, Judgement};
 use sexton_lifecycle::plan::{self, Plan, Progress, Relation};
 use sexton_lifecycle::{LifeId, Settings};
-use sexton_model::Uid;
 
 use super::witness::Witness;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
-use crate::world::{Object, ObjectId, ObjectKey, World};
+use crate::world::{ObjectId, ObjectKey, World};
 
 /// So many are named for whom an object waits.
 const MOST_NAMED: usize = 10;
@@ -25,17 +24,12 @@ pub(super) struct Trial {
 impl Trial {
     /// Plans the end of accused objects, in the order of their births, and proves the plan.
     pub(super) fn new(world: &World, accused: &[ObjectKey], scope: &Scope) -> Result<Trial, CollectError> {
-        let mut lives = HashMap::with_capacity(accused.len());
-        let snapshot = world.read(|store| Witness::new(store, accused).snapshot());
-        let found: Vec<LifeId> = world.read(|store| {
-            let named = accused.iter().filter_map(|key| Some((*key, store.get(*key)?)));
-            let life = |(key, object): (ObjectKey, &Object)| {
-                let life = snapshot.get(&Uid(object.id.as_str().to_owned()))?;
-                lives.insert(life, key);
-                Some(life)
-            };
-            named.filter_map(life).collect()
-        });
+        let there = |key: &ObjectKey| world.read(|store| store.get(*key).is_some());
+        let accused: Vec<ObjectKey> = accused.iter().copied().filter(there).collect();
+        let snapshot = world.read(|store| Witness::new(store, &accused).snapshot());
+        // A new snapshot numbers its lives in the order in which it was told of them.
+        let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(accused.iter().copied()).collect();
+        let found: Vec<LifeId> = snapshot.lives().take(accused.len()).collect();
         let settings = Settings::default();
         let judgement = match scope {
             Scope::Unreachable | Scope::NotPersistable => detect::unreachable(&snapshot, &found, &settings),

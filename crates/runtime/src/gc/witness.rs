@@ -23,8 +23,8 @@ pub(super) struct Witness<'a> {
     doomed: HashSet<ObjectKey>,
     /// The nearest accused owner above each living owner that was asked.
     above: HashMap<ObjectKey, Option<ObjectKey>>,
-    /// How many lives stand for nothing.
-    relays: usize,
+    /// Lives that stand for nothing.
+    relays: Vec<Observation>,
 }
 
 impl<'a> Witness<'a> {
@@ -34,10 +34,11 @@ impl<'a> Witness<'a> {
             accused,
             doomed: accused.iter().copied().collect(),
             above: HashMap::new(),
-            relays: 0,
+            relays: Vec::new(),
         }
     }
 
+    /// The accused come first, in their order.
     pub(super) fn snapshot(mut self) -> Snapshot {
         let mut snapshot = Snapshot::new();
         snapshot.set_kinds(&[FeedKind {
@@ -59,6 +60,9 @@ impl<'a> Witness<'a> {
         for key in self.between() {
             self.put(&mut snapshot, key, None);
         }
+        for relay in std::mem::take(&mut self.relays) {
+            snapshot.put(relay);
+        }
         snapshot
     }
 
@@ -78,7 +82,7 @@ impl<'a> Witness<'a> {
         let (own, others): (Vec<_>, Vec<_>) = targets.partition(|(target, _)| *target == key);
         let others =
             others.into_iter().map(|(_, other)| dependency(name(other), other.id.as_str())).collect();
-        seen.subscriptions = self.relayed(snapshot, others);
+        seen.subscriptions = self.relayed(others);
         seen.subscriptions.extend(own.first().map(|(_, own)| Subscription {
             target: Target::Own,
             uid: Some(own.id.as_str().to_owned()),
@@ -89,16 +93,15 @@ impl<'a> Witness<'a> {
     }
 
     /// The same dependencies, few of them direct.
-    fn relayed(&mut self, snapshot: &mut Snapshot, mut all: Vec<Subscription>) -> Vec<Subscription> {
+    fn relayed(&mut self, mut all: Vec<Subscription>) -> Vec<Subscription> {
         while all.len() > MOST_DIRECT {
             let mut above = Vec::with_capacity(all.len().div_ceil(MOST_DIRECT));
             for some in all.chunks(MOST_DIRECT) {
-                self.relays += 1;
                 // No id has a space in it.
-                let relay = format!("relay {}", self.relays);
+                let relay = format!("relay {}", self.relays.len());
                 let mut seen = observation(relay.clone(), &relay);
                 seen.subscriptions = some.to_vec();
-                snapshot.put(seen);
+                self.relays.push(seen);
                 above.push(dependency(relay.clone(), &relay));
             }
             all = above;
