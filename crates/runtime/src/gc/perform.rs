@@ -1,4 +1,5 @@
-//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of. Stored ones in batches.
+//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of; stored ones in
+//! batches.
 
 use hashbrown::HashSet;
 use sexton_lifecycle::LifeId;
@@ -90,6 +91,8 @@ impl Run<'_> {
             self.feed_released(&member.object);
         }
         self.keep(destroyed.iter(), false).await;
+        // Nobody asks for it any more.
+        destroyed.iter().for_each(|member| _ = self.states.remove(&member.object.key()));
         destroyed.into_iter().map(|member| member.life).collect()
     }
 

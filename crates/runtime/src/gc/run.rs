@@ -54,8 +54,15 @@ impl<'a> Run<'a> {
         let result = self.rounds(alive).await;
         self.shared.over.set(true);
         self.report.freed = sweep::sweep(&self.gc.world);
+        // What was destroyed is reported, whatever came after it.
+        if let Err(error) = result {
+            if self.report.destroyed.is_empty() {
+                return Err(error);
+            }
+            self.stopped.get_or_insert(error.to_string());
+        }
         self.report.stopped = self.stopped.take();
-        result.map(|()| self.report)
+        Ok(self.report)
     }
 
     async fn rounds(&mut self, alive: usize) -> Result<(), CollectError> {
@@ -198,6 +205,7 @@ impl<'a> Run<'a> {
 
     fn accuse(&mut self, found: &[ObjectKey]) {
         self.accused.extend(found);
+        self.states.reserve(found.len());
         let doomed = found.iter().filter(|key| !self.held.contains(*key));
         self.shared.doomed.borrow_mut().extend(doomed);
         for object in found.iter().filter_map(|key| self.gc.world.handle(*key)) {
