@@ -19,6 +19,7 @@ mod session;
 mod steps;
 mod subscribe;
 mod sweep;
+mod witness;
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of. Stored ones in batches.
+//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of; stored ones in
+//! batches.
 
 use hashbrown::HashSet;
 use sexton_lifecycle::LifeId;
