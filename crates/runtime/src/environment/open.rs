@@ -40,6 +40,8 @@ pub struct Ask {
     pub trace: bool,
     /// Whether nothing may be written.
     pub preview: bool,
+    /// Whether nobody else can be at work, because the store is in this process: then a lease is a dead one's.
+    pub alone: bool,
 }
 
 /// An environment that is open.
@@ -73,6 +75,9 @@ impl Opened {
             .map_err(|why| OpenError::Name { name: name.to_owned(), why: why.to_string() })?;
         let lease =
             WorkLease::new(tools, format!("the environment {name}"), format!("sexton-environment-{name}"));
+        if ask.alone && !ask.preview {
+            lease.break_it().await?;
+        }
         let locked = if ask.preview { None } else { Some(lease.take().await?) };
         let opened = Opened::under_lease(tools, ask, locked.as_ref()).await;
         match (opened, locked) {

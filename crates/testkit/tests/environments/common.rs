@@ -80,6 +80,7 @@ pub(crate) fn ask(program: &str, words: &Rc<Lines>) -> Ask {
         output: words.clone(),
         trace: false,
         preview: false,
+        alone: false,
     }
 }
 

@@ -92,6 +92,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         output: Rc::new(Words::new(settings)),
         trace: args.trace,
         preview: args.dry_run,
+        alone: world.embedded,
     };
     let opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args))?;
     for one in &opened.dangling {
