@@ -1,5 +1,6 @@
 //! An environment, opened for one run: its lease, what is stored of it, and the program with all objects in a world.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -23,6 +24,7 @@ use crate::stored::{Shelf, is_destroyed};
 use crate::world::{Handle, ObjectId, World};
 
 /// What is to be run, and how.
+#[derive(Clone)]
 pub struct Ask {
     /// The environment.
     pub environment: String,
@@ -62,6 +64,9 @@ pub struct Opened {
     pub recovered: bool,
     /// How many objects were stored before.
     pub stored: usize,
+    /// Whether this is not the program that was asked for, but the stored one: some of what is to be destroyed first has
+    /// classes that only that one knows. After it is done, the environment has to be opened again.
+    pub predecessor: bool,
 }
 
 impl Opened {
@@ -106,11 +111,21 @@ impl Opened {
         let root = ObjectId::new(&record.status.root).ok();
         let before = shelf.model(root);
         let mut dangling = shelf.dangling.clone();
-        let incoming = ask.model.unwrap_or_else(|| before.clone());
+        let mut incoming = ask.model.clone().unwrap_or_else(|| before.clone());
         let mut removed = incoming.removed_since(&before);
         removed.extend(interrupted(&record, &shelf, &removed));
-        let fresh = before.removed_since(&incoming);
+        // Whoever was destroyed goes without further ado, and needs no class for it.
+        let over: BTreeSet<&ObjectId> =
+            before.objects.iter().filter(|object| object.destroyed).map(|object| &object.id).collect();
+        removed.retain(|id| !over.contains(id));
         let stored = shelf.len();
+        let (mut spec, former) = (ask.program.clone(), record.spec.program.clone());
+        let predecessor =
+            former != spec && !former.source.is_empty() && lacks_classes(&ask, &before, &removed)?;
+        if predecessor {
+            (spec, incoming) = (former, before.clone());
+        }
+        let fresh = before.removed_since(&incoming);
 
         let keeping = Keeping::new(
             tools.clone(),
@@ -121,18 +136,28 @@ impl Opened {
         let keeping = Rc::new(keeping);
         let host = Host {
             limits: ask.limits,
-            grants: Grants { exec: ask.program.exec.clone(), http: ask.program.http.clone() },
+            grants: Grants { exec: spec.exec.clone(), http: spec.http.clone() },
             output: ask.output,
             trace: ask.trace,
             gc: Settings { keeper: keeping.clone(), ..Settings::default() },
         };
-        let source = Source { name: ask.program.name.clone(), text: ask.program.source.clone() };
         let world = World::new();
-        let program = Program::load(&world, &source, host)?;
+        let program = Program::load(&world, &source_of(&spec), host)?;
         let (root, more) = import(&world, &incoming, &before, &removed, &fresh)?;
         dangling.extend(more);
-        let spec = ask.program;
-        Ok(Opened { keeping, locked: None, program, spec, root, fresh, removed, dangling, recovered, stored })
+        Ok(Opened {
+            keeping,
+            locked: None,
+            program,
+            spec,
+            root,
+            fresh,
+            removed,
+            dangling,
+            recovered,
+            stored,
+            predecessor,
+        })
     }
 
     /// What would be destroyed before the deployment, in which order and why.
@@ -160,6 +185,20 @@ impl Opened {
         }
         self.program.world().close();
     }
+}
+
+fn source_of(spec: &ProgramSpec) -> Source {
+    Source { name: spec.name.clone(), text: spec.source.clone() }
+}
+
+/// Whether some of what is to be destroyed has classes that the program does not know.
+fn lacks_classes(ask: &Ask, before: &Model, removed: &[ObjectId]) -> Result<bool, OpenError> {
+    let world = World::new();
+    let host = Host { limits: ask.limits.clone(), ..Host::default() };
+    let _program = Program::load(&world, &source_of(&ask.program), host)?;
+    let unknown = before.only(removed).objects.iter().any(|object| world.class(&object.class).is_none());
+    world.close();
+    Ok(unknown)
 }
 
 /// All resources of the kinds of classes.
@@ -205,17 +244,18 @@ fn import(
     fresh: &[ObjectId],
 ) -> Result<(Option<Handle>, Vec<String>), OpenError> {
     let mut all = incoming.clone();
-    let known: std::collections::BTreeSet<&ObjectId> = incoming.ids().collect();
+    let known: BTreeSet<&ObjectId> = incoming.ids().collect();
     let missing: Vec<ObjectId> = removed.iter().filter(|id| !known.contains(id)).cloned().collect();
     all.objects.extend(before.only(&missing).objects);
     let imported = all.import(world)?;
-    let fresh: std::collections::BTreeSet<&ObjectId> = fresh.iter().collect();
+    let fresh: BTreeSet<&ObjectId> = fresh.iter().collect();
     for object in imported.objects.iter().filter(|object| !fresh.contains(&object.id())) {
         world.assume_initialized(object);
     }
-    if let Some(root) = &imported.root {
+    let root = imported.root.clone().filter(|root| !removed.contains(&root.id()));
+    if let Some(root) = &root {
         world.set_root(root);
     }
     let words = imported.dangling.iter().map(|one| format!("{}: {} ({})", one.path, one.why, one.target));
-    Ok((imported.root.clone(), words.collect()))
+    Ok((root, words.collect()))
 }

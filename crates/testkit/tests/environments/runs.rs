@@ -1,6 +1,10 @@
 //! Runs that go well: what is stored, what is destroyed before and after a deployment, and in which order.
 
+use std::rc::Rc;
+
 use serde_json::json;
+use sexton_runtime::environment::{Ask, Opened};
+use sexton_runtime::lua::Lines;
 use sexton_runtime::model::Model;
 use sexton_testkit::World;
 
@@ -152,4 +156,27 @@ async fn who_outlives_its_owner_is_no_orphan() {
     assert_eq!(ran.failed, None);
     assert_eq!(names(&world, "machines").await, ["web"]);
     assert_eq!(objects(&world, "machines").await[0]["metadata"]["ownerReferences"], json!(null));
+}
+
+/// REQ-MUR-5: what is dropped together with its class is destroyed by the program that made it, which was stored.
+#[tokio::test]
+async fn classes_that_the_new_program_does_not_know() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let words = Rc::new(Lines::default());
+    let nothing = Model::parse(r#"{"Objects": null}"#).unwrap();
+    let other = "format \"1.4\"\nfunction deploy(env) log('other') end";
+    let asked = Ask { model: Some(nothing), ..ask(other, &words) };
+    let tools = tools(&world, world.kube(), "tests");
+    let mut opened = Opened::open(&tools, asked.clone()).await.unwrap();
+    assert!(opened.predecessor);
+    let report = opened.remove().await.unwrap();
+    assert_eq!(report.destroyed.len(), 5);
+    opened.finish(None).await.unwrap();
+    assert!(words.take().contains(&"destroy shop".to_owned()));
+    let opened = Opened::open(&tools, asked).await.unwrap();
+    assert!(!opened.predecessor);
+    let ran = to_the_end(opened).await;
+    assert_eq!((ran.failed, words.take()), (None, vec!["other".to_owned()]));
+    assert_eq!(names(&world, "machines").await, Vec::<String>::new());
 }
