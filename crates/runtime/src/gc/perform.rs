@@ -91,6 +91,8 @@ impl Run<'_> {
             self.feed_released(&member.object);
         }
         self.keep(destroyed.iter(), false).await;
+        // Nobody asks for it any more.
+        destroyed.iter().for_each(|member| _ = self.states.remove(&member.object.key()));
         destroyed.into_iter().map(|member| member.life).collect()
     }
 
