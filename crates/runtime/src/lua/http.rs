@@ -1,6 +1,7 @@
 //! `http`: calls of services, if their hosts are granted by name.
 //!
-//! One connection per call, straight to the host: no proxies, no redirects, no credentials that the script does not give.
+//! One connection per call, straight to the host: no proxies, no redirects, no credentials but those that the script
+//! gives.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Giving turns: some work of a program and all threads that it begins, until everything is at its end or the time is up.
+//! Giving turns: some work of a program and all threads that it begins, until everything is at its end or the time is
+//! up.
 //!
 //! It must not know what the work is.
 
