@@ -182,6 +182,11 @@ impl Gc {
         run::Run::new(&self.inner, scope).run().await
     }
 
+    /// Whether a session is under way, so that another would have to wait for it.
+    pub fn is_collecting(&self) -> bool {
+        self.inner.turn.try_lock().is_err()
+    }
+
     /// Whether an object was destroyed in some session, so that none of its methods can be called.
     pub fn is_destroyed(&self, object: &Handle) -> bool {
         object.is_destroyed()

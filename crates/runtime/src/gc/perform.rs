@@ -101,15 +101,18 @@ impl Run<'_> {
         let mut members = Vec::with_capacity(group.members.len());
         for step in &group.members {
             let object = trial.object(step.life).and_then(|key| self.gc.world.handle(key));
-            let Some(object) = object.filter(|object| self.stage(object.key()) == Some(Stage::Warned)) else {
+            let Some(object) = object.filter(|object| !self.held.contains(&object.key())) else {
                 return Vec::new();
             };
+            if self.stage(object.key()).is_none() {
+                self.begin(&object, Vec::new());
+            }
+            if self.stage(object.key()) != Some(Stage::Warned) {
+                return Vec::new();
+            }
             let reasons = trial.reasons(&self.gc.world, step.life);
             let (life, group) = (step.life, group.members[0].life);
             members.push(Member { life, object, reasons, wave, group });
-        }
-        if members.iter().any(|member| self.held.contains(&member.object.key())) {
-            return Vec::new();
         }
         let together = members.len() > 1;
         for member in &members {

@@ -205,7 +205,6 @@ impl<'a> Run<'a> {
 
     fn accuse(&mut self, found: &[ObjectKey]) {
         self.accused.extend(found);
-        self.states.reserve(found.len());
         let doomed = found.iter().filter(|key| !self.held.contains(*key));
         self.shared.doomed.borrow_mut().extend(doomed);
         for object in found.iter().filter_map(|key| self.gc.world.handle(*key)) {
