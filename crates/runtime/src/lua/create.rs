@@ -49,10 +49,13 @@ pub(super) fn install_log(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     for (name, between) in [("log", " "), ("print", "\t")] {
         let engine = engine.clone();
         let log = move |lua: &Lua, parts: Variadic<Script>| {
-            let parts: mlua::Result<Vec<String>> = parts.iter().map(Script::to_string).collect();
-            let line = parts?.join(between);
-            if engine.output.log(&line) {
-                return Ok(());
+            // A text that is too long is not even copied.
+            let long = parts.iter().filter_map(Script::as_string).map(|text| text.as_bytes().len());
+            if long.sum::<usize>() <= engine.limits.output {
+                let parts: mlua::Result<Vec<String>> = parts.iter().map(Script::to_string).collect();
+                if engine.output.log(&parts?.join(between)) {
+                    return Ok(());
+                }
             }
             Err(raise(lua, format!("a program may write {} bytes, and not more", engine.limits.output)))
         };

@@ -34,7 +34,8 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let exec = move |lua: Lua, said: Script| {
         let engine = engine.clone();
         async move {
-            let wanted = read(&lua, &engine, &said).map_err(|error| raise(&lua, error))?;
+            engine.check_stage(&lua, "exec")?;
+            let wanted = read(&engine, &said).map_err(|error| raise(&lua, error))?;
             drop(said);
             let ended = run(&wanted, engine.limits.answer).await;
             let ended = ended.map_err(|error| raise(&lua, format!("{:?} {error}", wanted.program)))?;
@@ -64,8 +65,7 @@ struct Ended {
     stderr: Vec<u8>,
 }
 
-fn read(lua: &Lua, engine: &Engine, said: &Script) -> Result<Wanted, String> {
-    engine.check_stage(lua, "exec").map_err(|error| super::fault::Fault::of(&error).message)?;
+fn read(engine: &Engine, said: &Script) -> Result<Wanted, String> {
     let Script::Table(said) = said else {
         return Err(format!(
             "exec wants a table, as in exec{{ program = \"ls\" }}, not a {}",

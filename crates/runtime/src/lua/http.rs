@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 
 use super::engine::Engine;
 use super::exec::{only, text, timeout};
-use super::fault::{Fault, raise};
+use super::fault::raise;
 use super::values;
 
 /// How long a call may take, unless it is said, and at most.
@@ -36,7 +36,8 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let http = move |lua: Lua, said: Script| {
         let (engine, tls) = (engine.clone(), tls.clone());
         async move {
-            let wanted = read(&lua, &engine, &said).map_err(|error| raise(&lua, error))?;
+            engine.check_stage(&lua, "http")?;
+            let wanted = read(&engine, &said).map_err(|error| raise(&lua, error))?;
             drop(said);
             let answer = answer(&wanted, &tls, engine.limits.answer).await;
             let answer = answer.map_err(|error| raise(&lua, format!("{}: {error}", wanted.address)))?;
@@ -71,8 +72,7 @@ struct Answer {
     body: Bytes,
 }
 
-fn read(lua: &Lua, engine: &Engine, said: &Script) -> Result<Wanted, String> {
-    engine.check_stage(lua, "http").map_err(|error| Fault::of(&error).message)?;
+fn read(engine: &Engine, said: &Script) -> Result<Wanted, String> {
     let Script::Table(said) = said else {
         return Err(format!("http wants a table, as in http{{ url = \"…\" }}, not a {}", values::kind(said)));
     };

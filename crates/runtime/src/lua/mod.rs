@@ -5,6 +5,15 @@
 //! held by scripts as handles, so that every variable, argument, upvalue and table of every thread keeps alive what it
 //! holds, and nothing else does.
 //!
+//! What programs find there, beside the harmless part of Luau's own library:
+//!
+//! - `format "1.4"`, `class(name, { extends, properties, init, destroy, methods… })`: while the text runs
+//! - `new(class, properties, owner, name)`, `Object.id/name/owner/class/is`: objects
+//! - `spawn(f, …)`, `join(thread)`, `sleep(seconds)`: green threads
+//! - `GC.collect/subscribe/unsubscribe/isDestroyed`, and for handlers `gc.phase`, `gc:isDoomed(o)`, `gc:cancel(reason)`
+//! - `log(…)`, `print(…)`; `exec{ program, args, stdin, timeout }` and `http{ url, method, headers, body, timeout }` as
+//!   far as they are granted
+//!
 //! Nothing outside of this folder touches the script engine.
 
 mod class_value;

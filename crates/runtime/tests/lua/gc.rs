@@ -9,7 +9,7 @@ use sexton_runtime::world::{
     Args, Behavior, Call, ClassSpec, CodeError, CodeErrorKind, ObjectId, Value, World,
 };
 
-use crate::harness::{Ran, block_on, check, deploy, refused, run, run_in, run_with, short};
+use crate::harness::{Ran, block_on, check, deploy, refused, run, run_in, run_with, short, tight};
 
 const THING: &str = r#"
 local Thing = class("Thing", {
@@ -209,7 +209,7 @@ fn an_endless_destructor_is_stopped() {
 /// A memory bomb in a method leaves the world as it was.
 #[test]
 fn a_memory_bomb_leaves_the_world_intact() {
-    let host = Host { limits: short(), ..Host::default() };
+    let host = Host { limits: tight(), ..Host::default() };
     let body = "
         local a = thing('a')
         env.applications = { a }

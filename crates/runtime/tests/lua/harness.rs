@@ -84,6 +84,11 @@ pub(crate) fn short() -> Limits {
     Limits { memory: 16 << 20, without_pause: std::time::Duration::from_millis(200), ..Limits::default() }
 }
 
+/// Little memory, and time as usual.
+pub(crate) fn tight() -> Limits {
+    Limits { memory: 16 << 20, ..Limits::default() }
+}
+
 /// Why a text cannot be loaded.
 pub(crate) fn refused(text: &str) -> String {
     match load(&World::numbered(), text, Host::default()) {

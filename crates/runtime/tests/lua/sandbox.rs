@@ -5,11 +5,15 @@ use std::time::{Duration, Instant};
 use sexton_runtime::lua::{Host, Limits};
 use sexton_runtime::world::CodeErrorKind;
 
-use crate::harness::{Ran, deploy, refused, run, run_with, short};
+use crate::harness::{Ran, deploy, refused, run, run_with, short, tight};
 
 fn hostile(body: &str) -> Ran {
+    hostile_within(body, short())
+}
+
+fn hostile_within(body: &str, limits: Limits) -> Ran {
     let begun = Instant::now();
-    let ran = run_with(&deploy(body), Host { limits: short(), ..Host::default() });
+    let ran = run_with(&deploy(body), Host { limits, ..Host::default() });
     assert!(begun.elapsed() < Duration::from_secs(20), "it ran for {:?}: {body}", begun.elapsed());
     ran
 }
@@ -104,17 +108,16 @@ fn a_caught_memory_bomb_ends_in_time() {
 fn memory_that_is_free_again_can_be_used() {
     let body = "local ok, problem = pcall(function() return string.rep('x', 1e9) end)\nlog(ok)\n\
         for i = 1, 40 do local s = string.rep('x', 1e6) .. i end\nlog('fine')";
-    let limits = Limits { memory: 16 << 20, ..Limits::default() };
-    assert_eq!(run_with(&deploy(body), Host { limits, ..Host::default() }).said(), "false\nfine");
+    assert_eq!(hostile_within(body, tight()).said(), "false\nfine");
 }
 
 #[test]
 fn deep_recursion_ends() {
-    let ran = hostile("local function f(x) return 1 + f(x) end f(1)");
+    let ran = hostile_within("local function f(x) return 1 + f(x) end f(1)", tight());
     assert!(ran.error().contains("stack overflow"), "{}", ran.error());
-    let ran = hostile("local t = {} for i = 1, 100 do t = {t} end log(#t)");
+    let ran = hostile_within("local t = {} for i = 1, 100 do t = {t} end log(#t)", tight());
     assert_eq!(ran.said(), "1");
-    let ran = hostile("return string.rep('(', 10000):match(string.rep('(', 10000))");
+    let ran = hostile_within("return string.rep('(', 10000):match(string.rep('(', 10000))", tight());
     assert!(ran.error().contains("too many captures"), "{}", ran.error());
 }
 
@@ -220,7 +223,9 @@ fn a_text_has_a_length() {
 
 #[test]
 fn a_text_only_declares() {
-    for text in ["sleep(1)", "spawn(function() end)", "format '1.4' GC.collect()", "new('X', {})"] {
+    for text in
+        ["exec{}", "http{}", "sleep(1)", "spawn(function() end)", "format '1.4' GC.collect()", "new('X', {})"]
+    {
         let error = refused(text);
         assert!(error.contains("not while classes are declared"), "{text}: {error}");
     }
