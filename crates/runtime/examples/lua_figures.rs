@@ -12,6 +12,10 @@ use sexton_runtime::gc::Scope;
 use sexton_runtime::lua::{Host, Limits, Lines, Program, Source};
 use sexton_runtime::world::World;
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TEXT: &str = r#"
 format "1.4"
 local Plain = class("Plain", { properties = { label = { usage = "In", type = "string" }, next = "InOut" } })

@@ -5,6 +5,7 @@
 //! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
 //! - [`sim`]: everything at once by chance, and somebody who judges it.
 //! - [`gate`]: what passes between a collector and its server, and when.
+//! - [`line`]: a way to the server on which requests are lost.
 //! - [`script`]: requests and expected answers as text.
 //! - [`things`]: documents that many tests need.
 
@@ -14,6 +15,7 @@
 pub mod call;
 pub mod collecting;
 pub mod gate;
+pub mod line;
 pub mod nature;
 pub mod script;
 pub mod sim;

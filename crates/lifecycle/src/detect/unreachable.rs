@@ -10,9 +10,15 @@ pub trait References {
     /// How many nodes there are.
     fn count(&self) -> usize;
 
+    /// Some nodes are visited next: whoever keeps them far apart can begin to look for all of them at once.
+    fn prepare(&self, _next: &[Node]) {}
+
     /// Names everybody to whom a node refers, as often as it does. Nodes that do not exist count for nothing.
     fn visit(&self, from: Node, found: &mut impl FnMut(Node));
 }
+
+/// So many nodes are visited without looking up from the work.
+const TOGETHER: usize = 16;
 
 /// What can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +52,18 @@ pub fn reachable(references: &impl References, roots: impl Iterator<Item = Node>
             work.push(root);
         }
     }
-    while let Some(node) = work.pop() {
-        references.visit(node, &mut |to| {
-            if (to as usize) < count && reached.insert(to) {
-                work.push(to);
-            }
-        });
+    let mut some: Vec<Node> = Vec::with_capacity(TOGETHER);
+    while !work.is_empty() {
+        some.clear();
+        some.extend(work.drain(work.len().saturating_sub(TOGETHER)..));
+        references.prepare(&some);
+        for node in &some {
+            references.visit(*node, &mut |to| {
+                if (to as usize) < count && reached.insert(to) {
+                    work.push(to);
+                }
+            });
+        }
     }
     reached
 }

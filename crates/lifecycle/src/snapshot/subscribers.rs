@@ -38,9 +38,12 @@ impl Snapshot {
 
     /// The subscription by which a life hears of another: one with a handler if there is one.
     fn heard_by(&self, subscriber: LifeId, target: LifeId) -> Option<&Subscription> {
+        let uid = self.uid(target).0;
         let matching = || {
             let all = self.subscriptions(subscriber).iter();
-            all.filter(|one| self.target_of(subscriber, one) == Some(target))
+            // Most name a uid, and comparing that is quicker than looking up names.
+            let may = all.filter(|one| one.uid.as_ref().is_none_or(|named| *named == uid));
+            may.filter(|one| self.target_of(subscriber, one) == Some(target))
         };
         matching().find(|one| one.handler.is_some()).or_else(|| matching().next())
     }

@@ -34,7 +34,7 @@ pub(super) async fn bury(
     release_owned(tools, epoch, shelf, &gone).await?;
     for part in gone.chunks(AT_ONCE) {
         let marked = mark(tools, epoch, part).await?;
-        release(tools, epoch, marked).await?;
+        release(tools, epoch, &marked).await?;
         for (id, _) in part {
             shelf.remove(id);
         }
@@ -96,7 +96,11 @@ fn without(mut resource: Value, owners: &[String], version: &str) -> Value {
 }
 
 /// Marks them, with a journal that says that all is done but the release. Gives back who is held.
-async fn mark(tools: &Tools, epoch: &Epoch, part: &[(ObjectId, Value)]) -> Result<Vec<Item>, BulkError> {
+async fn mark<'p>(
+    tools: &Tools,
+    epoch: &Epoch,
+    part: &'p [(ObjectId, Value)],
+) -> Result<Vec<&'p Value>, BulkError> {
     let mut items = Vec::new();
     for (_, resource) in part {
         let journal = journal(text(resource, "/metadata/uid"));
@@ -107,24 +111,24 @@ async fn mark(tools: &Tools, epoch: &Epoch, part: &[(ObjectId, Value)]) -> Resul
         let action = Action::Delete { policy: Some("Background".to_owned()), annotations, hold: false };
         items.push(item(resource, action));
     }
-    let done = send(tools, epoch, items.clone()).await?;
+    let done = send(tools, epoch, items).await?;
     let held = |result: &ItemResult| matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged));
-    Ok(items.into_iter().zip(done).filter(|(_, result)| held(result)).map(|(item, _)| item).collect())
+    let marked = part.iter().zip(done).filter(|(_, result)| held(result));
+    Ok(marked.map(|((_, resource), _)| resource).collect())
 }
 
-async fn release(tools: &Tools, epoch: &Epoch, mut items: Vec<Item>) -> Result<(), BulkError> {
-    if items.is_empty() {
-        return Ok(());
-    }
-    for item in &mut items {
-        item.action = Action::Patch {
+/// Takes our holds off what is marked: what nobody else holds is gone then.
+pub(super) async fn release(tools: &Tools, epoch: &Epoch, marked: &[&Value]) -> Result<(), BulkError> {
+    let items = marked.iter().map(|resource| {
+        let action = Action::Patch {
             remove_finalizers: HOLDS.map(str::to_owned).to_vec(),
             add_finalizers: Vec::new(),
             remove_owners: Vec::new(),
             annotations: BTreeMap::new(),
         };
-    }
-    send(tools, epoch, items).await.map(drop)
+        item(resource, action)
+    });
+    send(tools, epoch, items.collect()).await.map(drop)
 }
 
 fn journal(uid: &str) -> State {

@@ -59,6 +59,9 @@ pub enum OpenError {
     /// The objects cannot be listed.
     #[error("the objects of the environment cannot be listed")]
     List(#[from] ListError),
+    /// Destroyed objects were not removed.
+    #[error("destroyed objects were not removed")]
+    Bulk(#[from] BulkError),
     /// What is stored is no environment.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),

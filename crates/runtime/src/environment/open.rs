@@ -1,26 +1,30 @@
 //! An environment, opened for one run: its lease, what is stored of it, and the program with all objects in a world.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
 use sexton_client::Kinds;
 use sexton_client::Place;
-use sexton_client::resources::ListAsk;
+use sexton_client::resources::{ListAsk, text};
 use sexton_collector::modules::{Locked, Tools, WorkLease};
 use sexton_lifecycle::FuseLimits;
+use sexton_model::bulk::Epoch;
 use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
 
 use super::OpenError;
+use super::burial::release;
 use super::keeper::{Keeping, Kept};
 use super::record::Record;
 use super::save::recover;
 use crate::gc::{Preview, Scope, Settings};
 use crate::lua::{Grants, Host, Limits, Output, Program, Source};
 use crate::model::Model;
-use crate::stored::Shelf;
+use crate::stored::{Shelf, is_destroyed};
 use crate::world::{Handle, ObjectId, World};
 
 /// What is to be run, and how.
+#[derive(Clone)]
 pub struct Ask {
     /// The environment.
     pub environment: String,
@@ -38,6 +42,8 @@ pub struct Ask {
     pub trace: bool,
     /// Whether nothing may be written.
     pub preview: bool,
+    /// Whether nobody else can be at work, because the store is in this process: then a lease is a dead one's.
+    pub alone: bool,
 }
 
 /// An environment that is open.
@@ -58,6 +64,9 @@ pub struct Opened {
     pub recovered: bool,
     /// How many objects were stored before.
     pub stored: usize,
+    /// Whether this is not the program that was asked for, but the stored one: some of what is to be destroyed first has
+    /// classes that only that one knows. After it is done, the environment has to be opened again.
+    pub predecessor: bool,
 }
 
 impl Opened {
@@ -71,6 +80,9 @@ impl Opened {
             .map_err(|why| OpenError::Name { name: name.to_owned(), why: why.to_string() })?;
         let lease =
             WorkLease::new(tools, format!("the environment {name}"), format!("sexton-environment-{name}"));
+        if ask.alone && !ask.preview {
+            lease.break_it().await?;
+        }
         let locked = if ask.preview { None } else { Some(lease.take().await?) };
         let opened = Opened::under_lease(tools, ask, locked.as_ref()).await;
         match (opened, locked) {
@@ -90,15 +102,30 @@ impl Opened {
             None if record.status.pending.is_some() => return Err(OpenError::HalfStored(ask.environment)),
             None => false,
         };
-        let mut shelf = load(tools, &ask.environment).await?;
+        let resources = load(tools, &ask.environment).await?;
+        if let Some(locked) = locked {
+            finish_burial(tools, locked.epoch(), &record, &resources).await?;
+        }
+        let mut shelf = Shelf::new(&ask.environment, resources)?;
+        record.status.destroying.retain(|uid| shelf.id_of(uid).is_some());
         let root = ObjectId::new(&record.status.root).ok();
         let before = shelf.model(root);
         let mut dangling = shelf.dangling.clone();
-        let incoming = ask.model.unwrap_or_else(|| before.clone());
+        let mut incoming = ask.model.clone().unwrap_or_else(|| before.clone());
         let mut removed = incoming.removed_since(&before);
         removed.extend(interrupted(&record, &shelf, &removed));
-        let fresh = before.removed_since(&incoming);
+        // Whoever was destroyed goes without further ado, and needs no class for it.
+        let over: BTreeSet<&ObjectId> =
+            before.objects.iter().filter(|object| object.destroyed).map(|object| &object.id).collect();
+        removed.retain(|id| !over.contains(id));
         let stored = shelf.len();
+        let (mut spec, former) = (ask.program.clone(), record.spec.program.clone());
+        let predecessor =
+            former != spec && !former.source.is_empty() && lacks_classes(&ask, &before, &removed)?;
+        if predecessor {
+            (spec, incoming) = (former, before.clone());
+        }
+        let fresh = before.removed_since(&incoming);
 
         let keeping = Keeping::new(
             tools.clone(),
@@ -109,18 +136,28 @@ impl Opened {
         let keeping = Rc::new(keeping);
         let host = Host {
             limits: ask.limits,
-            grants: Grants { exec: ask.program.exec.clone(), http: ask.program.http.clone() },
+            grants: Grants { exec: spec.exec.clone(), http: spec.http.clone() },
             output: ask.output,
             trace: ask.trace,
             gc: Settings { keeper: keeping.clone(), ..Settings::default() },
         };
-        let source = Source { name: ask.program.name.clone(), text: ask.program.source.clone() };
         let world = World::new();
-        let program = Program::load(&world, &source, host)?;
+        let program = Program::load(&world, &source_of(&spec), host)?;
         let (root, more) = import(&world, &incoming, &before, &removed, &fresh)?;
         dangling.extend(more);
-        let spec = ask.program;
-        Ok(Opened { keeping, locked: None, program, spec, root, fresh, removed, dangling, recovered, stored })
+        Ok(Opened {
+            keeping,
+            locked: None,
+            program,
+            spec,
+            root,
+            fresh,
+            removed,
+            dangling,
+            recovered,
+            stored,
+            predecessor,
+        })
     }
 
     /// What would be destroyed before the deployment, in which order and why.
@@ -150,15 +187,46 @@ impl Opened {
     }
 }
 
+fn source_of(spec: &ProgramSpec) -> Source {
+    Source { name: spec.name.clone(), text: spec.source.clone() }
+}
+
+/// Whether some of what is to be destroyed has classes that the program does not know.
+fn lacks_classes(ask: &Ask, before: &Model, removed: &[ObjectId]) -> Result<bool, OpenError> {
+    let world = World::new();
+    let host = Host { limits: ask.limits.clone(), ..Host::default() };
+    let _program = Program::load(&world, &source_of(&ask.program), host)?;
+    let unknown = before.only(removed).objects.iter().any(|object| world.class(&object.class).is_none());
+    world.close();
+    Ok(unknown)
+}
+
 /// All resources of the kinds of classes.
-async fn load(tools: &Tools, environment: &str) -> Result<Shelf, OpenError> {
+async fn load(tools: &Tools, environment: &str) -> Result<Vec<Value>, OpenError> {
     let kinds = Kinds::discover(tools.resources.client()).await.map_err(|error| OpenError::Call(error.0))?;
     let mut resources: Vec<Value> = Vec::new();
     for kind in kinds.preferred().filter(|kind| kind.resource.group == CLASSES_GROUP) {
         let place = Place::new(kind, Some(environment));
         resources.extend(tools.resources.list(&place, &ListAsk::default()).await?.found);
     }
-    Ok(Shelf::new(environment, resources)?)
+    Ok(resources)
+}
+
+/// Those who were destroyed by a run that did not come back, and only wait to be let go.
+async fn finish_burial(
+    tools: &Tools,
+    epoch: &Epoch,
+    record: &Record,
+    resources: &[Value],
+) -> Result<(), OpenError> {
+    let begun = |resource: &&Value| {
+        let uid = text(resource, "/metadata/uid");
+        is_destroyed(resource)
+            && !resource["metadata"]["deletionTimestamp"].is_null()
+            && record.status.destroying.iter().any(|one| one == uid)
+    };
+    let waiting: Vec<&Value> = resources.iter().filter(begun).collect();
+    Ok(release(tools, epoch, &waiting).await?)
 }
 
 /// Those whose `destroy` was begun by a run that did not come back. They are destroyed, whatever the model says.
@@ -176,17 +244,18 @@ fn import(
     fresh: &[ObjectId],
 ) -> Result<(Option<Handle>, Vec<String>), OpenError> {
     let mut all = incoming.clone();
-    let known: std::collections::BTreeSet<&ObjectId> = incoming.ids().collect();
+    let known: BTreeSet<&ObjectId> = incoming.ids().collect();
     let missing: Vec<ObjectId> = removed.iter().filter(|id| !known.contains(id)).cloned().collect();
     all.objects.extend(before.only(&missing).objects);
     let imported = all.import(world)?;
-    let fresh: std::collections::BTreeSet<&ObjectId> = fresh.iter().collect();
+    let fresh: BTreeSet<&ObjectId> = fresh.iter().collect();
     for object in imported.objects.iter().filter(|object| !fresh.contains(&object.id())) {
         world.assume_initialized(object);
     }
-    if let Some(root) = &imported.root {
+    let root = imported.root.clone().filter(|root| !removed.contains(&root.id()));
+    if let Some(root) = &root {
         world.set_root(root);
     }
     let words = imported.dangling.iter().map(|one| format!("{}: {} ({})", one.path, one.why, one.target));
-    Ok((imported.root.clone(), words.collect()))
+    Ok((root, words.collect()))
 }

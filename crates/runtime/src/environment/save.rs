@@ -113,9 +113,13 @@ pub(super) async fn save(
 
 /// Finishes what somebody else began to store. Whether there was anything.
 pub(super) async fn recover(tools: &Tools, epoch: &Epoch, record: &mut Record) -> Result<bool, SaveError> {
-    let Some(pending) = record.status.pending.clone() else { return Ok(false) };
+    let Some(pending) = record.status.pending.clone() else {
+        // Somebody may have died before the record said so, or after it said that all is done.
+        remove_parts(tools, &record.name).await?;
+        return Ok(false);
+    };
     let ask = ListAsk { labels: format!("{LABEL}={}", record.name), ..ListAsk::default() };
-    let listed = tools.resources.list(&parts_place(&record.name), &ask).await?;
+    let listed = tools.resources.list(&parts_place(), &ask).await?;
     let named = format!("{}-", part_prefix(&record.name, pending.generation));
     let parts: Vec<&Value> =
         listed.found.iter().filter(|part| text(part, "/metadata/name").starts_with(&named)).collect();
@@ -140,11 +144,12 @@ pub(super) async fn recover(tools: &Tools, epoch: &Epoch, record: &mut Record) -
 async fn finish(tools: &Tools, record: &mut Record) -> Result<(), SaveError> {
     let had_parts = record.status.pending.take().is_some();
     record.write(&tools.resources).await?;
-    if !had_parts {
-        return Ok(());
-    }
-    let place = parts_place(&record.name);
-    let ask = ListAsk { labels: format!("{LABEL}={}", record.name), ..ListAsk::default() };
+    if had_parts { remove_parts(tools, &record.name).await } else { Ok(()) }
+}
+
+async fn remove_parts(tools: &Tools, environment: &str) -> Result<(), SaveError> {
+    let place = parts_place();
+    let ask = ListAsk { labels: format!("{LABEL}={environment}"), ..ListAsk::default() };
     for part in tools.resources.list(&place, &ask).await?.found {
         let delete = DeleteAsk { policy: Some(Policy::Background), ..DeleteAsk::default() };
         match tools.resources.delete(&place, text(&part, "/metadata/name"), &delete).await {
@@ -172,7 +177,7 @@ async fn write_parts(
             None => parts.push(text),
         }
     }
-    let place = parts_place(environment);
+    let place = parts_place();
     for (number, part) in parts.iter().enumerate() {
         let name = format!("{}-{number}", part_prefix(environment, generation));
         let document = json!({
@@ -196,7 +201,7 @@ fn part_prefix(environment: &str, generation: i64) -> String {
 }
 
 /// Where the parts are: not among the objects, so that they do not go with these.
-fn parts_place(_: &str) -> Place {
+fn parts_place() -> Place {
     Place::new(&ServedKind::well_known("", "configmaps", "ConfigMap", true), Some("default"))
 }
 

@@ -16,7 +16,7 @@ pub struct KeeperError(pub String);
 pub struct Intent<'a> {
     /// Which.
     pub object: &'a Handle,
-    /// The journal as it is to be written: marked, with the call of `destroy` open.
+    /// The journal as it is to be written: marked, with the call of `destroy` open; past that if no class has one.
     pub state: &'a State,
     /// Why it dies.
     pub reasons: &'a [Reason],

@@ -19,6 +19,7 @@ mod session;
 mod steps;
 mod subscribe;
 mod sweep;
+mod witness;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -179,6 +180,11 @@ impl Gc {
         }
         let _turn = self.inner.turn.lock().await;
         run::Run::new(&self.inner, scope).run().await
+    }
+
+    /// Whether a session is under way, so that another would have to wait for it.
+    pub fn is_collecting(&self) -> bool {
+        self.inner.turn.try_lock().is_err()
     }
 
     /// Whether an object was destroyed in some session, so that none of its methods can be called.

@@ -3,18 +3,12 @@
 use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::detect::{self, Cause, Judgement};
 use sexton_lifecycle::plan::{self, Plan, Progress, Relation};
-use sexton_lifecycle::{LifeId, Observation, OwnerRef, Settings, Snapshot};
-use sexton_model::feed::FeedKind;
-use sexton_model::subscription::{Subscription, Target};
-use sexton_model::{GroupResource, Key, Revision, Uid};
+use sexton_lifecycle::{LifeId, Settings};
 
+use super::witness::Witness;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
-use crate::world::{Object, ObjectId, ObjectKey, Store, World};
+use crate::world::{ObjectId, ObjectKey, World};
 
-/// The one kind of all objects: their order is that of their births, whatever their classes.
-const KIND: &str = "Object";
-const RESOURCE: &str = "objects";
-const VERSION: &str = "v1";
 /// So many are named for whom an object waits.
 const MOST_NAMED: usize = 10;
 
@@ -30,17 +24,12 @@ pub(super) struct Trial {
 impl Trial {
     /// Plans the end of accused objects, in the order of their births, and proves the plan.
     pub(super) fn new(world: &World, accused: &[ObjectKey], scope: &Scope) -> Result<Trial, CollectError> {
-        let mut lives = HashMap::with_capacity(accused.len());
-        let snapshot = world.read(|store| Witness::new(store, accused).snapshot());
-        let found: Vec<LifeId> = world.read(|store| {
-            let named = accused.iter().filter_map(|key| Some((*key, store.get(*key)?)));
-            let life = |(key, object): (ObjectKey, &Object)| {
-                let life = snapshot.get(&Uid(object.id.as_str().to_owned()))?;
-                lives.insert(life, key);
-                Some(life)
-            };
-            named.filter_map(life).collect()
-        });
+        let there = |key: &ObjectKey| world.read(|store| store.get(*key).is_some());
+        let accused: Vec<ObjectKey> = accused.iter().copied().filter(there).collect();
+        let snapshot = world.read(|store| Witness::new(store, &accused).snapshot());
+        // A new snapshot numbers its lives in the order in which it was told of them.
+        let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(accused.iter().copied()).collect();
+        let found: Vec<LifeId> = snapshot.lives().take(accused.len()).collect();
         let settings = Settings::default();
         let judgement = match scope {
             Scope::Unreachable | Scope::NotPersistable => detect::unreachable(&snapshot, &found, &settings),
@@ -140,117 +129,4 @@ impl Trial {
         let key = self.object(life)?;
         world.read(|store| store.get(key).map(|object| object.id.clone()))
     }
-}
-
-/// Tells a snapshot of those who are accused, and of those through whom destruction dependencies lead.
-struct Witness<'a> {
-    store: &'a Store,
-    accused: &'a [ObjectKey],
-    doomed: HashSet<ObjectKey>,
-    /// The nearest accused owner above each living owner that was asked.
-    above: HashMap<ObjectKey, Option<ObjectKey>>,
-}
-
-impl<'a> Witness<'a> {
-    fn new(store: &'a Store, accused: &'a [ObjectKey]) -> Witness<'a> {
-        Witness { store, accused, doomed: accused.iter().copied().collect(), above: HashMap::new() }
-    }
-
-    fn snapshot(mut self) -> Snapshot {
-        let mut snapshot = Snapshot::new();
-        snapshot.set_kinds(&[FeedKind {
-            group: String::new(),
-            version: VERSION.to_owned(),
-            resource: RESOURCE.to_owned(),
-            kind: KIND.to_owned(),
-            namespaced: false,
-            served: true,
-            broken: None,
-        }]);
-        snapshot.set_synced(true);
-        // Ownership counts only between those who die; dependencies lead through those who live on, too.
-        let accused = self.accused;
-        for key in accused {
-            let owner = self.owner(*key);
-            self.put(&mut snapshot, *key, owner);
-        }
-        for key in self.between() {
-            self.put(&mut snapshot, key, None);
-        }
-        snapshot
-    }
-
-    fn put(&self, snapshot: &mut Snapshot, key: ObjectKey, owner: Option<ObjectKey>) {
-        let Some(object) = self.store.get(key) else { return };
-        let kind = GroupResource::new("", RESOURCE);
-        let slot = Key { kind, namespace: String::new(), name: name(object) };
-        let uid = Uid(object.id.as_str().to_owned());
-        let mut seen = Observation::new(slot, KIND, VERSION, uid, Revision::new(1));
-        seen.owners.extend(owner.and_then(|owner| self.store.get(owner)).map(|owner| OwnerRef {
-            group: String::new(),
-            version: VERSION.to_owned(),
-            kind: KIND.to_owned(),
-            name: name(owner),
-            uid: Uid(owner.id.as_str().to_owned()),
-            controller: false,
-            blocks: false,
-        }));
-        let targets = object.targets().filter_map(|target| Some((target, self.store.get(target)?)));
-        let own = |(target, object): (ObjectKey, &Object)| Subscription {
-            target: match target == key {
-                true => Target::Own,
-                false => Target::Named {
-                    group: String::new(),
-                    kind: KIND.to_owned(),
-                    namespace: None,
-                    name: name(object),
-                },
-            },
-            uid: Some(object.id.as_str().to_owned()),
-            handler: None,
-            count: 1,
-        };
-        seen.subscriptions = targets.map(own).collect();
-        snapshot.put(seen);
-    }
-
-    /// Those who live on and are subscribed to by somebody accused, directly or through others who live on.
-    fn between(&self) -> Vec<ObjectKey> {
-        let (mut found, mut seen): (Vec<ObjectKey>, HashSet<ObjectKey>) = (Vec::new(), HashSet::new());
-        let mut left: Vec<ObjectKey> = self.accused.to_vec();
-        while let Some(key) = left.pop() {
-            let Some(object) = self.store.get(key) else { continue };
-            for target in object.targets().filter(|target| !self.doomed.contains(target)) {
-                if self.store.get(target).is_some() && seen.insert(target) {
-                    found.push(target);
-                    left.push(target);
-                }
-            }
-        }
-        found
-    }
-
-    /// The nearest accused owner: ownership counts transitively, also through those who live on.
-    fn owner(&mut self, key: ObjectKey) -> Option<ObjectKey> {
-        let mut path = Vec::new();
-        let mut at = self.store.get(key)?.owner;
-        let found = loop {
-            let Some(owner) = at else { break None };
-            if self.doomed.contains(&owner) {
-                break Some(owner);
-            }
-            if let Some(known) = self.above.get(&owner) {
-                break *known;
-            }
-            path.push(owner);
-            at = self.store.get(owner).and_then(|owner| owner.owner);
-        };
-        self.above.extend(path.into_iter().map(|owner| (owner, found)));
-        found
-    }
-}
-
-/// The name of an object among lives: sorted like their births.
-fn name(object: &Object) -> String {
-    format!("{:020}", object.birth)
 }

@@ -1,4 +1,5 @@
-//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of. Stored ones in batches.
+//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of; stored ones in
+//! batches.
 
 use hashbrown::HashSet;
 use sexton_lifecycle::LifeId;
@@ -90,6 +91,8 @@ impl Run<'_> {
             self.feed_released(&member.object);
         }
         self.keep(destroyed.iter(), false).await;
+        // Nobody asks for it any more.
+        destroyed.iter().for_each(|member| _ = self.states.remove(&member.object.key()));
         destroyed.into_iter().map(|member| member.life).collect()
     }
 
@@ -98,15 +101,18 @@ impl Run<'_> {
         let mut members = Vec::with_capacity(group.members.len());
         for step in &group.members {
             let object = trial.object(step.life).and_then(|key| self.gc.world.handle(key));
-            let Some(object) = object.filter(|object| self.stage(object.key()) == Some(Stage::Warned)) else {
+            let Some(object) = object.filter(|object| !self.held.contains(&object.key())) else {
                 return Vec::new();
             };
+            if self.stage(object.key()).is_none() {
+                self.begin(&object, Vec::new());
+            }
+            if self.stage(object.key()) != Some(Stage::Warned) {
+                return Vec::new();
+            }
             let reasons = trial.reasons(&self.gc.world, step.life);
             let (life, group) = (step.life, group.members[0].life);
             members.push(Member { life, object, reasons, wave, group });
-        }
-        if members.iter().any(|member| self.held.contains(&member.object.key())) {
-            return Vec::new();
         }
         let together = members.len() > 1;
         for member in &members {

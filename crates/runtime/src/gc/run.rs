@@ -54,8 +54,15 @@ impl<'a> Run<'a> {
         let result = self.rounds(alive).await;
         self.shared.over.set(true);
         self.report.freed = sweep::sweep(&self.gc.world);
+        // What was destroyed is reported, whatever came after it.
+        if let Err(error) = result {
+            if self.report.destroyed.is_empty() {
+                return Err(error);
+            }
+            self.stopped.get_or_insert(error.to_string());
+        }
         self.report.stopped = self.stopped.take();
-        result.map(|()| self.report)
+        Ok(self.report)
     }
 
     async fn rounds(&mut self, alive: usize) -> Result<(), CollectError> {

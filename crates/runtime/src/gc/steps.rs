@@ -15,14 +15,19 @@ use crate::world::{Handle, ObjectId, ObjectKey};
 const ONCE: Retry = Retry { limit: 0, backoff: 1, max_backoff: 1 };
 
 impl Run<'_> {
-    /// Warns everybody who subscribed to an object.
+    /// Warns everybody who subscribed to an object. If that is nobody, its steps begin when it is its turn.
     pub(super) async fn warn(&mut self, object: &Handle) {
-        let state = State::new(object.id().as_str());
-        let has_destroy = object.class().has_destroy();
-        let event = Event::Begin { origin: Origin::Accused, subscribers: subscribers(object), has_destroy };
-        self.states.insert(object.key(), state);
-        self.feed(object, &event);
-        self.tell(object, Phase::Warning).await;
+        let subscribers = subscribers(object);
+        if subscribers.iter().any(|one| one.has_handler) {
+            self.begin(object, subscribers);
+            self.tell(object, Phase::Warning).await;
+        }
+    }
+
+    pub(super) fn begin(&mut self, object: &Handle, subscribers: Vec<Subscriber>) {
+        self.states.insert(object.key(), State::new(object.id().as_str()));
+        let (origin, has_destroy) = (Origin::Accused, object.class().has_destroy());
+        self.feed(object, &Event::Begin { origin, subscribers, has_destroy });
     }
 
     /// Its turn: notifies everybody who subscribed to it.

@@ -1,7 +1,7 @@
 //! Whose code runs: the green thread, and the objects whose methods are on its stack.
 //!
-//! Every coroutine has a story of its own. It is put in place whenever the coroutine is polled and taken away afterwards,
-//! so that what is read here is always about the code that asks.
+//! Every coroutine has a story of its own. It is put in place whenever the coroutine is polled and taken away after
+//! that, so that what is read here is always about the code that asks.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -110,7 +110,11 @@ fn create(
         owner => Some(object::given(lua, owner)?),
     };
     let name = match &name {
-        Script::Nil => None,
+        // A property of that name says it as well.
+        Script::Nil => match properties.get("name") {
+            Some(Value::String(name)) if !name.is_empty() => Some(name.to_string()),
+            _ => None,
+        },
         Script::String(name) => Some(name.to_string_lossy()),
         other => return Err(raise(lua, format!("a name is a text, not a {}", values::kind(other)))),
     };

@@ -76,7 +76,9 @@ fn read(lua: &Lua, engine: &Engine, said: &Script) -> Result<Wanted, String> {
     let program = text(said, "program")?.ok_or("exec: program is missing")?;
     let program = String::from_utf8(program).map_err(|_| "exec: program is not UTF-8".to_owned())?;
     if !engine.grants.exec.contains(&program) {
-        return Err(format!("this program may not start {program:?}; it has to be granted by that name"));
+        return Err(format!(
+            "this program may not start {program:?} unless it is granted: --allow-exec {program}"
+        ));
     }
     let mut args = Vec::new();
     if let Some(list) = said.raw_get::<Option<Table>>("args").map_err(|_| "exec: args is a list of texts")? {

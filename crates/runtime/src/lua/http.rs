@@ -1,6 +1,7 @@
 //! `http`: calls of services, if their hosts are granted by name.
 //!
-//! One connection per call, straight to the host: no proxies, no redirects, no credentials that the script does not give.
+//! One connection per call, straight to the host: no proxies, no redirects, no credentials but those that the script
+//! gives.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -94,7 +95,9 @@ fn read(lua: &Lua, engine: &Engine, said: &Script) -> Result<Wanted, String> {
     let address = format!("{host}:{port}");
     let granted = |grant: &String| *grant == address || (port == usual && grant == host);
     if !engine.grants.http.iter().any(granted) {
-        return Err(format!("this program may not call {address:?}; it has to be granted by that name"));
+        return Err(format!(
+            "this program may not call {address:?} unless it is granted: --allow-http {address}"
+        ));
     }
     let method = text(said, "method")?.unwrap_or_else(|| b"GET".to_vec());
     let method = Method::from_bytes(&method).map_err(|_| "http: that is no method".to_owned())?;

@@ -1,9 +1,9 @@
 //! Programs in Luau: the sandbox, declarations, objects in scripts, green threads.
 //!
 //! A program's text declares classes; its `deploy` creates objects, lets go of them, and asks the collector to tidy up.
-//! All of it happens on one thread of the system; green threads are coroutines that take turns at it. Objects are held
-//! by scripts as handles, so that every variable, argument, upvalue and table of every thread keeps alive what it holds,
-//! and nothing else does.
+//! All of it happens on one thread of the system; green threads are coroutines that take turns at it. Objects are
+//! held by scripts as handles, so that every variable, argument, upvalue and table of every thread keeps alive what it
+//! holds, and nothing else does.
 //!
 //! Nothing outside of this folder touches the script engine.
 

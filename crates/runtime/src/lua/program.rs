@@ -113,7 +113,8 @@ impl Program {
         &self.engine.world
     }
 
-    /// Its collector. What it does runs code, so it is to be done within [`Program::drive`]; or see [`Program::collect`].
+    /// Its collector. What it does runs code, so it is to be done within [`Program::drive`]; see also
+    /// [`Program::collect`].
     pub fn gc(&self) -> &Gc {
         &self.engine.gc
     }

@@ -133,11 +133,6 @@ impl Threads {
         self.fresh.take()
     }
 
-    /// Whether there are such.
-    pub(super) fn has_fresh(&self) -> bool {
-        !self.fresh.borrow().is_empty()
-    }
-
     /// A thread is at its end.
     pub(super) fn end(&self, id: ThreadId, fault: Option<Fault>) {
         let Some(standing) = self.running.borrow_mut().remove(&id) else { return };

@@ -1,14 +1,17 @@
-//! Giving turns: some work of a program and all threads that it begins, until everything is at its end or the time is up.
+//! Giving turns: some work of a program and all threads that it begins, until everything is at its end or the time is
+//! up.
 //!
 //! It must not know what the work is.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
+use futures::future::LocalBoxFuture;
+use futures::task::AtomicWaker;
 
 use super::clock::TimeIsUp;
 use super::engine::Engine;
@@ -49,38 +52,71 @@ pub(super) async fn take<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) 
     }
 }
 
+/// A thread, and whether it wants a turn.
+struct Thread {
+    run: Option<LocalBoxFuture<'static, ()>>,
+    bell: Arc<Bell>,
+}
+
+/// Rung when a thread can go on.
+struct Bell {
+    rung: AtomicBool,
+    all: Arc<AtomicWaker>,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.rung.store(true, Ordering::Release);
+        self.all.wake();
+    }
+}
+
 async fn all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
     let mut work = pin!(work);
-    let mut done = None;
-    let mut threads = FuturesUnordered::new();
+    let (mut done, mut threads) = (None, Vec::new());
+    let bells = Arc::new(AtomicWaker::new());
     poll_fn(|cx| {
+        bells.register(cx.waker());
         if done.is_none()
             && let Poll::Ready(result) = work.as_mut().poll(cx)
         {
             done = Some(result);
         }
-        if engine.threads.is_given_up()
-            && let Some(result) = done.take()
-        {
-            return Poll::Ready(engine.clock.over().map_or(Ok(result), Err));
+        if !engine.threads.is_given_up() {
+            round(engine, &mut threads, &bells);
         }
-        loop {
-            threads.extend(engine.threads.take_fresh());
-            let polled = threads.poll_next_unpin(cx);
-            if let Some(why) = engine.clock.over() {
-                return Poll::Ready(Err(why));
-            }
-            match polled {
-                Poll::Ready(Some(())) => {}
-                Poll::Pending if engine.threads.has_fresh() => {}
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(None) => break,
-            }
+        if let Some(why) = engine.clock.over() {
+            return Poll::Ready(Err(why));
         }
-        match done.take() {
-            Some(result) => Poll::Ready(Ok(result)),
-            None => Poll::Pending,
+        if !threads.is_empty() && !engine.threads.is_given_up() {
+            return Poll::Pending;
         }
+        done.take().map_or(Poll::Pending, |result| Poll::Ready(Ok(result)))
     })
     .await
+}
+
+/// One turn for everybody who can go on, in the order in which they began.
+fn round(engine: &Engine, threads: &mut Vec<Thread>, bells: &Arc<AtomicWaker>) {
+    let mut at = 0;
+    loop {
+        threads.extend(engine.threads.take_fresh().into_iter().map(|run| {
+            let bell = Bell { rung: AtomicBool::new(true), all: bells.clone() };
+            Thread { run: Some(run), bell: Arc::new(bell) }
+        }));
+        let Some(thread) = threads.get_mut(at) else { break };
+        at += 1;
+        if thread.bell.rung.swap(false, Ordering::AcqRel)
+            && let Some(run) = &mut thread.run
+        {
+            let waker = Waker::from(thread.bell.clone());
+            if run.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+                thread.run = None;
+            }
+        }
+        if engine.clock.over().is_some() {
+            break;
+        }
+    }
+    threads.retain(|thread| thread.run.is_some());
 }

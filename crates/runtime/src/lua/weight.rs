@@ -1,6 +1,7 @@
 //! How much the objects of a world hold, so that a program cannot keep there what its script may not.
 //!
-//! What is written is added up; what is overwritten or gone is not taken off, so now and then everything is counted anew.
+//! What is written is added up; what is overwritten or gone is not taken off, so now and then everything is counted
+//! anew.
 
 use std::cell::Cell;
 

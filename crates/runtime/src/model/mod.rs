@@ -8,8 +8,8 @@
 //!
 //! What is nested belongs to the nearest object around it, unless its header names another `owner`. What cannot be
 //! nested (it is too deep, or in a circle) stands beside, in `Also`. Destruction dependencies are written at the one who
-//! depends: `"dependencies": {"onDestruction": [{"target": "v1", "handler": "vmGone", "count": 2}]}`. A map that has a
-//! name `?` itself is written as `{"?": {"map": …}}`.
+//! depends: `"dependencies": {"onDestruction": [{"target": "v1", "handler": "vmGone", "count": 2}]}`. A map that has
+//! a name `?` itself is written as `{"?": {"map": …}}`.
 //!
 //! It must not know where the text comes from, or what becomes of it.
 

@@ -79,6 +79,18 @@ impl Model {
         before.ids().filter(|id| missing.contains(id.as_str())).cloned().collect()
     }
 
+    /// The same with what an earlier model held besides, and the ids of that: imported as one, references and
+    /// dependencies lead both ways, so that survivors hear of what is destroyed because it was removed.
+    pub fn with_removed(&self, before: &Model) -> (Model, Vec<ObjectId>) {
+        let removed = self.removed_since(before);
+        let mut all = self.clone();
+        all.objects.extend(before.only(&removed).objects.into_iter().map(|mut object| {
+            object.path = format!("before: {}", object.path);
+            object
+        }));
+        (all, removed)
+    }
+
     /// The same with some of the objects only. References to the others stay, and may be resolved by a world.
     pub fn only(&self, ids: &[ObjectId]) -> Model {
         let ids: BTreeSet<&ObjectId> = ids.iter().collect();

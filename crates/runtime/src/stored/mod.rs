@@ -14,5 +14,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::{Shelf, Unreadable};
+pub use read::{Shelf, Unreadable, is_destroyed};
 pub use write::{Change, Unwritable, changes};

@@ -159,7 +159,7 @@ impl Shelf {
             class: text(resource, "/kind").to_owned(),
             name: name_of(resource, id),
             owner: self.owner(resource),
-            destroyed: annotation(resource, marks::DESTROYED) == Some("true"),
+            destroyed: is_destroyed(resource),
             dependencies: self.dependencies(id, resource, dangling),
             properties,
             path: label(resource),
@@ -212,6 +212,11 @@ fn name_of(resource: &Value, id: &ObjectId) -> Option<String> {
         Some(name) => Some(name.to_owned()),
         None => Some(text(resource, "/metadata/name").to_owned()).filter(|name| name != id.as_str()),
     }
+}
+
+/// Whether the object of a resource was destroyed.
+pub fn is_destroyed(resource: &Value) -> bool {
+    annotation(resource, marks::DESTROYED) == Some("true")
 }
 
 /// The uids of owners that are objects.

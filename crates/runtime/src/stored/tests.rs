@@ -1,3 +1,5 @@
+//! What is written of objects is read again, and what others wrote on their resources stays.
+
 use serde_json::{Value, json};
 use sexton_model::{Uid, marks};
 
@@ -53,7 +55,7 @@ fn kept(mut shelf: Shelf, changes: Vec<Change>) -> Shelf {
 fn shop() -> Vec<ModelObject> {
     let mut app = object("app", "Application", None, json!({"size": 2, "network": {"?": {"ref": "net"}}}));
     app.name = Some("shop".into());
-    let mut network = object("net", "Network", Some("app"), json!({"cidr": "10.0.0.0/8"}));
+    let mut network = object("net", "Network", Some("app"), json!({"cidr": "192.0.2.0/24"}));
     network.dependencies = vec![dependency("vm-1", Some("vmGone"), 2), dependency("net", None, 1)];
     let other = "2b9d1b0c-5f43-4ad5-8f8e-3c1fa63b8a01";
     let odd = json!({"peers": [{"to": {"?": {"ref": other}}}], "map": {"$ref": 1.5, "$$": 2}, "none": null});
@@ -98,7 +100,7 @@ fn a_resource_that_a_person_can_read() {
                         ["sexton.dev/destruction-dependencies"],
                 },
             },
-            "spec": {"cidr": "10.0.0.0/8"},
+            "spec": {"cidr": "192.0.2.0/24"},
         })
     );
 }
@@ -117,7 +119,7 @@ fn what_others_wrote_stays() {
         .insert(0, json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "c"}));
     shelf.put(&id("net"), resource);
     let mut objects = shop();
-    objects[1].properties.insert("cidr".into(), Plain::String("10.0.0.0/9".into()));
+    objects[1].properties.insert("cidr".into(), Plain::String("192.0.2.0/25".into()));
     objects[1].owner = None;
     objects[1].dependencies.clear();
     let written = changes(&shelf, &objects, fresh()).unwrap();

@@ -9,7 +9,7 @@ use sexton_model::names;
 use sexton_model::subscription::{self, Subscription, Target};
 use sexton_model::{Uid, marks};
 
-use super::read::Shelf;
+use super::read::{Shelf, is_destroyed};
 use super::translate::to_spec;
 use crate::model::ModelObject;
 use crate::world::ObjectId;
@@ -59,8 +59,7 @@ pub fn changes(
     for object in objects {
         let resource = resource(shelf, object, &slots)?;
         let stored = shelf.get(&object.id);
-        let mark_destroyed = object.destroyed
-            && stored.is_none_or(|stored| super::read::annotation(stored, marks::DESTROYED) != Some("true"));
+        let mark_destroyed = object.destroyed && !stored.is_some_and(is_destroyed);
         if stored.is_some_and(|stored| *stored == resource) && !mark_destroyed {
             continue;
         }

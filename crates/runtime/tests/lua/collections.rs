@@ -38,8 +38,8 @@ fn subscribers_hear_each_phase_once() {
     check("events.luau", false);
 }
 
-/// REQ-MUR-91, REQ-MUR-92, REQ-MUR-93, REQ-MUR-33, REQ-MUR-34, REQ-MUR-59: a reference made when warned rescues, one made
-/// later keeps a destroyed object; a collection can be cancelled while it warns and notifies.
+/// REQ-MUR-91, REQ-MUR-92, REQ-MUR-93, REQ-MUR-33, REQ-MUR-34, REQ-MUR-59: a reference made when warned rescues, one
+/// made later keeps a destroyed object; a collection can be cancelled while it warns and notifies.
 #[test]
 fn a_subscriber_can_rescue_and_cancel() {
     check("rescue.luau", false);

@@ -53,7 +53,7 @@ fn tables_and_closures_hold_what_they_hold() {
 }
 
 /// REQ-MUR-30, REQ-MUR-31, REQ-MUR-32, REQ-MUR-33, REQ-MUR-34, REQ-MUR-38: what a handler refers to too late stays,
-/// destroyed, with all that only it refers to; none of it can be called, owned by or subscribed to, and all can be read.
+/// destroyed, with all that only it refers to; none of it can be called, owned by or subscribed to, all can be read.
 #[test]
 fn destroyed_objects_can_be_read() {
     check("destroyed.luau", false);

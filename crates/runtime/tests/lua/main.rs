@@ -8,6 +8,7 @@
 mod collections;
 mod gc;
 mod harness;
+mod naive;
 mod objects;
 mod outside;
 mod sandbox;

@@ -38,7 +38,7 @@ fn what_is_not_granted_is_refused() {
         let error = ran.error();
         assert!(error.starts_with(&format!("test.luau:3: {words}")), "{error}");
     };
-    let words = "this program may not start \"cat\"; it has to be granted by that name";
+    let words = "this program may not start \"cat\" unless it is granted: --allow-exec cat";
     refused(run(&deploy("exec{ program = 'cat' }")), words);
     refused(granted(&["ls", "/bin/cat"], &[], "exec{ program = 'cat' }"), words);
     refused(

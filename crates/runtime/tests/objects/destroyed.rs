@@ -4,8 +4,8 @@ use sexton_runtime::world::{CallError, SetError, Value};
 
 use crate::kit::{Stage, expect};
 
-/// REQ-MUR-30, REQ-MUR-31, REQ-MUR-32, REQ-MUR-59: a reference that is made in notify does not save the object; it stays
-/// as destroyed, and the property that refers to it is not touched.
+/// REQ-MUR-30, REQ-MUR-31, REQ-MUR-32, REQ-MUR-59: a reference that is made in notify does not save the object; it
+/// stays as destroyed, and the property that refers to it is not touched.
 #[tokio::test]
 async fn a_late_reference_does_not_save() {
     let script = "new root\nnew b\nroot root\nsubscribe root b keep\ndrop all\ncollect\nshow";

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use sexton_runtime::gc::{Gc, Phase, Report, Scope, Settings};
 use sexton_runtime::world::{
-    Args, Behavior, Call, ClassSpec, CodeError, Contract, Handle, NewObject, ObjectId, Property, Usage,
-    Value, World,
+    Args, Behavior, Call, ClassSpec, CodeError, CodeErrorKind, Contract, Handle, NewObject, ObjectId,
+    Property, Usage, Value, World,
 };
 
 /// What all classes write to.
@@ -47,6 +47,8 @@ const HANDLERS: &[&str] = &[
     "collect",
     "litter",
     "leave",
+    "pause",
+    "deadline",
     "join",
 ];
 
@@ -132,6 +134,14 @@ impl Code {
             ("leave", Phase::Warning) => {
                 let gc = self.log.gc.borrow().clone().unwrap();
                 gc.unsubscribe(&call.this, object, None).unwrap();
+            }
+            ("pause", _) => {
+                for _ in 0..3 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            ("deadline", Phase::Notifying) => {
+                return Err(CodeError { message: "too slow".into(), kind: CodeErrorKind::Deadline });
             }
             ("join", Phase::Warning) => call.this.set("inout", Value::Null).unwrap(),
             _ => {}

@@ -1,5 +1,7 @@
 //! Objects and their collector, told as short scripts over native classes.
 
+#![allow(clippy::unwrap_used, reason = "a test may end so")]
+
 mod contracts;
 mod destroyed;
 mod events;
@@ -10,3 +12,4 @@ mod naive;
 mod order;
 mod reach;
 mod sessions;
+mod trace;

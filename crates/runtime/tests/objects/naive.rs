@@ -155,8 +155,8 @@ proptest! {
         prop_assert_eq!(destroyed, (0..small.count).filter(|one| !alive.contains(one)).collect::<BTreeSet<_>>());
     }
 
-    /// REQ-MUR-21, REQ-MUR-22, REQ-MUR-23, REQ-MUR-24, REQ-MUR-25, EXT-24: the order of the comparator, made transitive.
-    /// Dependencies hold always unless they are mutual; ownership holds unless something stronger forbids it.
+    /// REQ-MUR-21, REQ-MUR-22, REQ-MUR-23, REQ-MUR-24, REQ-MUR-25, EXT-24: the order of the comparator, made
+    /// transitive. Dependencies hold always unless they are mutual; ownership holds unless something stronger forbids it.
     #[test]
     fn the_order_is_that_of_the_comparator(small in small()) {
         let stage = small.stage();
@@ -181,8 +181,8 @@ proptest! {
         }
     }
 
-    /// REQ-MUR-35, REQ-MUR-65, EXT-27: what is written, read and written again is the same, and nothing that is reached is
-    /// lost.
+    /// REQ-MUR-35, REQ-MUR-65, EXT-27: what is written, read and written again is the same, and nothing that is
+    /// reached is lost.
     #[test]
     fn models_come_back(small in small()) {
         let stage = small.stage();

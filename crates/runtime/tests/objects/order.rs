@@ -121,6 +121,23 @@ async fn network_after_machines() {
     expect(script, "destroy vm-1\ndestroy vm-2\ndestroy network\ndestroy app").await;
 }
 
+/// REQ-MUR-15: one that depends on very many goes after all of them, and each of many after one.
+#[tokio::test]
+async fn many_dependencies_hold() {
+    let mut stage = Stage::new();
+    stage.play("new network\nnew first").await;
+    for number in 0..300 {
+        stage
+            .play(&format!(
+                "new vm-{number} : Silent\nsubscribe network vm-{number}\nsubscribe vm-{number} first"
+            ))
+            .await;
+    }
+    stage.play("drop all\ncollect").await;
+    let waves: Vec<usize> = stage.report.destroyed.iter().map(|one| one.wave).collect();
+    assert_eq!((waves.len(), waves[0], waves[1], waves[300], waves[301]), (302, 0, 1, 1, 2));
+}
+
 /// REQ-MUR-21, REQ-MUR-22: where dependencies are mutual, ownership does not decide either: they go as one.
 #[tokio::test]
 async fn mutual_dependencies_are_one_group() {

@@ -1,21 +1,15 @@
 //! Short ways to deploy documents into a world, and to break what passes between a deployment and its server.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use axum::Router;
-use axum::body::Body;
-use http::{Request, Response};
-use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sexton_client::Resources;
 use sexton_collector::modules::{
     DeployError, Deployed, Deployment, Event, ModulePlan, Modules, PlanError, Source, Tools,
 };
 use sexton_model::module::ModuleSpec;
+pub(crate) use sexton_testkit::line::{Fate, Line};
 use sexton_testkit::{Collecting, World};
-use tokio::sync::Notify;
-use tower::ServiceExt;
 
 pub(crate) const ACCUSED: &str = "sexton.dev/accused";
 pub(crate) const DEPLOYMENT: &str = "sexton.dev/deployment-id";
@@ -137,129 +131,4 @@ impl Heard {
         };
         self.0.lock().unwrap().iter().map(word).collect()
     }
-}
-
-/// What happens to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Passes,
-    /// It never arrives, and nobody answers.
-    Hangs,
-    /// It is carried out, and nobody answers.
-    HangsAfter,
-    /// It is refused.
-    Fails(u16),
-}
-
-/// Asked about every request, with the number of writes so far.
-type Judge = dyn Fn(&Request<()>, usize) -> Fate + Send + Sync;
-
-/// A way to the server on which requests can be lost.
-#[derive(Clone)]
-pub(crate) struct Line {
-    router: Router,
-    judge: Arc<Judge>,
-    writes: Arc<AtomicUsize>,
-    hung: Arc<Notify>,
-    seen: Arc<Mutex<Vec<String>>>,
-    /// A word that is taken out of all real writes, as a webhook could.
-    stripped: Option<&'static str>,
-}
-
-impl Line {
-    /// `judge` is asked about every request, with the number of writes so far, this one included. Dry runs are none.
-    pub(crate) fn new(
-        world: &World,
-        judge: impl Fn(&Request<()>, usize) -> Fate + Send + Sync + 'static,
-    ) -> Line {
-        Line {
-            router: world.router(),
-            judge: Arc::new(judge),
-            writes: Arc::default(),
-            hung: Arc::default(),
-            seen: Arc::default(),
-            stripped: None,
-        }
-    }
-
-    /// Whatever is called so never arrives in a real write.
-    pub(crate) fn stripping(mut self, word: &'static str) -> Line {
-        self.stripped = Some(word);
-        self
-    }
-
-    /// The n-th write, counted from 1, meets this fate.
-    pub(crate) fn at_write(world: &World, number: usize, fate: Fate) -> Line {
-        Line::new(
-            world,
-            move |request, writes| {
-                if is_write(request) && writes == number { fate } else { Fate::Passes }
-            },
-        )
-    }
-
-    pub(crate) fn client(&self) -> kube::Client {
-        let line = self.clone();
-        let service =
-            tower::service_fn(move |request: Request<kube::client::Body>| line.clone().pass(request));
-        kube::Client::new(service, "default")
-    }
-
-    /// Waits until a request hangs.
-    pub(crate) async fn hangs(&self) {
-        self.hung.notified().await;
-    }
-
-    /// How many writes there were.
-    pub(crate) fn writes(&self) -> usize {
-        self.writes.load(Ordering::SeqCst)
-    }
-
-    /// All requests, as method and path.
-    pub(crate) fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
-    }
-
-    async fn pass(self, request: Request<kube::client::Body>) -> Result<Response<Body>, tower::BoxError> {
-        let (parts, body) = request.into_parts();
-        let asked = Request::from_parts(parts.clone(), ());
-        self.seen.lock().unwrap().push(format!("{} {}", asked.method(), asked.uri()));
-        let mut number = self.writes.load(Ordering::SeqCst);
-        if is_write(&asked) {
-            number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
-        }
-        let fate = (self.judge)(&asked, number);
-        if let Fate::Fails(code) = fate {
-            let status = json!({
-                "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
-                "reason": "Broken", "message": "the test broke it",
-            });
-            let body = Body::from(status.to_string());
-            return Ok(Response::builder()
-                .status(code)
-                .header("content-type", "application/json")
-                .body(body)?);
-        }
-        if fate == Fate::Hangs {
-            self.hung.notify_one();
-            std::future::pending::<()>().await;
-        }
-        let body = match self.stripped.filter(|_| is_write(&asked)) {
-            Some(word) => {
-                let bytes = body.collect().await?.to_bytes();
-                Body::from(String::from_utf8_lossy(&bytes).replace(word, "stripped.example.com/x"))
-            }
-            None => Body::new(body),
-        };
-        let answer = self.router.clone().oneshot(Request::from_parts(parts, body)).await?;
-        if fate == Fate::HangsAfter {
-            self.hung.notify_one();
-            std::future::pending::<()>().await;
-        }
-        Ok(answer)
-    }
-}
-
-fn is_write(request: &Request<()>) -> bool {
-    request.method() != "GET" && !request.uri().query().unwrap_or("").contains("dryRun=All")
 }

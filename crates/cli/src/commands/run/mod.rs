@@ -92,16 +92,43 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         output: Rc::new(Words::new(settings)),
         trace: args.trace,
         preview: args.dry_run,
+        alone: world.embedded,
     };
-    let opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args))?;
+    let opened = Opened::open(&tools, ask.clone()).await.map_err(|error| cannot_open(error, &args))?;
     for one in &opened.dangling {
         output.warn("environment", std::slice::from_ref(one));
     }
     if opened.recovered {
         output.talk("the last model was not completely stored: that is done now");
     }
-    let Some(opened) = agree(&args, settings, output, &world, opened).await? else { return Ok(Exit::Done) };
-    carry_out(&args, settings, output, opened, started).await
+    let Some(mut opened) = agree(&args, settings, output, &world, opened).await? else {
+        return Ok(Exit::Done);
+    };
+    let mut before = 0;
+    if opened.predecessor {
+        output.talk(
+            "what goes first is destroyed by the program that made it: the new one does not know its classes",
+        );
+        before = by_predecessor(opened, output).await?;
+        opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args))?;
+    }
+    carry_out(&args, settings, output, opened, (started, before)).await
+}
+
+/// Lets the stored program destroy what only it knows.
+async fn by_predecessor(mut opened: Opened, output: &Output) -> Result<usize, Failure> {
+    let removed = opened.remove().await;
+    let finished = opened.finish(removed.as_ref().err()).await;
+    let report = removed.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    finished.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    let gone = destroyed(&report, output)?;
+    match not_destroyed(&report, output)? {
+        0 => Ok(gone),
+        left => {
+            let failure = Failure::new(format!("{left} could not be destroyed, so deploy did not run"));
+            Err(failure.exit(Exit::Partial))
+        }
+    }
 }
 
 /// Shows what would be destroyed first, and asks if there is anything.
@@ -154,9 +181,9 @@ async fn carry_out(
     settings: &Settings,
     output: &Output,
     mut opened: Opened,
-    started: Instant,
+    (started, before): (Instant, usize),
 ) -> Result<Exit, Failure> {
-    let mut gone = 0;
+    let mut gone = before;
     let mut open = 0;
     let mut failed: Option<RunError> = None;
     match opened.remove().await {
@@ -244,7 +271,7 @@ fn cannot_open(error: OpenError, args: &Args) -> Failure {
         ),
         OpenError::Import(_) => failure.next(
             "either",
-            "give the program the classes and properties that the objects have, or a --model without them",
+            "give the program the classes and properties that the objects have, or say --model with one without them",
         ),
         _ => failure,
     }

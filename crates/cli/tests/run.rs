@@ -1,0 +1,195 @@
+//! `sexton run`: programs in environments, from the first run to a server that destroys what they made.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may end so")]
+
+mod common;
+#[path = "serve/process.rs"]
+#[allow(dead_code, reason = "the other tests of it use more")]
+mod process;
+
+use std::time::{Duration, Instant};
+
+use common::Play;
+use process::Server;
+
+/// An application with a network and machines. Whatever is destroyed writes its name into a file.
+const SHOP: &str = r#"
+format "1.4"
+local function note(text)
+    local done = exec { program = "sh", args = { "-c", "echo '" .. text .. "' >> NOTES" } }
+    assert(done.code == 0, done.stderr)
+end
+local Network = class("Network", {
+    properties = { name = { usage = "In", type = "string" }, lost = { usage = "Out", type = "number", default = 0 } },
+    watch = function(self, machine) GC.subscribe(machine, "machineGone") end,
+    machineGone = function(self, gc, machine)
+        if gc.phase == "destroyed" then self.lost = self.lost + 1 end
+    end,
+    destroy = function(self) note("network " .. self.name .. " after " .. self.lost) end,
+})
+local Machine = class("Machine", {
+    properties = { name = { usage = "In", type = "string" }, network = { usage = "InOut", type = Network } },
+    init = function(self) self.network:watch(self) end,
+    destroy = function(self) note("machine " .. self.name .. " of " .. self.network.name) end,
+})
+local Shop = class("Shop", {
+    properties = {
+        name = { usage = "In", type = "string" },
+        network = { usage = "InOut", type = Network },
+        machines = { usage = "InOut", type = "list", default = {} },
+    },
+    init = function(self)
+        self.network = new(Network, { name = "net" }, self)
+        local machines = {}
+        for _, name in { "web", "db", "mail" } do
+            table.insert(machines, new(Machine, { name = name, network = self.network }, self))
+        end
+        self.machines = machines
+    end,
+    destroy = function(self) note("shop " .. self.name) end,
+})
+function deploy(env)
+    if not env.applications or #env.applications == 0 then
+        env.applications = { new(Shop, { name = "shop" }, env) }
+    end
+    log("machines: " .. #env.applications[1].machines)
+end
+"#;
+
+struct Shop {
+    play: Play,
+}
+
+impl Shop {
+    fn new() -> Shop {
+        let play = Play::new();
+        let notes = play.path().join("notes");
+        play.file("shop.luau", &SHOP.replace("NOTES", notes.to_str().unwrap()));
+        Shop { play }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.play.path().join("notes")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until something is noted; a server works in its own time.
+    fn wait_for_note(&self, note: &str) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !self.notes().iter().any(|one| one == note) {
+            assert!(Instant::now() < end, "no {note:?} in {:?}", self.notes());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+const RUN: &str = "run shop.luau --env prod --allow-exec sh";
+
+/// REQ-MUR-12, REQ-MUR-15, REQ-MUR-76: run, drop a machine, run again, delete the application on a server: its network
+/// goes after all machines though it does not own them, by the code that was stored with it; what handlers changed is
+/// kept from call to call.
+#[test]
+fn from_the_first_run_to_the_end_of_the_application() {
+    let shop = Shop::new();
+    let first = shop.play.run(&format!("{RUN} --out model.json"));
+    assert_eq!((first.code, first.out.lines().next()), (0, Some("machines: 3")), "{first:?}");
+    assert!(first.out.contains("✔ 0 destroyed · 6 objects stored, 6 written"), "{first:?}");
+    shop.play.run("get machines -n prod -o name").says(
+        "machine.classes.sexton.dev/db\nmachine.classes.sexton.dev/mail\nmachine.classes.sexton.dev/web\n",
+    );
+
+    let text = std::fs::read_to_string(shop.play.path().join("model.json")).unwrap();
+    let mut model: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let machines = model.pointer_mut("/Objects/applications/0/machines").unwrap().as_array_mut().unwrap();
+    machines.retain(|machine| machine["name"] != "mail");
+    shop.play.file("less.json", &model.to_string());
+    let command = format!("{RUN} --model less.json");
+    let shown = shop.play.run(&format!("{command} --dry-run"));
+    assert!(shown.out.contains("- Machine mail  the model does not have it any more"), "{shown:?}");
+    shop.play.run(&command).fails(3, &["somebody must say yes", "--yes"]);
+    assert_eq!(shop.notes(), Vec::<String>::new());
+    let second = shop.play.run(&format!("{command} --yes"));
+    assert_eq!(second.code, 0, "{second:?}");
+    assert!(second.out.contains("machines: 2"), "{second:?}");
+    assert_eq!(shop.notes(), ["machine mail of net"]);
+
+    let server = Server::start(&shop.play.data(), &[]);
+    let deleted = shop.play.run(&format!("delete shop/shop -n prod --yes --server {}", server.url));
+    assert_eq!(deleted.code, 0, "{deleted:?}");
+    shop.wait_for_note("shop shop");
+    let notes = shop.notes();
+    let mut machines = notes[1..3].to_vec();
+    machines.sort();
+    assert_eq!(machines, ["machine db of net", "machine web of net"], "{notes:?}");
+    assert_eq!(notes[3..], ["network net after 3", "shop shop"], "{notes:?}");
+}
+
+/// REQ-MUR-70: programs that are wrong are told where and why, and nothing happens.
+#[test]
+fn wrong_programs_are_told_where() {
+    let play = Play::new();
+    for (program, word) in [
+        ("format \"1.4\"\nfunction deploy(env", "bad.luau:2"),
+        ("function deploy(env) GC.collect() end", "1.4"),
+        ("format \"1.4\"\nfunction deploy(env) exec { program = \"sh\", args = {} } end", "allow-exec"),
+        ("format \"1.4\"\nfunction deploy(env) local x = nil; x.y = 1 end", "bad.luau:2"),
+        ("format \"1.4\"\n", "deploy"),
+    ] {
+        play.file("bad.luau", program);
+        play.run("run bad.luau --env prod").fails(1, &[word]);
+    }
+    play.run("run missing.luau --env prod").fails(1, &["missing.luau"]);
+    play.file("good.luau", "format \"1.4\"\nfunction deploy(env) end");
+    play.run("run good.luau --env Not_A_Name").fails(1, &["Not_A_Name"]);
+    play.file("model.json", "{\"Objects\": {\"x\": 1}}");
+    play.run("run good.luau --env prod --model model.json").fails(1, &["model.json"]);
+}
+
+/// Killed in the middle of a destruction, it is finished by the next run: by the same code, once more.
+#[test]
+fn a_killed_run_is_finished_by_the_next() {
+    let play = Play::new();
+    let notes = play.path().join("notes");
+    let program = |deploy: &str| {
+        format!(
+            r#"format "1.4"
+            local Thing = class("Thing", {{
+                properties = {{ name = {{ usage = "In", type = "string" }} }},
+                destroy = function(self)
+                    exec {{ program = "sh", args = {{ "-c", "echo begin >> {0}; while [ -e {0}.hold ]; do sleep 0.05; done; echo end >> {0}" }} }}
+                end,
+            }})
+            function deploy(env)
+                {deploy}
+            end"#,
+            notes.display()
+        )
+    };
+    play.file("make.luau", &program("env.applications = { new(Thing, { name = 't' }, env) }"));
+    play.file("drop.luau", &program("env.applications = {}"));
+    assert_eq!(play.run("run make.luau --env prod --allow-exec sh").code, 0);
+    play.file("notes.hold", "");
+    let mut killed = play.command("run drop.luau --env prod --allow-exec sh").spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while !notes.exists() {
+        assert!(Instant::now() < end, "it never began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    std::fs::remove_file(play.path().join("notes.hold")).unwrap();
+    play.run("get things -n prod -o name").says("thing.classes.sexton.dev/t\n");
+    let end = Instant::now() + Duration::from_secs(60);
+    let next = loop {
+        let next = play.run("run drop.luau --env prod --allow-exec sh --yes");
+        // The lease of the dead one has to expire.
+        if next.code != 5 || Instant::now() > end {
+            break next;
+        }
+        std::thread::sleep(Duration::from_millis(500));
+    };
+    assert_eq!(next.code, 0, "{next:?}");
+    let text = std::fs::read_to_string(&notes).unwrap();
+    assert_eq!(text.lines().filter(|line| *line == "begin").count(), 2, "{text}");
+    play.run("get things -n prod -o name").says("");
+}

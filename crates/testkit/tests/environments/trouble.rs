@@ -1,0 +1,148 @@
+//! Runs that go wrong: nothing is lost, nothing wrong dies, and it is said why.
+
+use std::rc::Rc;
+
+use serde_json::json;
+use sexton_runtime::environment::{Ask, OpenError, Opened};
+use sexton_runtime::lua::{Limits, Lines};
+use sexton_testkit::World;
+
+use crate::common::*;
+
+/// EXT-25: what cannot be destroyed lives on, is stored, and is tried again by the next run.
+#[tokio::test]
+async fn a_failing_destructor_is_tried_again() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let broken = SHOP.replace(
+        r#"properties = { name = { usage = "In", type = "string" } },
+    destroy = function(self) log("destroy " .. self.name) end,"#,
+        r#"properties = { name = { usage = "In", type = "string" } },
+    destroy = function(self) error("the cloud is away") end,"#,
+    );
+    assert_ne!(broken, SHOP);
+    let ran = run(&world, &format!("{broken}\nfunction deploy(env) env.applications = {{}} end")).await;
+    assert_eq!(ran.failed, None);
+    assert_eq!(ran.finished.report.failed.len(), 2, "{:?}", ran.finished.report);
+    assert!(ran.finished.report.failed[0].error.contains("the cloud is away"));
+    assert_eq!(
+        ran.finished.report.waiting.len(),
+        2,
+        "the network and the application come after the machines"
+    );
+    assert_eq!(names(&world, "machines").await, ["db", "web"]);
+    let good = run(&world, &shop("")).await;
+    // Those whose destruction had begun are destroyed first, whatever the model says.
+    assert_eq!((good.removed.destroyed.len(), good.finished.report.destroyed.len()), (2, 2));
+    assert_eq!(names(&world, "machines").await, Vec::<String>::new());
+}
+
+/// What a failing run made is stored, so that nothing that exists out there is forgotten.
+#[tokio::test]
+async fn a_failing_program_loses_nothing() {
+    let world = World::new().await;
+    let ran = run(&world, &shop(&format!("{MAKE}\nerror('halfway')"))).await;
+    assert!(ran.failed.as_ref().unwrap().contains("halfway"), "{ran:?}");
+    assert!(ran.failed.as_ref().unwrap().contains("shop.luau:"), "{ran:?}");
+    assert_eq!(names(&world, "machines").await, ["db", "web"]);
+    let status = record(&world).await["status"].clone();
+    assert_eq!(status["phase"], "Failed");
+    assert!(status["run"]["outcome"].as_str().unwrap().contains("halfway"));
+    assert_eq!(run(&world, &shop(MAKE)).await.finished.written, 0);
+}
+
+/// A program without end is ended; what it made until then is stored.
+#[tokio::test]
+async fn an_endless_program_is_ended() {
+    let world = World::new().await;
+    let words = Rc::new(Lines::default());
+    let limits = Limits { without_pause: std::time::Duration::from_millis(200), ..Limits::default() };
+    let ask = Ask { limits, ..ask(&shop(&format!("{MAKE}\nwhile true do end")), &words) };
+    let opened = Opened::open(&tools(&world, world.kube(), "tests"), ask).await.unwrap();
+    let ran = to_the_end(opened).await;
+    assert!(ran.failed.is_some());
+    assert_eq!(names(&world, "machines").await, ["db", "web"]);
+}
+
+/// Who is protected stays, and so does what would have to go after it.
+#[tokio::test]
+async fn the_protected_stay() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let path = "/apis/classes.sexton.dev/v1/namespaces/prod/machines/db";
+    world
+        .merge(path, &json!({"metadata": {"annotations": {"sexton.dev/protect": "for ada"}}}))
+        .await
+        .expect(200);
+    let ran = run(&world, &shop("env.applications = {}")).await;
+    let held: Vec<&str> = ran.finished.report.held.iter().map(|one| one.reason.as_str()).collect();
+    assert_eq!(held, ["it is protected: for ada"]);
+    assert_eq!(living(&world, "machines").await, ["db"]);
+    assert_eq!(living(&world, "networks").await, ["net"]);
+    // The application lives on with it, and refers to a machine that does not.
+    assert_eq!(names(&world, "machines").await, ["db", "web"]);
+}
+
+/// A run that would destroy most of what is stored is held before anything is touched.
+#[tokio::test]
+async fn the_fuse_holds() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let words = Rc::new(Lines::default());
+    let ask = Ask { fuse: "2".parse().unwrap(), ..ask(&shop("env.applications = {}"), &words) };
+    let opened = Opened::open(&tools(&world, world.kube(), "tests"), ask).await.unwrap();
+    let ran = to_the_end(opened).await;
+    assert_eq!(ran.finished.report.destroyed, []);
+    assert!(ran.finished.report.held.iter().all(|one| one.reason.contains("4 of 5 stored objects")));
+    assert_eq!(words.take(), Vec::<String>::new());
+    assert_eq!(names(&world, "machines").await, ["db", "web"]);
+}
+
+/// One at a time: whoever comes second is told who is at work.
+#[tokio::test]
+async fn one_run_at_a_time() {
+    let world = World::new().await;
+    let words = Rc::new(Lines::default());
+    let first = Opened::open(&tools(&world, world.kube(), "one"), ask(&shop(MAKE), &words)).await.unwrap();
+    let second = Opened::open(&tools(&world, world.kube(), "two"), ask(&shop(MAKE), &words)).await;
+    let error = second.err().unwrap();
+    assert!(error.to_string().contains("one is working on the environment prod"), "{error}");
+    first.close().await;
+    run(&world, &shop(MAKE)).await;
+}
+
+/// Programs that do not fit are refused before anything is written.
+#[tokio::test]
+async fn what_does_not_fit_is_refused() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let before = objects(&world, "machines").await;
+    let error = refused(&world, "format \"1.4\"\nfunction deploy(env) end").await;
+    assert!(matches!(error, OpenError::Import(_)), "{error}");
+    assert!(error.to_string().contains("there is no class"), "{error}");
+    let error = refused(&world, "this is no program").await;
+    assert!(error.to_string().contains("shop.luau:1"), "{error}");
+    assert_eq!(objects(&world, "machines").await, before);
+    // The lease is free again.
+    run(&world, &shop(MAKE)).await;
+}
+
+/// A preview takes no lease and writes nothing.
+#[tokio::test]
+async fn a_preview_writes_nothing() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let revision =
+        world.get("/apis/sexton.dev/v1/environments").await.json["metadata"]["resourceVersion"].clone();
+    let words = Rc::new(Lines::default());
+    let model = sexton_runtime::model::Model::parse(r#"{"Objects": null}"#).unwrap();
+    let ask = Ask { model: Some(model), preview: true, ..ask(&shop(MAKE), &words) };
+    let opened = Opened::open(&tools(&world, world.kube(), "look"), ask).await.unwrap();
+    let preview = opened.preview().await.unwrap();
+    let order: Vec<&str> = preview.doomed.iter().map(|one| one.name.as_deref().unwrap()).collect();
+    assert_eq!(order.last(), Some(&"prod"));
+    assert_eq!(preview.doomed.len(), 5);
+    opened.close().await;
+    let now = world.get("/apis/sexton.dev/v1/environments").await.json["metadata"]["resourceVersion"].clone();
+    assert_eq!(now, revision);
+}
