@@ -16,7 +16,7 @@ fn the_shop_opens_shrinks_and_closes() {
     let ran = run_with(&text, Host::default());
     assert_eq!(
         ran.said(),
-        "rent the machine web\nrent the machine db\nrent the machine extra\nthe busy day is over\n\
+        "rent the machine web\nrent the machine db\nrent the machine extra\nthe opening day is over\n\
         unplug extra from shop-net\ngive back the machine extra\nshop-net: extra is gone, 2 left\ncollected 1"
     );
     assert_eq!(ran.loaded.world.len(), 5, "the environment, the shop, its network and two machines");
@@ -27,7 +27,7 @@ fn the_shop_opens_shrinks_and_closes() {
     assert_eq!(
         ran.loaded.lines.take().join("\n"),
         "give back the machine web\nshop-net: web is gone, 1 left\ngive back the machine db\n\
-        shop-net: db is gone, 0 left\ngive back the network shop-net\nclose the shop"
+        shop-net: db is gone, 0 left\ngive back the network shop-net\nclose the shop shop"
     );
     program.settle();
     assert_eq!(ran.loaded.world.len(), 1, "only the environment is left");
