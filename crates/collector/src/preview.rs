@@ -106,7 +106,7 @@ impl World {
             }
             sexton_model::class::Run::Http { url } => url.clone(),
             sexton_model::class::Run::Lua { .. } => {
-                format!("destroy of {}, in its program", snapshot.kind(life))
+                format!("of {} in its program", snapshot.kind(life))
             }
         })
     }

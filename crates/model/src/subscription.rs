@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Longer texts are refused.
-pub const MAX_BYTES: usize = 64 << 10;
+pub const MAX_BYTES: usize = 192 << 10;
 /// More entries are refused.
 pub const MAX_ENTRIES: usize = 1_000;
 

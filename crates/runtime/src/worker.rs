@@ -6,14 +6,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sexton_model::hook::{ScriptAnswer, ScriptCall};
-use sexton_model::{Uid, class};
+use sexton_model::class;
+use sexton_model::environment::references;
+use sexton_model::hook::{MAX_AROUND, ScriptAnswer, ScriptCall};
 
 use crate::lua::{
     Changed, Grants, Host, Limits, Output, Source, StoredAnswer, StoredCall, StoredMethod, call_stored,
 };
 use crate::model::Model;
-use crate::stored::{Shelf, changes};
+use crate::stored::Shelf;
 use crate::world::ObjectId;
 
 /// Bytes that a script may use in a worker.
@@ -39,7 +40,7 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
     let all = all.filter(|one| seen.insert(one["metadata"]["uid"].as_str())).cloned();
     let mut shelf = Shelf::with_all(environment, all).map_err(|error| error.to_string())?;
     let model = shelf.model(None);
-    let call = stored_call(told, &shelf, model.clone())?;
+    let call = stored_call(told, &shelf, model)?;
     let pause = Duration::from_secs(told.seconds);
     let limits = Limits { memory: MEMORY, whole_run: pause, without_pause: pause, ..Limits::default() };
     let grants = Grants { exec: told.program.exec.clone(), http: told.program.http.clone() };
@@ -55,7 +56,7 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
         Some(reason) => json!({"verdict": "veto", "reason": reason}),
         None => json!({"verdict": "done"}),
     };
-    Ok(ScriptAnswer { verdict, changed: documents(&shelf, model, answer)? })
+    Ok(ScriptAnswer { verdict, changed: documents(told, &shelf, answer)? })
 }
 
 fn stored_call(told: &ScriptCall, shelf: &Shelf, model: Model) -> Result<StoredCall, String> {
@@ -77,21 +78,125 @@ fn stored_call(told: &ScriptCall, shelf: &Shelf, model: Model) -> Result<StoredC
     Ok(StoredCall { model, object, method, phase: told.call.phase, doomed })
 }
 
-/// The resources of the objects that were changed, as they are to be.
-fn documents(shelf: &Shelf, mut model: Model, answer: StoredAnswer) -> Result<Vec<Value>, String> {
+/// The resources of the objects that were changed, as they are to be. What was not changed stays as it is written, also
+/// what leads to objects that were not handed over.
+fn documents(told: &ScriptCall, shelf: &Shelf, answer: StoredAnswer) -> Result<Vec<Value>, String> {
+    let complete = told.around.len() < MAX_AROUND;
+    let mut written = Vec::new();
     for Changed { id, properties, dependencies } in answer.changed {
-        let Some(object) = model.objects.iter_mut().find(|object| object.id == id) else { continue };
-        object.properties.extend(properties);
-        if let Some(dependencies) = dependencies {
-            object.dependencies = dependencies;
+        let Some(mut resource) = shelf.get(&id).cloned() else { continue };
+        for (name, value) in &properties {
+            let lost = references(&resource["spec"][name]).iter().any(|one| shelf.id_of(&one.uid).is_none());
+            if lost && !complete {
+                return Err(format!(
+                    "{name} refers to more objects than a call can be given, so it cannot be changed here"
+                ));
+            }
+            resource["spec"][name] = shelf.value(value);
         }
+        if let Some(dependencies) = dependencies {
+            shelf.set_dependencies(&mut resource, &id, &dependencies).map_err(|error| error.to_string())?;
+        }
+        written.push(resource);
     }
-    // Nobody is new, so nobody needs a uid.
-    let written = changes(shelf, &model.objects, || Uid(String::new())).map_err(|error| error.to_string())?;
-    Ok(written.into_iter().map(|change| change.resource).collect())
+    Ok(written)
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     format!("{error}{cause}")
+}
+
+#[cfg(test)]
+mod tests {
+    use sexton_model::environment::ProgramSpec;
+    use sexton_model::hook::{Call, Phase};
+
+    use super::*;
+    use crate::lua::Silent;
+
+    const PROGRAM: &str = r#"
+        format "1.4"
+        class("Net", {
+            properties = { lost = { usage = "Out", type = "number", default = 0 }, peer = { usage = "InOut" } },
+            gone = function(self, gc, machine)
+                if gc.phase == "destroyed" then self.lost = self.lost + 1 end
+                if gc.phase == "warning" then gc:cancel("not now") end
+            end,
+            leave = function(self, gc, machine) GC.unsubscribe(machine) end,
+        })
+        class("Vm", { destroy = function(self) error("no cloud") end })
+    "#;
+
+    fn resource(kind: &str, name: &str, spec: Value, dependencies: &str) -> Value {
+        json!({
+            "apiVersion": "classes.sexton.dev/v1", "kind": kind, "spec": spec,
+            "metadata": {
+                "name": name, "namespace": "prod", "uid": format!("u-{name}"),
+                "annotations": {"sexton.dev/destruction-dependencies": dependencies},
+            },
+        })
+    }
+
+    fn told(method: &str, phase: Phase, subscriber: bool) -> ScriptCall {
+        let to = |name: &str| json!({"target": format!("Vm.classes.sexton.dev/{name}"), "uid": format!("u-{name}"), "handler": "gone"});
+        let dependencies = json!([to("web"), to("far")]).to_string();
+        let far = json!({"$ref": {"kind": "Net", "name": "far", "uid": "u-far-net"}});
+        let net = resource("Net", "net", json!({"lost": 1, "peer": far}), &dependencies);
+        ScriptCall {
+            program: ProgramSpec { name: "p.luau".into(), source: PROGRAM.into(), ..ProgramSpec::default() },
+            call: Call {
+                method: method.into(),
+                phase,
+                session: String::new(),
+                epoch: 1,
+                idempotency_key: String::new(),
+                attempt: 1,
+                deadline: String::new(),
+                object: resource("Vm", "web", json!({}), "[]"),
+                subscriber: subscriber.then_some(net),
+                doomed: Vec::new(),
+                doomed_count: 0,
+                is_doomed: Default::default(),
+                is_destroyed: Default::default(),
+            },
+            around: Vec::new(),
+            seconds: 10,
+        }
+    }
+
+    async fn ask(method: &str, phase: Phase, subscriber: bool) -> ScriptAnswer {
+        answer(&told(method, phase, subscriber), Rc::new(Silent)).await
+    }
+
+    /// Only what a method changed is changed: references and dependencies that lead to objects which were not handed
+    /// over are as they were.
+    #[tokio::test]
+    async fn only_what_was_changed_is_changed() {
+        let said = ask("gone", Phase::Destroyed, true).await;
+        assert_eq!(said.verdict, json!({"verdict": "done"}));
+        let before = told("gone", Phase::Destroyed, true).call.subscriber.unwrap();
+        let mut expected = before.clone();
+        expected["spec"]["lost"] = json!(2);
+        assert_eq!(said.changed, [expected]);
+        let left = ask("leave", Phase::Notifying, true).await;
+        let dependencies =
+            left.changed[0]["metadata"]["annotations"]["sexton.dev/destruction-dependencies"].as_str();
+        assert!(
+            dependencies.unwrap().contains("u-far") && !dependencies.unwrap().contains("u-web"),
+            "{left:?}"
+        );
+    }
+
+    /// REQ-MUR-92: a handler can cancel; a destructor that fails says why and where.
+    #[tokio::test]
+    async fn verdicts() {
+        let vetoed = ask("gone", Phase::Warning, true).await;
+        assert_eq!(vetoed.verdict, json!({"verdict": "veto", "reason": "not now"}));
+        let failed = ask("destroy", Phase::Destroying, false).await;
+        let reason = failed.verdict["reason"].as_str().unwrap();
+        assert!(reason.contains("no cloud") && reason.contains("p.luau:11"), "{reason}");
+        let missing = ask("nowhere", Phase::Warning, true).await;
+        assert_eq!(missing.verdict["verdict"], "failed");
+    }
 }

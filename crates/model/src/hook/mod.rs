@@ -5,7 +5,7 @@
 mod script;
 mod verdict;
 
-pub use script::{ScriptAnswer, ScriptCall};
+pub use script::{MAX_AROUND, ScriptAnswer, ScriptCall};
 pub use verdict::{BadVerdict, Verdict};
 
 use std::collections::BTreeMap;

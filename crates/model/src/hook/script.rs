@@ -6,6 +6,9 @@ use serde_json::Value;
 use super::Call;
 use crate::environment::ProgramSpec;
 
+/// More objects are not handed to a worker: whoever looks further is told so.
+pub const MAX_AROUND: usize = 500;
+
 /// What the worker is told: everything it needs, for it can ask nobody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

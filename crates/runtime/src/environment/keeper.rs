@@ -184,9 +184,15 @@ impl Keeper for Keeping {
         async move { self.forget_intent(&ids).await }.boxed_local()
     }
 
-    /// What is done is known to the record until it is buried, so nothing has to be written in between.
-    fn ended<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
-        std::future::ready(Ok(())).boxed_local()
+    /// What is done is known to the record until it is buried, so nothing has to be written in between. What failed is
+    /// known to have failed: it lives on, and is found again.
+    fn ended<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+        let alive = batch.iter().filter(|ended| !ended.state.is_destroyed());
+        let ids: Vec<ObjectId> = alive.map(|ended| ended.object.id()).collect();
+        match ids.is_empty() {
+            true => std::future::ready(Ok(())).boxed_local(),
+            false => async move { self.forget_intent(&ids).await }.boxed_local(),
+        }
     }
 
     fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {

@@ -41,6 +41,14 @@ pub enum OpenError {
         /// Why not.
         why: String,
     },
+    /// Objects of a class cannot be stored.
+    #[error("objects of class {class} cannot be stored: {why}")]
+    Class {
+        /// The class.
+        class: String,
+        /// Why not.
+        why: String,
+    },
     /// Somebody else works on it.
     #[error(transparent)]
     Lease(#[from] LeaseError),

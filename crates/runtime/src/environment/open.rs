@@ -1,6 +1,6 @@
 //! An environment, opened for one run: its lease, what is stored of it, and the program with all objects in a world.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -10,7 +10,9 @@ use sexton_client::resources::{ListAsk, text};
 use sexton_collector::modules::{Locked, Tools, WorkLease};
 use sexton_lifecycle::FuseLimits;
 use sexton_model::bulk::Epoch;
-use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
+use sexton_model::class::MAX_SOURCE;
+use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name, plural_of};
+use sexton_model::names;
 
 use super::OpenError;
 use super::burial::release;
@@ -18,7 +20,7 @@ use super::keeper::{Keeping, Kept};
 use super::record::Record;
 use super::save::recover;
 use crate::gc::{Preview, Scope, Settings};
-use crate::lua::{Grants, Host, Limits, Output, Program, Source};
+use crate::lua::{Grants, Host, Limits, Output, Program, ProgramError, Source};
 use crate::model::Model;
 use crate::stored::{Shelf, is_destroyed};
 use crate::world::{Handle, ObjectId, World};
@@ -76,6 +78,9 @@ impl Opened {
     /// See [`OpenError`].
     pub async fn open(tools: &Tools, ask: Ask) -> Result<Opened, OpenError> {
         let name = ask.environment.as_str();
+        if ask.program.source.len() > MAX_SOURCE {
+            return Err(OpenError::Program(ProgramError::TooLong { limit: MAX_SOURCE }));
+        }
         environment_name(name)
             .map_err(|why| OpenError::Name { name: name.to_owned(), why: why.to_string() })?;
         let lease =
@@ -143,6 +148,7 @@ impl Opened {
         };
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
+        check_classes(&program)?;
         let (root, more) = import(&world, &incoming, &before, &removed, &fresh)?;
         dangling.extend(more);
         Ok(Opened {
@@ -189,6 +195,21 @@ impl Opened {
 
 fn source_of(spec: &ProgramSpec) -> Source {
     Source { name: spec.name.clone(), text: spec.source.clone() }
+}
+
+/// Objects are resources of kinds that are called like their classes: not every class can be one.
+fn check_classes(program: &Program) -> Result<(), OpenError> {
+    let mut plurals: BTreeMap<String, String> = BTreeMap::new();
+    for class in program.classes() {
+        if let Err(why) = names::dns1035_label(&class.to_lowercase()) {
+            return Err(OpenError::Class { class, why: why.to_string() });
+        }
+        if let Some(other) = plurals.insert(plural_of(&class), class.clone()) {
+            let why = format!("{other} would be called {} as well", plural_of(&class));
+            return Err(OpenError::Class { class, why });
+        }
+    }
+    Ok(())
 }
 
 /// Whether some of what is to be destroyed has classes that the program does not know.
@@ -246,7 +267,9 @@ fn import(
     let mut all = incoming.clone();
     let known: BTreeSet<&ObjectId> = incoming.ids().collect();
     let missing: Vec<ObjectId> = removed.iter().filter(|id| !known.contains(id)).cloned().collect();
-    all.objects.extend(before.only(&missing).objects);
+    let gone = before.only(&missing);
+    all.lenient.extend(gone.lenient);
+    all.objects.extend(gone.objects);
     let imported = all.import(world)?;
     let fresh: BTreeSet<&ObjectId> = fresh.iter().collect();
     for object in imported.objects.iter().filter(|object| !fresh.contains(&object.id())) {

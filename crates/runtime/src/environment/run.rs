@@ -11,11 +11,11 @@ use super::kinds::{ClassCode, ensure};
 use super::open::Opened;
 use super::save::save;
 use super::{FinishError, RunError, burial};
-use crate::gc::{Report, Scope};
+use crate::gc::{Report, Scope, Subscription};
 use crate::lua::ProgramError;
-use crate::model::{Model, ModelObject, export};
+use crate::model::{Dependency, Model, ModelObject, export, written};
 use crate::stored::{Shelf, changes};
-use crate::world::{CodeErrorKind, ObjectId};
+use crate::world::{CodeErrorKind, Handle, ObjectId};
 
 /// What is stored after a run.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +28,8 @@ pub struct Finished {
     pub written: usize,
     /// The model as JSON.
     pub model: String,
+    /// Why too many stored objects were to be destroyed at once, if they were.
+    pub fused: Option<String>,
 }
 
 impl Opened {
@@ -83,6 +85,7 @@ impl Opened {
                 Err(_) => Report::default(),
             };
         }
+        finished.fused = self.fused();
         let stored = self.store(&mut finished).await;
         let outcome = match (&stored, failed) {
             (Err(error), _) => format!("not stored: {error}"),
@@ -104,7 +107,8 @@ impl Opened {
         let mut model = Model::parse(&finished.model)?;
         model.root = root.as_ref().map(|root| root.id());
         drop(root);
-        self.add_undestroyed(&mut model, &finished.report)?;
+        self.add_undestroyed(&mut model);
+        self.add_dependencies(&mut model);
         let keeping = self.keeping.clone();
         let epoch = keeping.epoch().map_err(FinishError::Keeper)?;
         let mut kept = keeping.kept.lock().await;
@@ -124,16 +128,40 @@ impl Opened {
         Ok(())
     }
 
-    /// Whoever should have been destroyed and was not is not lost: it is stored, and tried again by the next run.
-    fn add_undestroyed(&self, model: &mut Model, report: &Report) -> Result<(), FinishError> {
-        let left = report.failed.iter().map(|one| &one.id).chain(report.waiting.iter().map(|one| &one.id));
+    /// Whoever should have been destroyed and was not is not lost: it is stored with all that it refers to, and the next
+    /// run tries again.
+    fn add_undestroyed(&self, model: &mut Model) {
+        let world = self.program.world();
         let mut known: BTreeSet<ObjectId> = model.ids().cloned().collect();
-        for id in left {
-            let Some(object) = self.program.world().find(id) else { continue };
-            let more = Model::parse(&export(self.program.world(), Some(&object))?)?;
-            model.objects.extend(more.objects.into_iter().filter(|object| known.insert(object.id.clone())));
+        let alive = |object: &Handle| {
+            !object.is_destroyed() && object.is_initialized() && object.class().has_destroy()
+        };
+        let left = world.objects().into_iter().filter(|id| !known.contains(id));
+        let mut open: Vec<Handle> = left.filter_map(|id| world.find(&id)).filter(alive).collect();
+        while let Some(object) = open.pop() {
+            if known.insert(object.id()) {
+                let class = object.class();
+                for (name, _) in class.properties().filter(|(_, property)| property.usage.is_persistable()) {
+                    open.extend(object.get(name).objects().into_iter().cloned());
+                }
+                model.objects.push(written(self.program.gc(), &object));
+            }
         }
-        Ok(())
+    }
+
+    /// All dependencies of those who are stored, also on those whom nobody reaches but who live on.
+    fn add_dependencies(&self, model: &mut Model) {
+        let world = self.program.world();
+        for object in &mut model.objects {
+            let Some(handle) = world.find(&object.id) else { continue };
+            let all = self.program.gc().subscriptions(&handle).into_iter();
+            let dependency = |one: Subscription| Dependency {
+                target: one.target,
+                handler: one.handler.map(|handler| handler.to_string()),
+                count: one.count,
+            };
+            object.dependencies = all.map(dependency).collect();
+        }
     }
 
     /// The classes of the objects that are stored, with the methods that their destruction may need.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use sexton_lifecycle::destruction::MAX_SUBSCRIBERS;
+use sexton_model::subscription::MAX_ENTRIES;
 
 use super::Gc;
 use crate::world::{Handle, ObjectId, ObjectKey, Store, Subscriber};
@@ -35,6 +36,9 @@ pub enum SubscribeError {
     /// More could not be told.
     #[error("{0} has {MAX_SUBSCRIBERS} subscribers with handlers, and cannot have more")]
     TooMany(ObjectId),
+    /// More could not be stored with the caller.
+    #[error("{0} has subscribed to {MAX_ENTRIES} others, and cannot to more")]
+    TooManyTargets(ObjectId),
     /// They are not of this world.
     #[error("caller and target are not both of this world")]
     Foreign,
@@ -148,6 +152,12 @@ pub(crate) fn add(
     times: u32,
 ) -> Result<(), SubscribeError> {
     let Some(at) = store.get(target) else { return Ok(()) };
+    if at.subscriber(caller).is_none()
+        && let Some(caller) = store.get(caller)
+        && caller.targets().count() >= MAX_ENTRIES
+    {
+        return Err(SubscribeError::TooManyTargets(caller.id.clone()));
+    }
     if handler.is_some() && at.subscriber(caller).is_none_or(|known| known.handler.is_none()) {
         let length = |who: ObjectKey| store.get(who).map_or(0, |object| object.id.as_str().len());
         let (mut count, mut bytes) = (1, length(caller));

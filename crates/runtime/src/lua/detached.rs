@@ -10,8 +10,8 @@ use super::engine::Stage;
 use super::error::ProgramError;
 use super::program::{Host, Program, Source};
 use crate::gc::{Gc, Phase, Session};
-use crate::model::{Dangling, Dependency, ImportError, Model, ModelObject, Plain};
-use crate::world::{Args, CallError, CodeError, Handle, ObjectId, Value, World};
+use crate::model::{Dangling, Dependency, ImportError, Model, ModelObject, Plain, written};
+use crate::world::{Args, CallError, CodeError, Handle, ObjectId, World};
 
 /// Which method.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,43 +135,6 @@ async fn perform(object: &Handle, about: Option<(&str, Handle)>, gc: Session) ->
     let class = object.callable(name).map_err(StoredError::Call)?;
     let done = object.run(&class, name, Args::Event { gc, object: about }).await;
     done.map(|_| ()).map_err(StoredError::Code)
-}
-
-/// An object as it would be written down.
-fn written(gc: &Gc, object: &Handle) -> ModelObject {
-    let class = object.class();
-    let persistable = class.properties().filter(|(_, property)| property.usage.is_persistable());
-    let properties = persistable.map(|(name, _)| (name.to_owned(), plain(&object.get(name)))).collect();
-    let dependency = |one: crate::gc::Subscription| Dependency {
-        target: one.target,
-        handler: one.handler.map(|handler| handler.to_string()),
-        count: one.count,
-    };
-    ModelObject {
-        id: object.id(),
-        class: class.name().to_owned(),
-        name: object.name().map(|name| name.to_string()),
-        destroyed: object.is_destroyed(),
-        owner: object.owner().map(|owner| owner.id()),
-        dependencies: gc.subscriptions(object).into_iter().map(dependency).collect(),
-        properties,
-        path: String::new(),
-    }
-}
-
-/// A value as it is written. As deep as values may be.
-fn plain(value: &Value) -> Plain {
-    match value {
-        Value::Null => Plain::Null,
-        Value::Bool(value) => Plain::Bool(*value),
-        Value::Number(number) => Plain::Number(*number),
-        Value::String(text) => Plain::String(text.to_string()),
-        Value::List(items) => Plain::List(items.iter().map(plain).collect()),
-        Value::Map(entries) => {
-            Plain::Map(entries.iter().map(|(name, item)| (name.clone(), plain(item))).collect())
-        }
-        Value::Object(object) => Plain::Ref(object.id()),
-    }
 }
 
 fn difference(before: &ModelObject, after: ModelObject) -> Option<Changed> {

@@ -1,6 +1,8 @@
 //! From a model to objects of a world: all objects first, then their properties and dependencies, so that the order of
 //! the text does not matter. If anything is wrong, nothing has happened.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 
 use super::{Model, ModelObject, Plain};
@@ -101,7 +103,8 @@ impl Model {
             imported.objects.push(handle);
         }
         let places = self.objects.iter().map(|object| &object.id).zip(imported.objects.iter().cloned());
-        let mut filler = Filler { world, own: places.collect(), dangling: Vec::new() };
+        let lenient = &self.lenient;
+        let mut filler = Filler { world, own: places.collect(), dangling: Vec::new(), lenient };
         for (object, handle) in self.objects.iter().zip(&imported.objects) {
             filler.properties(object, handle)?;
             filler.owner(object, handle);
@@ -122,6 +125,7 @@ struct Filler<'a> {
     world: &'a World,
     own: HashMap<&'a ObjectId, Handle>,
     dangling: Vec<Dangling>,
+    lenient: &'a BTreeSet<ObjectId>,
 }
 
 impl Filler<'_> {
@@ -159,7 +163,7 @@ impl Filler<'_> {
         property: &Property,
         value: &Value,
     ) -> Result<(), ImportError> {
-        if object.destroyed && *value == Value::Null {
+        if *value == Value::Null && (object.destroyed || self.lenient.contains(&object.id)) {
             return Ok(());
         }
         property.check(name, value).map_err(|error| ImportError::Contract { path: path.to_owned(), error })

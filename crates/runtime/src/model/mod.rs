@@ -17,11 +17,13 @@ mod export;
 mod import;
 mod parse;
 mod plain;
+mod written;
 
 pub use export::{ExportError, export};
 pub use import::{Dangling, ImportError, Imported};
 pub use parse::{MAX_BYTES, ModelError};
 pub use plain::{Dependency, Model, ModelObject, Plain};
+pub(crate) use written::written;
 
 /// The name under which the header of an object stands.
 const HEADER: &str = "?";

@@ -63,6 +63,8 @@ pub struct Model {
     pub objects: Vec<ModelObject>,
     /// The root.
     pub root: Option<ObjectId>,
+    /// Objects that may lack what they need: they had it when they were stored, and whom it led to is gone.
+    pub lenient: BTreeSet<ObjectId>,
 }
 
 impl Model {
@@ -84,7 +86,9 @@ impl Model {
     pub fn with_removed(&self, before: &Model) -> (Model, Vec<ObjectId>) {
         let removed = self.removed_since(before);
         let mut all = self.clone();
-        all.objects.extend(before.only(&removed).objects.into_iter().map(|mut object| {
+        let gone = before.only(&removed);
+        all.lenient.extend(gone.lenient);
+        all.objects.extend(gone.objects.into_iter().map(|mut object| {
             object.path = format!("before: {}", object.path);
             object
         }));
@@ -95,6 +99,7 @@ impl Model {
     pub fn only(&self, ids: &[ObjectId]) -> Model {
         let ids: BTreeSet<&ObjectId> = ids.iter().collect();
         let objects = self.objects.iter().filter(|object| ids.contains(&object.id)).cloned().collect();
-        Model { objects, root: self.root.clone().filter(|root| ids.contains(root)) }
+        let lenient = self.lenient.iter().filter(|id| ids.contains(id)).cloned().collect();
+        Model { objects, root: self.root.clone().filter(|root| ids.contains(root)), lenient }
     }
 }

@@ -138,7 +138,8 @@ impl Shelf {
         let objects = self.resources.iter().map(|(id, resource)| self.object(id, resource, &mut dangling));
         let objects = objects.collect();
         self.dangling = dangling;
-        Model { objects, root: root.filter(|root| self.resources.contains_key(root)) }
+        let lenient = self.resources.keys().cloned().collect();
+        Model { objects, root: root.filter(|root| self.resources.contains_key(root)), lenient }
     }
 
     fn object(&self, id: &ObjectId, resource: &Value, dangling: &mut Vec<String>) -> ModelObject {

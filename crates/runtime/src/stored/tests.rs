@@ -56,7 +56,7 @@ fn shop() -> Vec<ModelObject> {
     let mut app = object("app", "Application", None, json!({"size": 2, "network": {"?": {"ref": "net"}}}));
     app.name = Some("shop".into());
     let mut network = object("net", "Network", Some("app"), json!({"cidr": "192.0.2.0/24"}));
-    network.dependencies = vec![dependency("vm-1", Some("vmGone"), 2), dependency("net", None, 1)];
+    network.dependencies = vec![dependency("net", None, 1), dependency("vm-1", Some("vmGone"), 2)];
     let other = "2b9d1b0c-5f43-4ad5-8f8e-3c1fa63b8a01";
     let odd = json!({"peers": [{"to": {"?": {"ref": other}}}], "map": {"$ref": 1.5, "$$": 2}, "none": null});
     let vm = object("vm-1", "Vm", Some("app"), odd);

@@ -37,14 +37,21 @@ fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// A value as it is in a model. `find` says which object a reference is about; who is nowhere becomes nothing.
+/// A value as it is in a model. `find` says which object a reference is about; who is nowhere becomes nothing, and is
+/// left out of lists and maps: a list of machines is one of those that there are.
 pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<ObjectId>) -> Plain {
     match value {
         Value::Null => Plain::Null,
         Value::Bool(value) => Plain::Bool(*value),
         Value::Number(value) => Plain::Number(value.as_f64().unwrap_or_default()),
         Value::String(text) => Plain::String(text.clone()),
-        Value::Array(items) => Plain::List(items.iter().map(|item| from_spec(item, find)).collect()),
+        Value::Array(items) => {
+            let there = |item: &Value| match (from_spec(item, find), Reference::of(item)) {
+                (Plain::Null, Some(_)) => None,
+                (plain, _) => Some(plain),
+            };
+            Plain::List(items.iter().filter_map(there).collect())
+        }
         Value::Object(map) => match Reference::of(value) {
             Some(reference) => find(&reference).map_or(Plain::Null, Plain::Ref),
             None => {
@@ -52,8 +59,12 @@ pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Optio
                     let rest = key.strip_prefix('$').filter(|rest| rest.starts_with('$'));
                     rest.unwrap_or(key).to_owned()
                 };
-                let fields = map.iter().map(|(key, value)| (plain(key), from_spec(value, find)));
-                Plain::Map(fields.collect::<BTreeMap<_, _>>())
+                let there =
+                    |(key, value): (&String, &Value)| match (from_spec(value, find), Reference::of(value)) {
+                        (Plain::Null, Some(_)) => None,
+                        (value, _) => Some((plain(key), value)),
+                    };
+                Plain::Map(map.iter().filter_map(there).collect::<BTreeMap<_, _>>())
             }
         },
     }

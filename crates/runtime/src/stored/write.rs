@@ -11,7 +11,7 @@ use sexton_model::{Uid, marks};
 
 use super::read::{Shelf, is_destroyed};
 use super::translate::to_spec;
-use crate::model::ModelObject;
+use crate::model::{Dependency, ModelObject, Plain};
 use crate::world::ObjectId;
 
 /// Why an object cannot be stored.
@@ -84,14 +84,11 @@ fn slots(
     for (_, resource) in shelf.resources() {
         taken.insert((text(resource, "/kind").to_owned(), text(resource, "/metadata/name").to_owned()));
     }
-    let mut slots = BTreeMap::new();
+    let mut slots: BTreeMap<ObjectId, Reference> =
+        shelf.resources().map(|(id, resource)| (id.clone(), slot_of(resource))).collect();
     for object in objects {
         let reference = match shelf.get(&object.id) {
-            Some(stored) => Reference {
-                kind: object.class.clone(),
-                name: text(stored, "/metadata/name").to_owned(),
-                uid: text(stored, "/metadata/uid").to_owned(),
-            },
+            Some(_) => continue,
             None => {
                 let name = free_name(object, &mut taken);
                 // An id that could be a uid is one: then nothing has to be written down about it.
@@ -102,6 +99,40 @@ fn slots(
         slots.insert(object.id.clone(), reference);
     }
     slots
+}
+
+/// Where a stored object is.
+fn slot_of(resource: &Value) -> Reference {
+    let field = |pointer: &str| text(resource, pointer).to_owned();
+    Reference { kind: field("/kind"), name: field("/metadata/name"), uid: field("/metadata/uid") }
+}
+
+impl Shelf {
+    /// A value as it is written of an object of this shelf.
+    pub fn value(&self, value: &Plain) -> Value {
+        to_spec(value, &|id| self.get(id).map(slot_of))
+    }
+
+    /// Writes what an object depends on onto its resource. Dependencies on objects that are not on this shelf stay.
+    ///
+    /// # Errors
+    /// See [`Unwritable`].
+    pub fn set_dependencies(
+        &self,
+        resource: &mut Value,
+        id: &ObjectId,
+        dependencies: &[Dependency],
+    ) -> Result<(), Unwritable> {
+        let before = super::read::annotation(resource, marks::DEPENDENCIES).unwrap_or_default();
+        let others = subscription::parse(before).unwrap_or_default().into_iter();
+        let mut all: Vec<Subscription> =
+            others.filter(|one| one.uid.as_ref().is_some_and(|uid| self.id_of(uid).is_none())).collect();
+        all.extend(
+            dependencies.iter().filter_map(|one| subscribed(id, one, &|id| self.get(id).map(slot_of))),
+        );
+        annotate(resource, marks::DEPENDENCIES, bounded(super::read::label(resource), all)?);
+        Ok(())
+    }
 }
 
 /// The name of a new resource: what people call the object, or its id, or something made of its class.
@@ -187,27 +218,39 @@ fn dependencies(
     object: &ModelObject,
     slots: &BTreeMap<ObjectId, Reference>,
 ) -> Result<Option<String>, Unwritable> {
-    let mut all = Vec::new();
-    for one in &object.dependencies {
-        let Some(slot) = slots.get(&one.target) else { continue };
-        let target = match one.target == object.id {
-            true => Target::Own,
-            false => Target::Named {
-                group: CLASSES_GROUP.to_owned(),
-                kind: slot.kind.clone(),
-                namespace: None,
-                name: slot.name.clone(),
-            },
-        };
-        let uid = (target != Target::Own).then(|| slot.uid.clone());
-        all.push(Subscription { target, uid, handler: one.handler.clone(), count: one.count.max(1) });
-    }
+    let find = |id: &ObjectId| slots.get(id).cloned();
+    let all: Vec<Subscription> =
+        object.dependencies.iter().filter_map(|one| subscribed(&object.id, one, &find)).collect();
+    bounded(format!("{} {}", object.class, object.name.as_deref().unwrap_or(object.id.as_str())), all)
+}
+
+/// A dependency as it is written at the one who depends; nothing if the other is nowhere.
+fn subscribed(
+    id: &ObjectId,
+    one: &Dependency,
+    find: &dyn Fn(&ObjectId) -> Option<Reference>,
+) -> Option<Subscription> {
+    let slot = find(&one.target)?;
+    let target = match one.target == *id {
+        true => Target::Own,
+        false => Target::Named {
+            group: CLASSES_GROUP.to_owned(),
+            kind: slot.kind.clone(),
+            namespace: None,
+            name: slot.name.clone(),
+        },
+    };
+    let uid = (target != Target::Own).then_some(slot.uid);
+    Some(Subscription { target, uid, handler: one.handler.clone(), count: one.count.max(1) })
+}
+
+/// As text, if that may be stored.
+fn bounded(object: String, mut all: Vec<Subscription>) -> Result<Option<String>, Unwritable> {
+    // The same dependencies are the same text, whoever subscribed first.
+    all.sort();
     let text = subscription::format(&all);
     match text.as_ref().map(String::len).filter(|bytes| *bytes > subscription::MAX_BYTES) {
-        Some(bytes) => {
-            let object = format!("{} {}", object.class, object.name.as_deref().unwrap_or(object.id.as_str()));
-            Err(Unwritable::Dependencies { object, bytes })
-        }
+        Some(bytes) => Err(Unwritable::Dependencies { object, bytes }),
         None => Ok(text),
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 use sexton_runtime::environment::{Ask, OpenError, Opened};
 use sexton_runtime::lua::{Limits, Lines};
-use sexton_testkit::World;
+use sexton_testkit::{Collecting, World};
 
 use crate::common::*;
 
@@ -32,8 +32,9 @@ async fn a_failing_destructor_is_tried_again() {
     );
     assert_eq!(names(&world, "machines").await, ["db", "web"]);
     let good = run(&world, &shop("")).await;
-    // Those whose destruction had begun are destroyed first, whatever the model says.
-    assert_eq!((good.removed.destroyed.len(), good.finished.report.destroyed.len()), (2, 2));
+    assert_eq!(good.finished.report.destroyed.len(), 4);
+    let heard: Vec<&String> = good.words.iter().filter(|word| word.starts_with("destroyed ")).collect();
+    assert_eq!(heard.len(), 2, "the network still hears of its machines: {:?}", good.words);
     assert_eq!(names(&world, "machines").await, Vec::<String>::new());
 }
 
@@ -145,4 +146,106 @@ async fn a_preview_writes_nothing() {
     opened.close().await;
     let now = world.get("/apis/sexton.dev/v1/environments").await.json["metadata"]["resourceVersion"].clone();
     assert_eq!(now, revision);
+}
+
+/// Whoever was deleted from outside is missed by those who referred to it, whatever their contracts say; the
+/// environment can still be run.
+#[tokio::test]
+async fn what_was_deleted_from_outside_is_missed() {
+    let world = World::new().await;
+    let program = |deploy: &str| {
+        format!(
+            r#"format "1.4"
+            local Disk = class("Disk", {{ properties = {{ name = {{ usage = "In", type = "string" }} }} }})
+            local Host = class("Host", {{
+                properties = {{
+                    name = {{ usage = "In", type = "string" }},
+                    boot = {{ usage = "InOut", type = Disk, required = true }},
+                    disks = {{ usage = "InOut", type = "list", of = Disk }},
+                }},
+                watch = function(self, disk) GC.subscribe(disk) end,
+            }})
+            function deploy(env)
+            {deploy}
+            end"#
+        )
+    };
+    let made = r#"local disk = new(Disk, { name = "d1" }, env)
+        local other = new(Disk, { name = "d2" }, env)
+        local host = new(Host, { name = "h", boot = disk, disks = { disk, other } }, env)
+        host:watch(disk)
+        env.applications = { host }"#;
+    assert_eq!(run(&world, &program(made)).await.failed, None);
+    let path = "/apis/classes.sexton.dev/v1/namespaces/prod/disks/d1";
+    world.delete(path, &json!({})).await.expect(200);
+    Collecting::on(&world).settled(&world).await;
+    let looks = r#"local host = env.applications[1]
+        log(tostring(host.boot) .. " " .. #host.disks .. " " .. host.disks[1].name)"#;
+    let ran = run(&world, &program(looks)).await;
+    assert_eq!((ran.failed, ran.words), (None, vec!["nil 1 d2".to_owned()]));
+    assert_eq!(names(&world, "hosts").await, ["h"]);
+    assert_eq!(names(&world, "disks").await, ["d2"]);
+}
+
+/// What cannot become a kind is refused before anything runs.
+#[tokio::test]
+async fn classes_that_cannot_be_kinds_are_refused() {
+    let world = World::new().await;
+    let declaring = |names: &[&str]| {
+        let classes: String = names.iter().map(|name| format!("class(\"{name}\", {{}})\n")).collect();
+        format!("format \"1.4\"\n{classes}function deploy(env) log(\"ran\") end")
+    };
+    let odd = refused(&world, &declaring(&["My_Class"])).await;
+    assert!(odd.to_string().starts_with("objects of class My_Class cannot be stored"), "{odd}");
+    let two = refused(&world, &declaring(&["Vm", "VM"])).await;
+    assert!(two.to_string().contains("would be called vms as well"), "{two}");
+    let long = refused(&world, &format!("{}--{}", declaring(&[]), "x".repeat(600 << 10))).await;
+    assert!(long.to_string().contains("longer than"), "{long}");
+}
+
+/// A program that may not run on leaves nothing behind that nobody knows of: what it made is stored, and the next run
+/// destroys it.
+#[tokio::test]
+async fn what_nobody_reaches_at_the_end_of_time_is_stored() {
+    let world = World::new().await;
+    let words = Rc::new(Lines::default());
+    let limits = Limits { without_pause: std::time::Duration::from_millis(200), ..Limits::default() };
+    let program = shop("new(Machine, { name = 'lost' }, env)\nwhile true do end");
+    let opened =
+        Opened::open(&tools(&world, world.kube(), "tests"), Ask { limits, ..ask(&program, &words) }).await;
+    assert!(to_the_end(opened.unwrap()).await.failed.is_some());
+    assert_eq!(names(&world, "machines").await, ["lost"]);
+    let next = run(&world, &shop("")).await;
+    assert_eq!((next.failed, next.words), (None, vec!["destroy lost".to_owned()]));
+    assert_eq!(names(&world, "machines").await, Vec::<String>::new());
+}
+
+/// REQ-MUR-68, REQ-MUR-69, REQ-MUR-71: a program that never heard of the collector needs nothing of it: its objects are
+/// stored and destroyed by who owns whom, and the rest of the API is as it was.
+#[tokio::test]
+async fn programs_without_the_collector_are_as_before() {
+    let world = World::new().await;
+    let program = |deploy: &str| {
+        format!(
+            r#"local Part = class("Part", {{
+                properties = {{ name = {{ usage = "In", type = "string" }} }},
+                destroy = function(self) log("destroy " .. self.name) end,
+            }})
+            local Whole = class("Whole", {{
+                properties = {{ name = {{ usage = "In", type = "string" }}, part = {{ usage = "InOut", type = Part }} }},
+                destroy = function(self) log("destroy " .. self.name) end,
+            }})
+            function deploy(env)
+            {deploy}
+            end"#
+        )
+    };
+    let kinds = world.get("/api/v1").await.json;
+    let made = r#"local whole = new(Whole, { name = "whole" }, env)
+        whole.part = new(Part, { name = "part" }, whole)
+        env.applications = { whole }"#;
+    assert_eq!(run(&world, &program(made)).await.finished.objects, 3);
+    let gone = run(&world, &program("env.applications = {}")).await;
+    assert_eq!(gone.words, ["destroy part", "destroy whole"]);
+    assert_eq!(world.get("/api/v1").await.json, kinds);
 }

@@ -79,6 +79,11 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
     let tools = tools(&world).await?;
+    if !world.kinds().await?.bulk {
+        let what =
+            format!("{} is no server of Sexton: programs cannot store their objects there", world.target);
+        return Err(Failure::new(what).next("run it on a store of this machine", "sexton run … --data DIR"));
+    }
     let ask = Ask {
         environment: args.env.clone(),
         program,
@@ -202,7 +207,6 @@ async fn carry_out(
         gone += destroyed(&report, output)?;
         open += not_destroyed(&report, output)?;
     }
-    let fused = opened.fused();
     let finished = opened.finish(failed.as_ref()).await;
     let finished = finished.map_err(|error| Failure::new(error.to_string()).because(&error))?;
     gone += destroyed(&finished.report, output)?;
@@ -223,7 +227,7 @@ async fn carry_out(
             .because(&error)
             .detail("What it made is stored; nothing is lost."));
     }
-    if let Some(why) = fused {
+    if let Some(why) = finished.fused {
         output.talk(&sum);
         return Err(too_many(&why, &command(args, settings)));
     }

@@ -58,10 +58,10 @@ pub(super) fn show_preview(preview: &Preview, output: &Output) -> Result<(), Fai
     if let Some(more) = preview.doomed.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         output.talk(&format!("  and {more} more"));
     }
-    for held in &preview.held {
+    for held in preview.held.iter().take(SHOWN) {
         output.mark('!', Paint::Change, &format!("{} {}  kept: {}", held.class, held.id, held.reason))?;
     }
-    for waiting in &preview.waiting {
+    for waiting in preview.waiting.iter().take(SHOWN) {
         let after: Vec<&str> = waiting.after.iter().map(|id| id.as_str()).collect();
         let line = format!("{} {}  has to wait for {}", waiting.class, waiting.id, after.join(", "));
         output.mark('!', Paint::Change, &line)?;
@@ -82,16 +82,16 @@ pub(super) fn destroyed(report: &Report, output: &Output) -> Result<usize, Failu
 
 /// What should have been destroyed and was not, each with the reason. How many.
 pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
-    for one in &report.failed {
+    for one in report.failed.iter().take(SHOWN) {
         let line = format!("{} {}  lives on: {} failed: {}", one.class, one.id, one.phase, one.error);
         output.mark('!', Paint::Change, &line)?;
     }
-    for one in &report.waiting {
+    for one in report.waiting.iter().take(SHOWN) {
         let after: Vec<&str> = one.after.iter().map(|id| id.as_str()).collect();
         let line = format!("{} {}  lives on: it goes after {}", one.class, one.id, after.join(", "));
         output.mark('!', Paint::Change, &line)?;
     }
-    for one in &report.held {
+    for one in report.held.iter().take(SHOWN) {
         output.mark('!', Paint::Change, &format!("{} {}  kept: {}", one.class, one.id, one.reason))?;
     }
     if let Some(cancelled) = &report.cancelled {

@@ -6,12 +6,9 @@ use serde_json::Value;
 use sexton_client::CallError;
 use sexton_client::resources::text;
 use sexton_model::environment::{self, Reference};
-use sexton_model::hook::Call;
+use sexton_model::hook::{Call, MAX_AROUND};
 
 use super::{Scripts, place_of};
-
-/// More are not handed to a worker: whoever looks further is told so.
-const MOST: usize = 500;
 
 impl Scripts {
     /// All that can be reached from the objects of a call, the nearest first, and at most so many.
@@ -24,7 +21,7 @@ impl Scripts {
         }
         let mut found = Vec::new();
         while let Some((namespace, reference)) = wanted.pop_front() {
-            if found.len() == MOST {
+            if found.len() == MAX_AROUND {
                 break;
             }
             if !known.insert(reference.uid.clone()) {

@@ -5,6 +5,7 @@
 
 mod around;
 mod changes;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use sexton_model::class::Method;
 use sexton_model::environment::{self, EnvironmentSpec, ProgramSpec};
 use sexton_model::hook::{Call, ScriptAnswer, ScriptCall, Verdict};
 
+use self::turns::Turns;
 use super::HookError;
 use super::exec::{self, Program, Said};
 
@@ -27,13 +29,14 @@ const MAX_ANSWER: usize = 16 << 20;
 pub struct Scripts {
     worker: Vec<String>,
     resources: Resources,
+    turns: Turns,
 }
 
 impl Scripts {
     /// Scripts that are run by this program, which is told of a call on its standard input and answers on its standard
     /// output. Programs and objects are read, and changes are written, through these resources.
     pub fn new(worker: Vec<String>, resources: Resources) -> Scripts {
-        Scripts { worker, resources }
+        Scripts { worker, resources, turns: Turns::default() }
     }
 
     /// Makes one call.
@@ -45,6 +48,10 @@ impl Scripts {
         budget: Duration,
     ) -> Result<Verdict, HookError> {
         let failed = |error: CallError| HookError::Script(error.to_string());
+        let callee = call.subscriber.as_ref().unwrap_or(&call.object);
+        // Two methods of one object at a time would overwrite what the other changed.
+        let _turn = self.turns.take(text(callee, "/metadata/uid")).await;
+        let call = &self.as_it_is_now(call).await.map_err(failed)?;
         let program = match source {
             Some(source) => {
                 let name = format!("class of {}", text(&call.object, "/kind"));
@@ -68,6 +75,18 @@ impl Scripts {
         let verdict = Verdict::parse(&answer.verdict.to_string())?;
         self.keep(&told, &answer.changed).await?;
         Ok(verdict)
+    }
+
+    /// The call with its subscriber as that is by now.
+    async fn as_it_is_now(&self, call: &Call) -> Result<Call, CallError> {
+        let mut call = call.clone();
+        if let Some(subscriber) = &mut call.subscriber {
+            let place = place_of(text(subscriber, "/kind"), text(subscriber, "/metadata/namespace"));
+            let found = self.resources.find(&place, text(subscriber, "/metadata/name")).await?;
+            let same = found.filter(|now| now["metadata"]["uid"] == subscriber["metadata"]["uid"]);
+            *subscriber = same.unwrap_or_else(|| subscriber.clone());
+        }
+        Ok(call)
     }
 
     /// The program of the environment in which an object is.

@@ -270,7 +270,7 @@ fn kind_at(document: &Document, path: &str) -> String {
 
 fn method(document: &Document, path: &str) -> &'static str {
     let known = |word: &str| value(document, path).is_some_and(|method| method.get(word).is_some());
-    ["exec", "http"].into_iter().find(|word| known(word)).unwrap_or("-")
+    ["exec", "http", "lua"].into_iter().find(|word| known(word)).unwrap_or("-")
 }
 
 fn involved(document: &Document) -> String {

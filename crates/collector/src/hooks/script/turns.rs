@@ -1,0 +1,48 @@
+//! One at a time, by name.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tokio::sync::OwnedMutexGuard;
+
+/// Who is at it, by name. Names that nobody waits for are forgotten.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Turns {
+    all: Arc<Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>>,
+}
+
+impl Turns {
+    /// Waits for the turn of a name, and has it as long as the answer is kept.
+    pub(super) async fn take(&self, name: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|_, turn| turn.strong_count() > 0);
+            match all.get(name).and_then(Weak::upgrade) {
+                Some(turn) => turn,
+                None => {
+                    let turn = Arc::default();
+                    all.insert(name.to_owned(), Arc::downgrade(&turn));
+                    turn
+                }
+            }
+        };
+        turn.lock_owned().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn one_at_a_time_by_name() {
+        let turns = Turns::default();
+        let first = turns.take("a").await;
+        let _other = turns.take("b").await;
+        let mut second = Box::pin(turns.take("a"));
+        assert!(futures::poll!(&mut second).is_pending());
+        drop(first);
+        second.await;
+        assert_eq!(turns.all.lock().unwrap().len(), 2, "only those who are kept, or were just now");
+    }
+}

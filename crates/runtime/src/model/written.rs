@@ -1,0 +1,42 @@
+//! One living object, as it would be written down.
+
+use super::{Dependency, ModelObject, Plain};
+use crate::gc::{Gc, Subscription};
+use crate::world::{Handle, Value};
+
+/// An object as it would be written down.
+pub(crate) fn written(gc: &Gc, object: &Handle) -> ModelObject {
+    let class = object.class();
+    let persistable = class.properties().filter(|(_, property)| property.usage.is_persistable());
+    let properties = persistable.map(|(name, _)| (name.to_owned(), plain(&object.get(name)))).collect();
+    let dependency = |one: Subscription| Dependency {
+        target: one.target,
+        handler: one.handler.map(|handler| handler.to_string()),
+        count: one.count,
+    };
+    ModelObject {
+        id: object.id(),
+        class: class.name().to_owned(),
+        name: object.name().map(|name| name.to_string()),
+        destroyed: object.is_destroyed(),
+        owner: object.owner().map(|owner| owner.id()),
+        dependencies: gc.subscriptions(object).into_iter().map(dependency).collect(),
+        properties,
+        path: String::new(),
+    }
+}
+
+/// A value as it is written. As deep as values may be.
+fn plain(value: &Value) -> Plain {
+    match value {
+        Value::Null => Plain::Null,
+        Value::Bool(value) => Plain::Bool(*value),
+        Value::Number(number) => Plain::Number(*number),
+        Value::String(text) => Plain::String(text.to_string()),
+        Value::List(items) => Plain::List(items.iter().map(plain).collect()),
+        Value::Map(entries) => {
+            Plain::Map(entries.iter().map(|(name, item)| (name.clone(), plain(item))).collect())
+        }
+        Value::Object(object) => Plain::Ref(object.id()),
+    }
+}
