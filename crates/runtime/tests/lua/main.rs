@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod collections;
+mod documented;
 mod gc;
 mod harness;
 mod naive;

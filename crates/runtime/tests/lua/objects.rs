@@ -55,7 +55,7 @@ fn properties_methods_and_inheritance() {
     assert_eq!(
         said,
         "a 0 nil nil 2 2 2\nb 3 true y square, a shape b of 9 shape a\n3 bee true Square true false\n\
-        Shape 2 Square 3 (bee) object class Shape class\ntrue\nnil\ns-b s-b 2"
+        Shape 2 (a) Square 3 (bee) object class Shape class\ntrue\nnil\ns-b s-b 2"
     );
 }
 
