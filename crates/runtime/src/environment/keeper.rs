@@ -141,7 +141,8 @@ impl Keeping {
             .collect();
         bury(&self.tools, epoch, &mut kept.shelf, ids).await.map_err(failed)?;
         kept.record.status.destroying.retain(|uid| !uids.contains(uid));
-        self.ids.borrow_mut().retain(|id| !ids.contains(id));
+        let mut stored = self.ids.borrow_mut();
+        ids.iter().for_each(|id| _ = stored.remove(id));
         Ok(())
     }
 }

@@ -1,0 +1,120 @@
+//! A new model, into the store: written down as a whole first, so that whoever finds half of it stored can finish it.
+//!
+//! ```text
+//! parts ─► record: pending ─► resources, by the thousand ─► record: done ─► parts are removed
+//! ```
+
+mod parts;
+mod put;
+mod written;
+
+use serde_json::Value;
+use sexton_client::CallError;
+use sexton_client::resources::{BulkError, DeleteError, ListAsk, ListError, PutError, text};
+use sexton_collector::modules::Tools;
+use sexton_model::bulk::Epoch;
+use sexton_model::environment::PendingModel;
+
+use self::parts::{LABEL, part_prefix, parts_place, remove_parts, write_parts};
+use self::put::store;
+use self::written::Written;
+use super::record::{Record, RecordError};
+use crate::stored::Change;
+
+/// Resources in one request.
+const AT_ONCE: usize = 1_000;
+/// Requests at the same time.
+const REQUESTS: usize = 3;
+
+/// Why a model is not stored. It is written down, or nothing of it is.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The record could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A part could not be written.
+    #[error("the model was not written down")]
+    Part(#[from] PutError),
+    /// The server could not be asked.
+    #[error("the server cannot be asked")]
+    Call(#[from] CallError),
+    /// The parts could not be read again.
+    #[error("the model that was written down cannot be read")]
+    List(#[from] ListError),
+    /// The parts could not be removed.
+    #[error("the parts of a model that is stored could not be removed")]
+    Delete(#[from] DeleteError),
+    /// Many resources at once could not be written.
+    #[error("the objects were not stored")]
+    Bulk(#[from] BulkError),
+    /// One resource could not be written.
+    #[error("{object} was not stored: {why}")]
+    Refused {
+        /// Which.
+        object: String,
+        /// What the server says.
+        why: String,
+    },
+    /// What was written down is not there.
+    #[error("the model that was being stored is incomplete: {found} of {wanted} parts")]
+    Incomplete {
+        /// How many are there.
+        found: usize,
+        /// How many there should be.
+        wanted: usize,
+    },
+}
+
+/// Stores what changed, and says so in the record.
+pub(super) async fn save(
+    tools: &Tools,
+    epoch: &Epoch,
+    record: &mut Record,
+    changes: Vec<Change>,
+) -> Result<(), SaveError> {
+    let generation = record.status.generation + 1;
+    if !changes.is_empty() {
+        let (written, parts) = write_parts(tools, &record.name, generation, changes).await?;
+        record.status.pending = Some(PendingModel { generation, parts });
+        record.write(&tools.resources).await?;
+        store(tools, epoch, written).await?;
+    }
+    record.status.generation = generation;
+    finish(tools, record).await
+}
+
+/// Finishes what somebody else began to store. Whether there was anything.
+pub(super) async fn recover(tools: &Tools, epoch: &Epoch, record: &mut Record) -> Result<bool, SaveError> {
+    let Some(pending) = record.status.pending.clone() else {
+        // Somebody may have died before the record said so, or after it said that all is done.
+        remove_parts(tools, &record.name).await?;
+        return Ok(false);
+    };
+    let ask = ListAsk { labels: format!("{LABEL}={}", record.name), ..ListAsk::default() };
+    let listed = tools.resources.list(&parts_place(), &ask).await?;
+    let named = format!("{}-", part_prefix(&record.name, pending.generation));
+    let parts: Vec<&Value> =
+        listed.found.iter().filter(|part| text(part, "/metadata/name").starts_with(&named)).collect();
+    if parts.len() != pending.parts {
+        return Err(SaveError::Incomplete { found: parts.len(), wanted: pending.parts });
+    }
+    let mut written: Vec<Written> = Vec::new();
+    for part in parts {
+        let strange = |error: serde_json::Error| {
+            let (object, why) = (text(part, "/metadata/name").to_owned(), error.to_string());
+            SaveError::Refused { object, why }
+        };
+        written.extend(serde_json::from_str::<Vec<Written>>(text(part, "/data/model")).map_err(strange)?);
+    }
+    store(tools, epoch, written).await?;
+    record.status.generation = pending.generation;
+    finish(tools, record).await?;
+    Ok(true)
+}
+
+/// The record says that all is stored; then nobody needs the parts any more.
+async fn finish(tools: &Tools, record: &mut Record) -> Result<(), SaveError> {
+    let had_parts = record.status.pending.take().is_some();
+    record.write(&tools.resources).await?;
+    if had_parts { remove_parts(tools, &record.name).await } else { Ok(()) }
+}

@@ -1,0 +1,147 @@
+//! Resources into the store, many at a time. What others changed meanwhile is not overwritten.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use sexton_client::resources::{BulkError, text};
+use sexton_collector::hooks::place_of;
+use sexton_collector::modules::Tools;
+use sexton_model::bulk::{Action, Bulk, Epoch, Item};
+use sexton_model::environment::{OBJECT_ID, OBJECT_NAME};
+use sexton_model::marks;
+use tokio::task::JoinSet;
+
+use super::written::{Written, raw};
+use super::{AT_ONCE, REQUESTS, SaveError};
+
+/// Bytes in one request.
+const BYTES_AT_ONCE: usize = 2 << 20;
+/// How often others may be faster.
+const RACES: usize = 5;
+
+/// Writes the resources. What is as it is to be stays so; what others changed meanwhile is changed on top of that.
+pub(super) async fn store(tools: &Tools, epoch: &Epoch, written: Vec<Written>) -> Result<(), SaveError> {
+    let destroyed: Vec<Item> = written.iter().filter(|one| one.destroyed).map(mark).collect();
+    let mut refused = put_all(tools, epoch, written).await?;
+    for _ in 0..RACES {
+        if refused.is_empty() {
+            break;
+        }
+        let mut again = Vec::new();
+        for (one, why) in refused {
+            again.extend(look_again(tools, one, &why).await?);
+        }
+        refused = put_all(tools, epoch, again).await?;
+    }
+    if let Some((one, why)) = refused.into_iter().next() {
+        return Err(one.refused(why));
+    }
+    for part in destroyed.chunks(AT_ONCE) {
+        tools.gateway.bulk(&Bulk { epoch: Some(epoch.clone()), items: part.to_vec() }).await?;
+    }
+    Ok(())
+}
+
+fn mark(one: &Written) -> Item {
+    let destroyed = BTreeMap::from([(marks::DESTROYED.to_owned(), Some("true".to_owned()))]);
+    one.item(Action::annotate(destroyed))
+}
+
+/// Puts all of them, many at a time. Gives back those that were refused, and why.
+async fn put_all(
+    tools: &Tools,
+    epoch: &Epoch,
+    written: Vec<Written>,
+) -> Result<Vec<(Written, String)>, SaveError> {
+    let mut waiting = parts(written).into_iter();
+    let mut tasks: JoinSet<Result<Vec<(Written, String)>, BulkError>> = JoinSet::new();
+    let mut refused = Vec::new();
+    loop {
+        while tasks.len() < REQUESTS
+            && let Some(part) = waiting.next()
+        {
+            let (gateway, epoch) = (tools.gateway.clone(), epoch.clone());
+            tasks.spawn(async move {
+                let items = part.iter().map(put).collect();
+                let done = gateway.bulk(&Bulk { epoch: Some(epoch), items }).await?;
+                let results = part.into_iter().zip(done.items).filter(|(_, result)| result.code >= 300);
+                let why = |status: Option<Box<sexton_model::Status>>| status.map(|status| status.message);
+                Ok(results.map(|(one, result)| (one, why(result.status).unwrap_or_default())).collect())
+            });
+        }
+        match tasks.join_next().await {
+            None => return Ok(refused),
+            Some(Ok(result)) => refused.extend(result?),
+            Some(Err(error)) => {
+                if let Ok(panic) = error.try_into_panic() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
+    }
+}
+
+fn parts(written: Vec<Written>) -> Vec<Vec<Written>> {
+    let mut parts: Vec<Vec<Written>> = Vec::new();
+    let mut bytes = 0;
+    for one in written {
+        let size = one.resource.text().len();
+        if parts.last().is_none_or(|part| part.len() >= AT_ONCE || bytes + size > BYTES_AT_ONCE) {
+            parts.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += size;
+        if let Some(part) = parts.last_mut() {
+            part.push(one);
+        }
+    }
+    parts
+}
+
+fn put(one: &Written) -> Item {
+    let object = one.resource.clone();
+    let mut item = one.item(Action::Put { object, field_manager: "sexton-run".to_owned() });
+    item.resource_version = one.version.clone();
+    item
+}
+
+/// What is to be written over what is there now; nothing if that is as it is to be, or gone.
+async fn look_again(tools: &Tools, one: Written, why: &str) -> Result<Option<Written>, SaveError> {
+    let place = place_of(&one.kind, &one.namespace);
+    let found = tools.resources.find(&place, &one.name).await?;
+    match found {
+        Some(now) if text(&now, "/metadata/uid") == one.uid => {
+            let ours =
+                serde_json::from_str(one.resource.text()).map_err(|error| one.refused(error.to_string()))?;
+            let merged = onto(now.clone(), &ours);
+            if merged == now {
+                return Ok(None);
+            }
+            let version = Some(text(&now, "/metadata/resourceVersion").to_owned());
+            Ok(Some(Written { version, resource: raw(&merged)?, ..one }))
+        }
+        // It was deleted meanwhile: a put does not bring it back.
+        None if one.version.is_some() => Ok(None),
+        None => Ok(Some(one)),
+        Some(_) => Err(one.refused(why)),
+    }
+}
+
+/// What we know of an object, on top of what others wrote on its resource.
+fn onto(mut now: Value, ours: &Value) -> Value {
+    now["spec"] = ours["spec"].clone();
+    match ours.pointer("/metadata/ownerReferences") {
+        Some(owners) => now["metadata"]["ownerReferences"] = owners.clone(),
+        None => _ = now["metadata"].as_object_mut().and_then(|all| all.remove("ownerReferences")),
+    }
+    for name in [OBJECT_ID, OBJECT_NAME, marks::DEPENDENCIES] {
+        match ours.get("metadata").and_then(|all| all.get("annotations")).and_then(|all| all.get(name)) {
+            Some(value) => now["metadata"]["annotations"][name] = value.clone(),
+            None => {
+                let all = now.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+                all.map(|all| all.remove(name));
+            }
+        }
+    }
+    now
+}

@@ -1,0 +1,70 @@
+//! One resource on its way into the store: as text, since it is only ever passed on.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sexton_client::resources::text;
+use sexton_model::bulk::{Action, Item};
+use sexton_model::environment::{CLASSES_GROUP, plural_of};
+use sexton_model::raw::Raw;
+use sexton_model::{GroupResource, Key};
+
+use super::SaveError;
+
+/// One resource to be written, as it is written down.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Written {
+    pub(super) kind: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) uid: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) version: Option<String>,
+    /// As text: it is only ever passed on.
+    pub(super) resource: Raw,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) destroyed: bool,
+}
+
+/// A change that can go to another thread.
+pub(super) struct Loose {
+    pub(super) uid: String,
+    pub(super) version: Option<String>,
+    pub(super) resource: Value,
+    pub(super) destroyed: bool,
+}
+
+impl Written {
+    pub(super) fn new(change: &Loose) -> Result<Written, SaveError> {
+        let field = |pointer: &str| text(&change.resource, pointer).to_owned();
+        Ok(Written {
+            kind: field("/kind"),
+            namespace: field("/metadata/namespace"),
+            name: field("/metadata/name"),
+            uid: change.uid.clone(),
+            version: change.version.clone(),
+            resource: raw(&change.resource)?,
+            destroyed: change.destroyed,
+        })
+    }
+
+    pub(super) fn item(&self, action: Action) -> Item {
+        let key = Key {
+            kind: GroupResource::new(CLASSES_GROUP, plural_of(&self.kind)),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        };
+        Item::new(key, self.uid.as_str(), action)
+    }
+
+    pub(super) fn refused(&self, why: impl Into<String>) -> SaveError {
+        SaveError::Refused { object: format!("{}/{}", self.kind, self.name), why: why.into() }
+    }
+}
+
+pub(super) fn raw(resource: &Value) -> Result<Raw, SaveError> {
+    let strange = |error: serde_json::Error| SaveError::Refused {
+        object: text(resource, "/metadata/name").to_owned(),
+        why: error.to_string(),
+    };
+    Raw::of(resource).map_err(strange)
+}
