@@ -49,7 +49,9 @@ pub(super) async fn write_parts(
             resource: change.resource,
             destroyed: change.mark_destroyed,
         };
-        waiting.back_mut().map(|chunk| chunk.push(loose));
+        if let Some(chunk) = waiting.back_mut() {
+            chunk.push(loose);
+        }
     }
     let (mut written, mut parts) = (Vec::new(), 0);
     let mut tasks: JoinSet<Result<(Vec<Written>, usize), SaveError>> = JoinSet::new();
