@@ -8,6 +8,9 @@ use sexton_collector::modules::Tools;
 use sexton_lifecycle::destruction::{Ending, Origin, Stage, State};
 use sexton_model::bulk::{Action, Bulk, Epoch, Item, ItemResult, Outcome};
 use sexton_model::environment::{CLASSES_GROUP, plural_of};
+use sexton_model::hook::ObjectRef;
+use sexton_model::raw::Raw;
+use sexton_model::tombstone::{self, Tombstone};
 use sexton_model::{GroupResource, Key, marks};
 
 use crate::stored::Shelf;
@@ -17,6 +20,34 @@ use crate::world::ObjectId;
 const HOLDS: [&str; 4] = [marks::DESTROY_FINALIZER, "cascade_deletion", "foregroundDeletion", "orphan"];
 /// In one request.
 const AT_ONCE: usize = 1_000;
+
+/// Why objects were destroyed, in a line each. Who is not here gets no tombstone.
+pub(super) type Reasons = BTreeMap<ObjectId, String>;
+
+/// A resource that goes, and what is left behind of it.
+pub(super) struct Grave<'r> {
+    pub(super) resource: &'r Value,
+    pub(super) stone: Option<Raw>,
+}
+
+/// What is left behind of a resource.
+fn tombstone(tools: &Tools, resource: &Value, reason: &str) -> Option<Raw> {
+    let field = |pointer: &str| text(resource, pointer).to_owned();
+    let stone = Tombstone {
+        object: ObjectRef {
+            group: CLASSES_GROUP.to_owned(),
+            kind: field("/kind"),
+            namespace: field("/metadata/namespace"),
+            name: field("/metadata/name"),
+            uid: field("/metadata/uid"),
+        },
+        reason: reason.to_owned(),
+        by: Some(tools.by.clone()),
+        outcome: tombstone::Outcome::Destroyed,
+        ..Tombstone::default()
+    };
+    Raw::of(&stone).ok()
+}
 
 /// Removes the resources of objects that were destroyed. Who belonged to one of them and lives on belongs to nobody then.
 /// What others hold stays until they let go.
@@ -28,13 +59,18 @@ pub(super) async fn bury(
     epoch: &Epoch,
     shelf: &mut Shelf,
     ids: &[ObjectId],
+    reasons: &Reasons,
 ) -> Result<(), BulkError> {
     let gone: Vec<(ObjectId, Value)> =
         ids.iter().filter_map(|id| Some((id.clone(), shelf.get(id)?.clone()))).collect();
     release_owned(tools, epoch, shelf, &gone).await?;
     for part in gone.chunks(AT_ONCE) {
-        let marked = mark(tools, epoch, part).await?;
-        release(tools, epoch, &marked).await?;
+        let graves = part.iter().map(|(id, resource)| {
+            let stone = reasons.get(id).and_then(|reason| tombstone(tools, resource, reason));
+            Grave { resource, stone }
+        });
+        let held = mark(tools, epoch, graves.collect()).await?;
+        release(tools, epoch, held).await?;
         for (id, _) in part {
             shelf.remove(id);
         }
@@ -96,37 +132,32 @@ fn without(mut resource: Value, owners: &[String], version: &str) -> Value {
 }
 
 /// Marks them, with a journal that says that all is done but the release. Gives back who is held.
-async fn mark<'p>(
-    tools: &Tools,
-    epoch: &Epoch,
-    part: &'p [(ObjectId, Value)],
-) -> Result<Vec<&'p Value>, BulkError> {
+async fn mark<'p>(tools: &Tools, epoch: &Epoch, graves: Vec<Grave<'p>>) -> Result<Vec<Grave<'p>>, BulkError> {
     let mut items = Vec::new();
-    for (_, resource) in part {
+    for Grave { resource, stone } in &graves {
         let journal = journal(text(resource, "/metadata/uid"));
         let annotations = BTreeMap::from([
             (marks::JOURNAL.to_owned(), journal.encode().ok()),
             (marks::DESTROYED.to_owned(), Some("true".to_owned())),
         ]);
         let action = Action::Delete { policy: Some("Background".to_owned()), annotations, hold: false };
-        items.push(item(resource, action));
+        items.push(Item { tombstone: stone.clone(), ..item(resource, action) });
     }
     let done = send(tools, epoch, items).await?;
     let held = |result: &ItemResult| matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged));
-    let marked = part.iter().zip(done).filter(|(_, result)| held(result));
-    Ok(marked.map(|((_, resource), _)| resource).collect())
+    Ok(graves.into_iter().zip(done).filter(|(_, result)| held(result)).map(|(grave, _)| grave).collect())
 }
 
 /// Takes our holds off what is marked: what nobody else holds is gone then.
-pub(super) async fn release(tools: &Tools, epoch: &Epoch, marked: &[&Value]) -> Result<(), BulkError> {
-    let items = marked.iter().map(|resource| {
+pub(super) async fn release(tools: &Tools, epoch: &Epoch, marked: Vec<Grave<'_>>) -> Result<(), BulkError> {
+    let items = marked.into_iter().map(|Grave { resource, stone }| {
         let action = Action::Patch {
             remove_finalizers: HOLDS.map(str::to_owned).to_vec(),
             add_finalizers: Vec::new(),
             remove_owners: Vec::new(),
             annotations: BTreeMap::new(),
         };
-        item(resource, action)
+        Item { tombstone: stone, ..item(resource, action) }
     });
     send(tools, epoch, items.collect()).await.map(drop)
 }

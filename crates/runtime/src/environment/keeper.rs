@@ -1,6 +1,6 @@
 //! What becomes of stored objects while a program runs: who must not die, the intent before `destroy`, the end after it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use futures::FutureExt;
@@ -14,11 +14,14 @@ use sexton_lifecycle::FuseLimits;
 use sexton_model::bulk::{Action, Annotations, Epoch};
 use sexton_model::marks;
 
-use super::burial::{bury, item, send};
+use super::burial::{Reasons, bury, item, send};
 use super::record::Record;
 use crate::gc::{Ended, Intent, Keeper, KeeperError, Permit};
 use crate::stored::Shelf;
 use crate::world::{Handle, ObjectId};
+
+/// So many objects that a run destroys leave a tombstone: who destroys more knows why.
+const TOMBSTONES: usize = 1_000;
 
 /// What is stored of an environment, while a program runs in it.
 pub(super) struct Kept {
@@ -36,6 +39,9 @@ pub(super) struct Keeping {
     ids: RefCell<BTreeSet<ObjectId>>,
     /// Why too many were to be destroyed at once, if they were.
     pub(super) fused: RefCell<Option<String>>,
+    /// Why those die whose end is intended: the first of them, so that there are not too many tombstones.
+    reasons: RefCell<Reasons>,
+    told: Cell<usize>,
 }
 
 impl Keeping {
@@ -48,6 +54,8 @@ impl Keeping {
             kept: Mutex::new(kept),
             ids: RefCell::new(ids),
             fused: RefCell::default(),
+            reasons: RefCell::default(),
+            told: Cell::new(0),
         }
     }
 
@@ -139,7 +147,11 @@ impl Keeping {
             .filter_map(|id| kept.shelf.get(id))
             .map(|resource| text(resource, "/metadata/uid").to_owned())
             .collect();
-        bury(&self.tools, epoch, &mut kept.shelf, ids).await.map_err(failed)?;
+        let reasons: Reasons = {
+            let mut all = self.reasons.borrow_mut();
+            ids.iter().filter_map(|id| all.remove_entry(id)).collect()
+        };
+        bury(&self.tools, epoch, &mut kept.shelf, ids, &reasons).await.map_err(failed)?;
         kept.record.status.destroying.retain(|uid| !uids.contains(uid));
         let mut stored = self.ids.borrow_mut();
         ids.iter().for_each(|id| _ = stored.remove(id));
@@ -177,6 +189,11 @@ impl Keeper for Keeping {
 
     fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
         let ids: Vec<ObjectId> = batch.iter().map(|intent| intent.object.id()).collect();
+        for intent in batch.iter().take(TOMBSTONES.saturating_sub(self.told.get())) {
+            let words: Vec<String> = intent.reasons.iter().map(ToString::to_string).collect();
+            self.reasons.borrow_mut().insert(intent.object.id(), words.join(", "));
+            self.told.set(self.told.get() + 1);
+        }
         async move { self.record_intent(&ids).await }.boxed_local()
     }
 

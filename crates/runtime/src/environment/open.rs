@@ -15,7 +15,7 @@ use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name, pl
 use sexton_model::names;
 
 use super::OpenError;
-use super::burial::release;
+use super::burial::{Grave, release};
 use super::keeper::{Keeping, Kept};
 use super::record::Record;
 use super::save::recover;
@@ -246,8 +246,8 @@ async fn finish_burial(
             && !resource["metadata"]["deletionTimestamp"].is_null()
             && record.status.destroying.iter().any(|one| one == uid)
     };
-    let waiting: Vec<&Value> = resources.iter().filter(begun).collect();
-    Ok(release(tools, epoch, &waiting).await?)
+    let waiting = resources.iter().filter(begun).map(|resource| Grave { resource, stone: None });
+    Ok(release(tools, epoch, waiting.collect()).await?)
 }
 
 /// Those whose `destroy` was begun by a run that did not come back. They are destroyed, whatever the model says.

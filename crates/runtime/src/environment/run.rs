@@ -210,7 +210,7 @@ async fn bury_unreferenced(
     let destroyed = |object: &ModelObject| object.destroyed && !known.contains(&object.id);
     let all = shelf.model(None).objects;
     let gone: Vec<ObjectId> = all.into_iter().filter(destroyed).map(|object| object.id).collect();
-    Ok(burial::bury(tools, epoch, shelf, &gone).await?)
+    Ok(burial::bury(tools, epoch, shelf, &gone, &burial::Reasons::new()).await?)
 }
 
 impl RunError {

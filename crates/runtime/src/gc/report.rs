@@ -1,5 +1,6 @@
 //! What a collection did, or would do, and why.
 
+use std::fmt;
 use std::rc::Rc;
 
 use super::Phase;
@@ -16,6 +17,17 @@ pub enum Reason {
     Removed,
     /// So does its owner.
     FollowsOwner(ObjectId),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Unreachable => f.write_str("nothing refers to it any more"),
+            Reason::NotPersistable => f.write_str("the environment does not reach it any more"),
+            Reason::Removed => f.write_str("the model does not have it any more"),
+            Reason::FollowsOwner(owner) => write!(f, "its owner {owner} goes"),
+        }
+    }
 }
 
 /// An object that is destroyed.

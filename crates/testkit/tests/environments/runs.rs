@@ -50,6 +50,11 @@ async fn what_is_dropped_goes_after_the_deployment() {
     assert_eq!(dropped.words, ["warning db", "notifying db", "destroy db", "destroyed db"]);
     assert_eq!(names(&world, "machines").await, ["web"]);
     assert_eq!(objects(&world, "networks").await[0]["spec"]["gone"], 1);
+    let stones = world.get("/apis/sexton.dev/v1/tombstones").await.json;
+    let stone = &stones["items"][0]["spec"];
+    assert_eq!((&stone["object"]["name"], &stone["outcome"]), (&json!("db"), &json!("destroyed")));
+    assert_eq!(stone["reason"], "the environment does not reach it any more");
+    assert_eq!(stone["document"]["spec"]["name"], "db");
     let all = run(&world, &shop("env.applications = {}")).await;
     let order: Vec<&str> =
         all.words.iter().map(String::as_str).filter(|word| word.starts_with("destroy ")).collect();

@@ -1,6 +1,6 @@
 //! What is told about the objects of a program.
 
-use sexton_runtime::gc::{Doomed, Preview, Reason, Report};
+use sexton_runtime::gc::{Doomed, Preview, Report};
 use sexton_runtime::lua;
 
 use crate::failure::Failure;
@@ -39,13 +39,7 @@ fn label(doomed: &Doomed) -> String {
 }
 
 fn reason(doomed: &Doomed) -> String {
-    let words = |reason: &Reason| match reason {
-        Reason::Unreachable => "nothing refers to it any more".to_owned(),
-        Reason::NotPersistable => "the environment does not reach it any more".to_owned(),
-        Reason::Removed => "the model does not have it any more".to_owned(),
-        Reason::FollowsOwner(owner) => format!("its owner {owner} goes"),
-    };
-    doomed.reasons.first().map(words).unwrap_or_default()
+    doomed.reasons.first().map(ToString::to_string).unwrap_or_default()
 }
 
 /// What would be destroyed before the deployment, in its order.
