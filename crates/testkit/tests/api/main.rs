@@ -11,6 +11,7 @@ mod bulk;
 mod bulk_conditions;
 mod bulk_many;
 mod bulk_marks;
+mod bulk_put;
 mod classes;
 mod create;
 mod definitions;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sexton_client::{Kinds, Place};
+use sexton_model::environment::plural_of;
 
 use super::{Args, command};
 use crate::ask;
@@ -101,10 +102,7 @@ fn missing<'a>(kinds: &Kinds, documents: &'a [Document]) -> Vec<Missing<'a>> {
 
 fn definition(one: &Missing<'_>) -> Value {
     let singular = one.kind.to_lowercase();
-    let plural = match singular.as_bytes() {
-        [.., b's'] | [.., b'x'] => format!("{singular}es"),
-        _ => format!("{singular}s"),
-    };
+    let plural = plural_of(one.kind);
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let scope = if one.namespaced { "Namespaced" } else { "Cluster" };
     json!({
