@@ -14,5 +14,6 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use read::owners;
 pub use read::{Shelf, Unreadable, is_destroyed};
 pub use write::{Change, Unwritable, changes};

@@ -221,7 +221,7 @@ pub fn is_destroyed(resource: &Value) -> bool {
 }
 
 /// The uids of owners that are objects.
-pub(super) fn owners(resource: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn owners(resource: &Value) -> impl Iterator<Item = &str> {
     let owners = resource.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     let ours = |owner: &&Value| text(owner, "/apiVersion").starts_with(CLASSES_GROUP);
     owners.into_iter().flatten().filter(ours).map(|owner| text(owner, "/uid"))

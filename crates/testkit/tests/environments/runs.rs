@@ -6,7 +6,7 @@ use serde_json::json;
 use sexton_runtime::environment::{Ask, Opened};
 use sexton_runtime::lua::Lines;
 use sexton_runtime::model::Model;
-use sexton_testkit::World;
+use sexton_testkit::{Collecting, World};
 
 use crate::common::*;
 
@@ -184,4 +184,31 @@ async fn classes_that_the_new_program_does_not_know() {
     let ran = to_the_end(opened).await;
     assert_eq!((ran.failed, words.take()), (None, vec!["other".to_owned()]));
     assert_eq!(names(&world, "machines").await, Vec::<String>::new());
+}
+
+/// While a large model is stored nobody is an orphan at any moment: a collector that has no patience takes none of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_an_orphan_while_it_is_stored() {
+    let world = World::new().await;
+    let collecting = Collecting::on(&world);
+    let deploy = r#"
+        local apps = {}
+        for at = 1, 30 do
+            local app = new(App, { name = "app-" .. at }, env)
+            app.network = new(Network, { name = "net-" .. at }, app)
+            local list = {}
+            for number = 1, 100 do
+                table.insert(list, new(Machine, { name = "m-" .. at .. "-" .. number }, app.network))
+            end
+            app.machines = list
+            table.insert(apps, app)
+        end
+        env.applications = apps
+    "#;
+    let ran = run(&world, &shop(deploy)).await;
+    assert_eq!((ran.failed, ran.finished.written), (None, 3_061));
+    let mut collecting = collecting;
+    collecting.settled(&world).await;
+    assert_eq!(names(&world, "machines").await.len(), 3_000);
+    assert_eq!(names(&world, "networks").await.len(), 30);
 }

@@ -4,6 +4,7 @@
 //! parts ─► record: pending ─► resources, by the thousand ─► record: done ─► parts are removed
 //! ```
 
+mod order;
 mod parts;
 mod put;
 mod written;

@@ -1,21 +1,21 @@
 //! Resources into the store, many at a time. What others changed meanwhile is not overwritten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use sexton_client::Gateway;
 use sexton_client::resources::{BulkError, text};
 use sexton_collector::hooks::place_of;
 use sexton_collector::modules::Tools;
 use sexton_model::bulk::{Action, Bulk, Epoch, Item};
 use sexton_model::environment::{OBJECT_ID, OBJECT_NAME};
-use sexton_model::marks;
+use sexton_model::{Status, marks};
 use tokio::task::JoinSet;
 
+use super::order::{Part, in_parts};
 use super::written::{Written, raw};
 use super::{AT_ONCE, REQUESTS, SaveError};
 
-/// Bytes in one request.
-const BYTES_AT_ONCE: usize = 2 << 20;
 /// How often others may be faster.
 const RACES: usize = 5;
 
@@ -47,31 +47,29 @@ fn mark(one: &Written) -> Item {
     one.item(Action::annotate(destroyed))
 }
 
-/// Puts all of them, many at a time. Gives back those that were refused, and why.
-async fn put_all(
-    tools: &Tools,
-    epoch: &Epoch,
-    written: Vec<Written>,
-) -> Result<Vec<(Written, String)>, SaveError> {
-    let mut waiting = parts(written).into_iter();
-    let mut tasks: JoinSet<Result<Vec<(Written, String)>, BulkError>> = JoinSet::new();
-    let mut refused = Vec::new();
+/// Puts all of them, many at a time, nobody before its owner. Gives back those that were refused, and why.
+async fn put_all(tools: &Tools, epoch: &Epoch, written: Vec<Written>) -> Put {
+    let mut waiting = in_parts(written).into_iter().enumerate().peekable();
+    let mut tasks: JoinSet<(usize, Put)> = JoinSet::new();
+    let (mut refused, mut under_way) = (Vec::new(), BTreeSet::new());
     loop {
+        // A part goes when nobody is under way for whom it has to wait.
+        let free = |part: &Part, under_way: &BTreeSet<usize>| {
+            part.after.is_none_or(|after| under_way.first().is_none_or(|first| *first > after))
+        };
         while tasks.len() < REQUESTS
-            && let Some(part) = waiting.next()
+            && let Some((number, part)) = waiting.next_if(|(_, part)| free(part, &under_way))
         {
             let (gateway, epoch) = (tools.gateway.clone(), epoch.clone());
-            tasks.spawn(async move {
-                let items = part.iter().map(put).collect();
-                let done = gateway.bulk(&Bulk { epoch: Some(epoch), items }).await?;
-                let results = part.into_iter().zip(done.items).filter(|(_, result)| result.code >= 300);
-                let why = |status: Option<Box<sexton_model::Status>>| status.map(|status| status.message);
-                Ok(results.map(|(one, result)| (one, why(result.status).unwrap_or_default())).collect())
-            });
+            under_way.insert(number);
+            tasks.spawn(async move { (number, put_part(&*gateway, epoch, part.members).await) });
         }
         match tasks.join_next().await {
             None => return Ok(refused),
-            Some(Ok(result)) => refused.extend(result?),
+            Some(Ok((number, result))) => {
+                under_way.remove(&number);
+                refused.extend(result?);
+            }
             Some(Err(error)) => {
                 if let Ok(panic) = error.try_into_panic() {
                     std::panic::resume_unwind(panic);
@@ -81,21 +79,15 @@ async fn put_all(
     }
 }
 
-fn parts(written: Vec<Written>) -> Vec<Vec<Written>> {
-    let mut parts: Vec<Vec<Written>> = Vec::new();
-    let mut bytes = 0;
-    for one in written {
-        let size = one.resource.text().len();
-        if parts.last().is_none_or(|part| part.len() >= AT_ONCE || bytes + size > BYTES_AT_ONCE) {
-            parts.push(Vec::new());
-            bytes = 0;
-        }
-        bytes += size;
-        if let Some(part) = parts.last_mut() {
-            part.push(one);
-        }
-    }
-    parts
+/// Those that were refused, and why.
+type Put = Result<Vec<(Written, String)>, BulkError>;
+
+async fn put_part(gateway: &dyn Gateway, epoch: Epoch, part: Vec<Written>) -> Put {
+    let items = part.iter().map(put).collect();
+    let done = gateway.bulk(&Bulk { epoch: Some(epoch), items }).await?;
+    let results = part.into_iter().zip(done.items).filter(|(_, result)| result.code >= 300);
+    let why = |status: Option<Box<Status>>| status.map(|status| status.message).unwrap_or_default();
+    Ok(results.map(|(one, result)| (one, why(result.status))).collect())
 }
 
 fn put(one: &Written) -> Item {

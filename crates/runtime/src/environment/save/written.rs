@@ -9,6 +9,7 @@ use sexton_model::raw::Raw;
 use sexton_model::{GroupResource, Key};
 
 use super::SaveError;
+use crate::stored::owners;
 
 /// One resource to be written, as it is written down.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub(super) struct Written {
     pub(super) uid: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<String>,
+    /// The uids of those who own it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) owners: Vec<String>,
     /// As text: it is only ever passed on.
     pub(super) resource: Raw,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -42,6 +46,7 @@ impl Written {
             name: field("/metadata/name"),
             uid: change.uid.clone(),
             version: change.version.clone(),
+            owners: owners(&change.resource).map(str::to_owned).collect(),
             resource: raw(&change.resource)?,
             destroyed: change.destroyed,
         })
