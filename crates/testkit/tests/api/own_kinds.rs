@@ -20,6 +20,7 @@ async fn they_are_kinds_like_others() {
         r#""classes" "Class" false ["cls"]"#,
         r#""collections" "Collection" false ["gc"]"#,
         r#""collections/status" "Collection" false null"#,
+        r#""environments" "Environment" false ["env"]"#,
         r#""modules" "Module" false ["mod"]"#,
         r#""modules/status" "Module" false null"#,
         r#""rules" "Rule" false null"#,
