@@ -62,7 +62,7 @@ fn each_mistake_is_named_with_its_place() {
             "which is 9",
         ),
         (method(json!("x")), "spec.destroy", "must be a map"),
-        (method(json!({"exec": {}, "http": {}})), "spec.destroy", "not both"),
+        (method(json!({"exec": {}, "http": {}})), "spec.destroy", "not more"),
         (
             method(json!({"exec": {"argv": ["a"]}, "deadlineSeconds": 0})),
             "spec.destroy.deadlineSeconds",
@@ -172,4 +172,19 @@ proptest! {
             prop_assert!(!errors.is_empty());
         }
     }
+}
+
+/// A method may be a script of its own, or that of the program to which the object belongs.
+#[test]
+fn methods_in_scripts() {
+    let class = |lua: serde_json::Value| {
+        Class::parse(&json!({"spec": {"for": {"kind": "Vm"}, "destroy": {"lua": lua}}}))
+    };
+    let run = |lua| class(lua).unwrap().destroy.unwrap().run;
+    assert_eq!(run(json!({})), Run::Lua { source: None });
+    assert_eq!(run(json!({"source": "format \"1.4\""})), Run::Lua { source: Some("format \"1.4\"".into()) });
+    assert_eq!(run(json!({})).word(), "lua");
+    let long = class(json!({"source": "x".repeat(MAX_SOURCE + 1)})).unwrap_err();
+    assert!(long[0].to_string().contains("spec.destroy.lua.source"), "{long:?}");
+    assert!(class(json!({"code": 1})).is_err());
 }
