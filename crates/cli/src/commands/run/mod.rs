@@ -27,8 +27,8 @@ use crate::world::{Purpose, World};
 /// Run a program in an environment, where its objects live between runs
 ///
 /// First what the incoming model does not have any more is destroyed, then `deploy` runs, then what the environment does
-/// not reach any more is destroyed; the rest is stored, each object as a resource of the kind of its class. A run that
-/// fails or is killed loses nothing.
+/// not reach any more is destroyed; the rest is stored, each object as a resource of the kind of its class. After a run
+/// that fails or is killed, what is stored is the old model or the new one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The program, in Luau
