@@ -87,6 +87,9 @@ pub struct Item {
     /// The life must have exactly these annotations; `None` means that it must not have that one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotated: Annotations,
+    /// The life must have exactly these labels; `None` means that it must not have that one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labelled: Annotations,
     /// If the life is marked already, it stays as it is: what is to follow was decided by whoever marked it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmarked: bool,
@@ -156,6 +159,7 @@ impl Item {
             subscribers: None,
             unprotected: false,
             annotated: Annotations::new(),
+            labelled: Annotations::new(),
             unmarked: false,
             action,
             tombstone: None,
@@ -298,6 +302,8 @@ pub mod reason {
     pub const PROTECTED: &str = "Protected";
     /// The annotations of the life are others now.
     pub const ANNOTATIONS_CHANGED: &str = "AnnotationsChanged";
+    /// A label is not what the caller said.
+    pub const LABELS_CHANGED: &str = "LabelsChanged";
     /// A life on which the judgement rests is another now, or somebody subscribed who is not known.
     pub const CHANGED: &str = "Changed";
     /// Something refers to the life.

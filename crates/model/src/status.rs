@@ -223,6 +223,13 @@ impl Status {
         Status::new(409, reason::ANNOTATIONS_CHANGED, message).about(kind, name)
     }
 
+    /// 409: a label is another than that on which the caller's judgement rests.
+    pub fn labels_changed(kind: &GroupResource, name: &str, label: &str) -> Status {
+        let message =
+            format!("Operation cannot be fulfilled on {kind} \"{name}\": its label {label} is another now");
+        Status::new(409, reason::LABELS_CHANGED, message).about(kind, name)
+    }
+
     /// 409: it is protected.
     pub fn protected(kind: &GroupResource, name: &str) -> Status {
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": it is protected");

@@ -37,6 +37,7 @@ pub(crate) async fn item(world: &World, resource: &str, name: &str, action: Acti
         subscribers: None,
         unprotected: false,
         annotated: Annotations::new(),
+        labelled: Annotations::new(),
         unmarked: false,
         action,
         tombstone: None,
@@ -108,6 +109,27 @@ async fn only_with_the_owners_and_without_the_mark_that_are_meant() {
     assert_eq!(one(&gateway, gone.clone()).await.outcome, Some(Outcome::Unchanged));
     let asked = Item { unmarked: false, ..gone };
     assert_eq!(one(&gateway, asked).await.outcome, Some(Outcome::Removed));
+}
+
+/// Who carries other labels than those by which it was judged is left alone, by a patch and by a deletion.
+#[tokio::test]
+async fn only_with_the_labels_that_are_meant() {
+    let world = World::new().await;
+    let (_, client) = Faults::over(&world);
+    let gateway = gateway(&client);
+    let mut document = config_map("a");
+    document["metadata"]["labels"] = json!({"team": "red"});
+    world.create("configmaps", &document).await.expect(201);
+    let label = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+    for action in [patch(&[], &["example.com/one"], &[]), delete("Background")] {
+        let change = item(&world, "configmaps", "a", action).await;
+        for other in [label("team", Some("blue")), label("team", None), label("app", Some("x"))] {
+            let refused = Item { labelled: [other].into(), ..change.clone() };
+            assert_eq!(reason(&one(&gateway, refused).await), (409, "LabelsChanged".into()));
+        }
+        let meant = [label("team", Some("red")), label("app", None)].into();
+        assert_eq!(one(&gateway, Item { labelled: meant, ..change }).await.code, 200);
+    }
 }
 
 #[tokio::test]

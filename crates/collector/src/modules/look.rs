@@ -5,11 +5,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use futures::stream::{self, StreamExt};
 use serde_json::Value;
 use sexton_client::resources::{ListAsk, Slim};
-use sexton_client::{Kinds, Place, Resources, ServedKind};
+use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::module::Member;
 use sexton_model::marks;
 
@@ -25,6 +25,13 @@ pub struct Unlistable {
     pub kind: String,
     /// Why, in words.
     pub why: String,
+}
+
+impl Unlistable {
+    /// Nothing is known of any kind.
+    fn all(why: &CallError) -> Unlistable {
+        Unlistable { kind: "all kinds".to_owned(), why: why.to_string() }
+    }
 }
 
 /// A slot: group, plural, namespace, name.
@@ -47,20 +54,8 @@ pub(super) async fn look(
     manager: &str,
     whole: &BTreeSet<(String, String)>,
 ) -> Looked {
-    let mut looked = Looked::default();
-    for (group, status) in &kinds.unread {
-        let why = format!("the server does not say what it has: {}", status.message);
-        looked.unlistable.push(Unlistable { kind: group.clone(), why });
-    }
-    let mut listable = Vec::new();
-    for kind in kinds.preferred() {
-        if kind.can("list") {
-            listable.push(kind);
-        } else if ["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
-            let why = "it has objects, but the server does not list them".to_owned();
-            looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
-        }
-    }
+    let (listable, unlistable) = to_list(kinds);
+    let mut looked = Looked { unlistable, ..Looked::default() };
     let ask = ListAsk { labels: format!("{}={manager}", marks::MANAGER), ..ListAsk::default() };
     let wants_whole =
         |kind: &ServedKind| whole.contains(&(kind.resource.group.clone(), kind.resource.resource.clone()));
@@ -94,6 +89,42 @@ pub(super) async fn look(
     looked
 }
 
+/// The kinds that have objects: those that are listed, and those that cannot be.
+fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
+    let (mut listable, mut unlistable) = (Vec::new(), Vec::new());
+    for (group, status) in &kinds.unread {
+        let why = format!("the server does not say what it has: {}", status.message);
+        unlistable.push(Unlistable { kind: group.clone(), why });
+    }
+    for kind in kinds.preferred() {
+        if kind.can("list") {
+            listable.push(kind);
+        } else if ["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
+            let why = "it has objects, but the server does not list them".to_owned();
+            unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
+        }
+    }
+    (listable, unlistable)
+}
+
+/// Which kinds cannot be listed now. One object of each is asked for, so it does not matter how many there are.
+async fn cannot_be_listed(resources: &Resources, kinds: &Kinds) -> Vec<Unlistable> {
+    let (listable, mut unlistable) = to_list(kinds);
+    let mut asked: Vec<BoxFuture<'_, Option<Unlistable>>> = Vec::new();
+    for kind in listable {
+        let one = async move {
+            let ask = ListAsk { limit: Some(1), ..ListAsk::default() };
+            let listed = resources.list(&Place::new(kind, None), &ask).await;
+            let kind = kind.resource.to_string();
+            listed.err().map(|error| Unlistable { kind, why: error.to_string() })
+        };
+        asked.push(one.boxed());
+    }
+    unlistable
+        .extend(stream::iter(asked).buffer_unordered(AT_ONCE).filter_map(ready).collect::<Vec<_>>().await);
+    unlistable
+}
+
 pub(super) fn slot_of(member: &Member) -> Slot {
     let (group, resource, namespace, name) = member.slot();
     (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
@@ -104,10 +135,15 @@ impl Modules {
     pub(super) async fn look_at(&self, module: &str) -> Looked {
         match self.kinds_now().await {
             Ok(kinds) => look(&self.tools.resources, &kinds, module, &BTreeSet::new()).await,
-            Err(error) => {
-                let unlistable = Unlistable { kind: "all kinds".to_owned(), why: error.0.to_string() };
-                Looked { unlistable: vec![unlistable], ..Looked::default() }
-            }
+            Err(error) => Looked { unlistable: vec![Unlistable::all(&error.0)], ..Looked::default() },
+        }
+    }
+
+    /// Which kinds cannot be listed now.
+    pub(super) async fn unlistable(&self) -> Vec<Unlistable> {
+        match self.kinds_now().await {
+            Ok(kinds) => cannot_be_listed(&self.tools.resources, &kinds).await,
+            Err(error) => vec![Unlistable::all(&error.0)],
         }
     }
 }

@@ -3,16 +3,17 @@
 //! What it writes carries its evidence: the life, and the mark that it had. Whoever was put again, given to another
 //! module or protected meanwhile is not touched. It must not destroy anything: that is the collector's.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use sexton_client::BulkError;
-use sexton_lifecycle::module::{Member, in_scope, renumber};
+use sexton_lifecycle::module::{Member, in_scope, renumber, scope_labels};
 use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item};
 use sexton_model::module::Scope;
 use sexton_model::{GroupResource, Key, marks};
 
 use super::look::Unlistable;
+use super::prepare::APPLY_SET;
 use super::victims::{Kept, Victim, spared};
 use super::{Event, Modules, Tell};
 
@@ -37,7 +38,7 @@ pub struct Swept {
 /// Why a sweep was broken off. Those who were accused before that stay accused.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// Not all that the module manages could be seen.
+    /// Not all that the module manages can be seen.
     #[error("{} kinds cannot be listed, so nothing was swept", .0.len())]
     Unlistable(Vec<Unlistable>),
     /// Somebody else has the lease now.
@@ -78,35 +79,44 @@ impl Modules {
         if victims.is_empty() {
             return Ok(swept);
         }
-        let looked = self.look_at(charge.module).await;
-        if charge.scope.is_some() && !looked.unlistable.is_empty() {
-            return Err(SweepError::Unlistable(looked.unlistable));
+        // What was shown rests on a look at everything. Each write has evidence of its own, but where something cannot be
+        // seen any more nobody knows why, and nothing is swept.
+        let unlistable = if charge.scope.is_some() { self.unlistable().await } else { Vec::new() };
+        if !unlistable.is_empty() {
+            return Err(SweepError::Unlistable(unlistable));
         }
-        let now: HashMap<&str, &Member> =
-            looked.members.iter().map(|member| (member.uid.as_str(), member)).collect();
-        let mut left: Vec<&Member> = Vec::new();
-        for victim in victims {
-            match still(&victim.member, now.get(victim.member.uid.as_str()).copied(), charge.scope) {
-                Ok(member) => left.push(member),
-                Err(why) => swept.spared.push(Kept { member: victim.member.clone(), why }),
-            }
-        }
-        let of = left.len();
-        for chunk in left.chunks(TOGETHER) {
-            let items = self.accusations(chunk, charge);
-            let done = self.send(items, charge.epoch).await?;
-            for member in chunk {
+        let mut refused: Vec<(&Member, String)> = Vec::new();
+        for chunk in victims.chunks(TOGETHER) {
+            let members: Vec<&Member> = chunk.iter().map(|victim| &victim.member).collect();
+            let done = self.send(self.accusations(&members, charge), charge.epoch).await?;
+            for member in members {
                 match done.get(member.uid.as_str()) {
-                    Some(Some(why)) => {
-                        swept.spared.push(Kept { member: (*member).clone(), why: why.clone() });
-                    }
-                    _ => swept.accused.push((*member).clone()),
+                    Some(Some(why)) => refused.push((member, why.clone())),
+                    _ => swept.accused.push(member.clone()),
                 }
             }
-            tell(Event::Accused { done: swept.accused.len(), of });
+            tell(Event::Accused { done: swept.accused.len(), of: victims.len() });
         }
+        swept.spared = self.why_spared(refused, charge).await;
         swept.collection = Some(charge.collection.clone()).filter(|_| !swept.accused.is_empty());
         Ok(swept)
+    }
+
+    /// Why some are not what was shown any more: what the server refused, in the words of a plan where those fit.
+    async fn why_spared(&self, refused: Vec<(&Member, String)>, charge: &Charge<'_>) -> Vec<Kept> {
+        if refused.is_empty() {
+            return Vec::new();
+        }
+        let looked = self.look_at(charge.module).await;
+        let now: HashMap<&str, &Member> =
+            looked.members.iter().map(|member| (member.uid.as_str(), member)).collect();
+        let why = |member: &Member, refusal: String| {
+            changed(member, now.get(member.uid.as_str()).copied(), charge.scope).unwrap_or(refusal)
+        };
+        refused
+            .into_iter()
+            .map(|(member, refusal)| Kept { member: member.clone(), why: why(member, refusal) })
+            .collect()
     }
 
     /// One accusation for all of whom the same is said.
@@ -132,10 +142,18 @@ impl Modules {
             }
             annotations
         };
-        let known = |member: &Member| {
-            Annotations::from([(marks::DEPLOYMENT_ID.to_owned(), member.deployment.clone())])
-        };
-        shared(members, write, known, true)
+        let mut labelled = Annotations::from([
+            (marks::MANAGER.to_owned(), Some(charge.module.to_owned())),
+            (APPLY_SET.to_owned(), None),
+        ]);
+        let scope = charge.scope.into_iter().flat_map(scope_labels);
+        labelled.extend(scope.map(|(name, value)| (name.to_owned(), Some(value.to_owned()))));
+        let mut items = shared(members, write);
+        for item in &mut items {
+            item.unprotected = true;
+            item.labelled.clone_from(&labelled);
+        }
+        items
     }
 
     /// Gives the unmarked new places behind all that are marked.
@@ -157,12 +175,9 @@ impl Modules {
             let place = new.get(member.uid.as_str()).map(ToString::to_string);
             Annotations::from([(marks::DEPENDENCY_ORDER.to_owned(), place)])
         };
-        let known = |member: &Member| {
-            Annotations::from([(marks::DEPLOYMENT_ID.to_owned(), member.deployment.clone())])
-        };
         let mut count = 0;
         for chunk in moved.chunks(TOGETHER) {
-            let done = self.send(shared(chunk, write, known, false), epoch).await?;
+            let done = self.send(shared(chunk, write), epoch).await?;
             count += done.values().filter(|refusal| refusal.is_none()).count();
         }
         Ok(count)
@@ -191,30 +206,26 @@ impl Modules {
     }
 }
 
-/// The life as it is now, if it is still what was shown; else why it is spared.
-fn still<'m>(shown: &Member, now: Option<&'m Member>, scope: Option<&Scope>) -> Result<&'m Member, String> {
-    let Some(now) = now else { return Err("it is gone, or not the module's any more".to_owned()) };
+/// Why a life is not what was shown any more, if it is not.
+fn changed(shown: &Member, now: Option<&Member>, scope: Option<&Scope>) -> Option<String> {
+    let Some(now) = now else { return Some("it is gone, or not the module's any more".to_owned()) };
     if now.deployment != shown.deployment {
-        return Err("it was put again meanwhile".to_owned());
+        return Some("it was put again meanwhile".to_owned());
     }
     if scope.is_some_and(|scope| !in_scope(scope, now)) {
-        return Err("it is not in scope any more".to_owned());
+        return Some("it is not in scope any more".to_owned());
     }
-    spared(now).map_or(Ok(now), Err)
+    spared(now)
 }
 
-/// Items for these lives, one for all that are of one kind and namespace and get the same on the same conditions.
-fn shared(
-    members: &[&Member],
-    write: impl Fn(&Member) -> Annotations,
-    known: impl Fn(&Member) -> Annotations,
-    unprotected: bool,
-) -> Vec<Item> {
-    type Common = (Annotations, Annotations);
-    let mut places: BTreeMap<(&str, &str, &str, Common), usize> = BTreeMap::new();
+/// Items for these lives, as long as they carry the mark that they were shown with: one for all that are of one kind and
+/// namespace, have the same mark and get the same.
+fn shared(members: &[&Member], write: impl Fn(&Member) -> Annotations) -> Vec<Item> {
+    type Common<'a> = (Annotations, Option<&'a str>);
+    let mut places: HashMap<(&str, &str, &str, Common<'_>), usize> = HashMap::new();
     let mut items: Vec<Item> = Vec::new();
     for member in members {
-        let common = (write(member), known(member));
+        let common = (write(member), member.deployment.as_deref());
         let key =
             (member.group.as_str(), member.resource.as_str(), member.namespace.as_str(), common.clone());
         if let Some(at) = places.get(&key) {
@@ -228,7 +239,8 @@ fn shared(
             name: member.name.clone(),
         };
         let item = Item::new(key, member.uid.as_str(), Action::annotate(common.0));
-        items.push(Item { unprotected, annotated: common.1, unmarked: true, ..item });
+        let annotated = Annotations::from([(marks::DEPLOYMENT_ID.to_owned(), member.deployment.clone())]);
+        items.push(Item { annotated, unmarked: true, ..item });
     }
     items
 }

@@ -12,5 +12,5 @@ mod tests;
 pub use member::Member;
 pub use order::{Entry, OrderError, arrange};
 pub use renumber::renumber;
-pub use scope::{ScopeChange, in_scope, scope_change};
+pub use scope::{ScopeChange, in_scope, scope_change, scope_labels};
 pub use sweep::{Sorted, sort};

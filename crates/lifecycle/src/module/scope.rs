@@ -22,6 +22,15 @@ pub fn in_scope(scope: &Scope, member: &Member) -> bool {
     })
 }
 
+/// The labels that a scope asks for: what a resource in it can lose without becoming another one.
+pub fn scope_labels(scope: &Scope) -> impl Iterator<Item = (&str, &str)> {
+    scope.iter().filter_map(|(key, value)| match key.as_str() {
+        MANAGER_KEY => Some((marks::MANAGER, value.as_str())),
+        "apiVersion" | "kind" | "namespace" | "name" => None,
+        label => Some((label, value.as_str())),
+    })
+}
+
 /// What another scope comes to. Places are those in the list of resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScopeChange {

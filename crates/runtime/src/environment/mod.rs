@@ -26,8 +26,8 @@ use sexton_collector::modules::LeaseError;
 
 use crate::gc::{CollectError, KeeperError};
 use crate::lua::ProgramError;
-use crate::model::{ExportError, ImportError, ModelError};
-use crate::stored::{Unreadable, Unwritable};
+use crate::model::{ExportError, ImportError};
+use crate::stored::Unreadable;
 use crate::world::NewError;
 
 /// Why an environment cannot be opened. Nothing was run.
@@ -107,12 +107,6 @@ pub enum FinishError {
     /// The objects cannot be written down.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// What was written down cannot be read.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// An object cannot be stored.
-    #[error(transparent)]
-    Unwritable(#[from] Unwritable),
     /// The kinds of the objects could not be made.
     #[error("the kinds of the objects could not be made: {0}")]
     Kinds(#[from] PutError),

@@ -1,8 +1,9 @@
 //! One run: what the model dropped is destroyed, `deploy` runs, what is not reached any more is destroyed, and the rest
 //! is stored. Whatever happens on the way, what is stored is what was, or what is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use hashbrown::HashSet;
 use sexton_model::environment::{EnvironmentPhase, RunRecord};
 use sexton_model::{Uid, time};
 
@@ -11,9 +12,9 @@ use super::kinds::{ClassCode, ensure};
 use super::open::Opened;
 use super::save::save;
 use super::{FinishError, RunError, burial};
-use crate::gc::{Report, Scope, Subscription};
+use crate::gc::{Report, Scope};
 use crate::lua::ProgramError;
-use crate::model::{Dependency, Model, ModelObject, export, written};
+use crate::model::{Model, ModelObject, export, gather, written};
 use crate::stored::{Shelf, changes};
 use crate::world::{CodeErrorKind, Handle, ObjectId};
 
@@ -104,11 +105,9 @@ impl Opened {
         let world = self.program.world().clone();
         let root = world.roots().into_iter().next();
         finished.model = export(&world, root.as_ref())?;
-        let mut model = Model::parse(&finished.model)?;
-        model.root = root.as_ref().map(|root| root.id());
+        let mut model = root.as_ref().map(|root| gather(&world, root)).unwrap_or_default();
         drop(root);
         self.add_undestroyed(&mut model);
-        self.add_dependencies(&mut model);
         let keeping = self.keeping.clone();
         let epoch = keeping.epoch().map_err(FinishError::Keeper)?;
         let mut kept = keeping.kept.lock().await;
@@ -116,15 +115,14 @@ impl Opened {
         bury_unreferenced(&keeping.tools, epoch, shelf, &model).await?;
         let environment = shelf.environment.clone();
         ensure(&keeping.tools.resources, &environment, &self.classes(&model)).await?;
-        let writes = changes(shelf, &model.objects, || Uid(uuid::Uuid::new_v4().to_string()))?;
-        let known: BTreeSet<&ObjectId> = model.ids().collect();
+        let known: HashSet<&ObjectId> = model.ids().collect();
         let besides = shelf.resources().filter(|(id, _)| !known.contains(id)).count();
-        finished.written = writes.len();
         finished.objects = model.objects.len() + besides;
         record.spec.program = self.spec.clone();
         record.status.objects = finished.objects;
         record.status.root = model.root.as_ref().map(ObjectId::to_string).unwrap_or_default();
-        save(&keeping.tools, epoch, record, writes).await?;
+        let writes = changes(shelf, &model.objects, || Uid(uuid::Uuid::new_v4().to_string()));
+        finished.written = save(&keeping.tools, epoch, record, writes).await?;
         Ok(())
     }
 
@@ -132,7 +130,7 @@ impl Opened {
     /// run tries again.
     fn add_undestroyed(&self, model: &mut Model) {
         let world = self.program.world();
-        let mut known: BTreeSet<ObjectId> = model.ids().cloned().collect();
+        let mut known: HashSet<ObjectId> = model.ids().cloned().collect();
         let alive = |object: &Handle| {
             !object.is_destroyed() && object.is_initialized() && object.class().has_destroy()
         };
@@ -146,21 +144,6 @@ impl Opened {
                 }
                 model.objects.push(written(self.program.gc(), &object));
             }
-        }
-    }
-
-    /// All dependencies of those who are stored, also on those whom nobody reaches but who live on.
-    fn add_dependencies(&self, model: &mut Model) {
-        let world = self.program.world();
-        for object in &mut model.objects {
-            let Some(handle) = world.find(&object.id) else { continue };
-            let all = self.program.gc().subscriptions(&handle).into_iter();
-            let dependency = |one: Subscription| Dependency {
-                target: one.target,
-                handler: one.handler.map(|handler| handler.to_string()),
-                count: one.count,
-            };
-            object.dependencies = all.map(dependency).collect();
         }
     }
 
@@ -206,7 +189,7 @@ async fn bury_unreferenced(
     shelf: &mut Shelf,
     model: &Model,
 ) -> Result<(), FinishError> {
-    let known: BTreeSet<&ObjectId> = model.ids().collect();
+    let known: HashSet<&ObjectId> = model.ids().collect();
     let destroyed = |object: &ModelObject| object.destroyed && !known.contains(&object.id);
     let all = shelf.model(None).objects;
     let gone: Vec<ObjectId> = all.into_iter().filter(destroyed).map(|object| object.id).collect();

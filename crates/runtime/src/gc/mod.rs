@@ -33,7 +33,7 @@ pub use report::{
 pub use session::{CancelError, Session};
 pub use sexton_lifecycle::destruction::Phase;
 pub use subscribe::{SubscribeError, Subscription};
-pub(crate) use subscribe::{add as add_subscription, known as known_handler};
+pub(crate) use subscribe::{add as add_subscription, known as known_handler, subscriptions};
 
 use crate::world::{Handle, ObjectId, World};
 

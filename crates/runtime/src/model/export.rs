@@ -1,9 +1,9 @@
 //! From objects to text: what the root reaches over persistable properties, each object once, nested where its owner or
 //! whoever comes first refers to it.
 
-use hashbrown::HashMap;
 use serde_json::ser::{CompactFormatter, Formatter};
 
+use super::places::{Places, fields};
 use super::{HEADER, MAX_NESTING};
 use crate::gc::masks;
 use crate::world::{Class, Handle, Object, ObjectKey, Store, Stored, World};
@@ -43,51 +43,6 @@ pub fn export(world: &World, root: Option<&Handle>) -> Result<String, ExportErro
     }
     // Only JSON was written, and that is text.
     String::from_utf8(text).map_err(|error| ExportError::Text(std::io::Error::other(error)))
-}
-
-/// Who is reached, and in whom each is nested.
-struct Places {
-    order: Vec<ObjectKey>,
-    numbers: HashMap<ObjectKey, usize>,
-    /// Its owner if that refers to it itself, else whoever came first.
-    homes: Vec<usize>,
-}
-
-impl Places {
-    fn new(store: &Store, root: ObjectKey, masks: &[Vec<bool>]) -> Places {
-        let (mut order, mut first) = (vec![root], vec![0]);
-        let mut numbers = HashMap::from([(root, 0)]);
-        let mut by_owner: Vec<Option<usize>> = vec![None];
-        let mut at = 0;
-        while at < order.len() {
-            let from = order[at];
-            let mut found = |key: ObjectKey| {
-                let Some(object) = store.get(key) else { return };
-                let number = *numbers.entry(key).or_insert_with(|| {
-                    order.push(key);
-                    first.push(at);
-                    by_owner.push(None);
-                    order.len() - 1
-                });
-                if object.owner == Some(from) {
-                    by_owner[number] = Some(at);
-                }
-            };
-            if let Some(object) = store.get(from) {
-                fields(object, masks).for_each(|(_, field)| field.visit(&mut found));
-            }
-            at += 1;
-        }
-        let homes = first.into_iter().zip(by_owner).map(|(first, owner)| owner.unwrap_or(first)).collect();
-        Places { order, numbers, homes }
-    }
-}
-
-/// The persistable fields of an object, with their places.
-fn fields<'a>(object: &'a Object, masks: &'a [Vec<bool>]) -> impl Iterator<Item = (usize, &'a Stored)> {
-    let mask = masks.get(object.class as usize).map_or(&[][..], Vec::as_slice);
-    let kept = object.fields.iter().enumerate().zip(mask).filter(|(_, persistable)| **persistable);
-    kept.map(|(field, _)| field)
 }
 
 struct Writer<'a> {

@@ -14,12 +14,15 @@
 //! It must not know where the text comes from, or what becomes of it.
 
 mod export;
+mod gather;
 mod import;
 mod parse;
+mod places;
 mod plain;
 mod written;
 
 pub use export::{ExportError, export};
+pub use gather::gather;
 pub use import::{Dangling, ImportError, Imported};
 pub use parse::{MAX_BYTES, ModelError};
 pub use plain::{Dependency, Model, ModelObject, Plain};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::gc::Subscription;
 use crate::world::ObjectId;
 
 /// A value as it is written.
@@ -33,6 +34,13 @@ pub struct Dependency {
     pub handler: Option<String>,
     /// How often it was subscribed to.
     pub count: u32,
+}
+
+impl From<Subscription> for Dependency {
+    fn from(one: Subscription) -> Dependency {
+        let handler = one.handler.map(|handler| handler.to_string());
+        Dependency { target: one.target, handler, count: one.count }
+    }
 }
 
 /// An object as it is written.

@@ -1,7 +1,7 @@
 //! One living object, as it would be written down.
 
 use super::{Dependency, ModelObject, Plain};
-use crate::gc::{Gc, Subscription};
+use crate::gc::Gc;
 use crate::world::{Handle, Value};
 
 /// An object as it would be written down.
@@ -9,18 +9,13 @@ pub(crate) fn written(gc: &Gc, object: &Handle) -> ModelObject {
     let class = object.class();
     let persistable = class.properties().filter(|(_, property)| property.usage.is_persistable());
     let properties = persistable.map(|(name, _)| (name.to_owned(), plain(&object.get(name)))).collect();
-    let dependency = |one: Subscription| Dependency {
-        target: one.target,
-        handler: one.handler.map(|handler| handler.to_string()),
-        count: one.count,
-    };
     ModelObject {
         id: object.id(),
         class: class.name().to_owned(),
         name: object.name().map(|name| name.to_string()),
         destroyed: object.is_destroyed(),
         owner: object.owner().map(|owner| owner.id()),
-        dependencies: gc.subscriptions(object).into_iter().map(dependency).collect(),
+        dependencies: gc.subscriptions(object).into_iter().map(Dependency::from).collect(),
         properties,
         path: String::new(),
     }

@@ -7,6 +7,7 @@
 //!
 //! It must not know how objects live, nor how resources are written.
 
+mod fresh;
 mod read;
 mod translate;
 mod write;
@@ -14,6 +15,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::owners;
 pub use read::{Shelf, Unreadable, is_destroyed};
 pub use write::{Change, Unwritable, changes};

@@ -1,9 +1,11 @@
 //! Values of properties, from and to what is written in `spec`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Number, Value};
-use sexton_model::environment::Reference;
+use serde::{Serialize, Serializer};
+use serde_json::{Number, Value};
+use sexton_model::environment::{REF, Reference};
 
 use crate::model::Plain;
 use crate::world::ObjectId;
@@ -11,22 +13,36 @@ use crate::world::ObjectId;
 /// Numbers up to here are whole in every reader.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// A value as it is written in `spec`. `find` says where an object is; who is nowhere becomes `null`. The depth of values
-/// is bounded.
-pub(super) fn to_spec(value: &Plain, find: &dyn Fn(&ObjectId) -> Option<Reference>) -> Value {
-    match value {
-        Plain::Null => Value::Null,
-        Plain::Bool(value) => Value::Bool(*value),
-        Plain::Number(value) => number(*value),
-        Plain::String(text) => Value::String(text.clone()),
-        Plain::List(items) => items.iter().map(|item| to_spec(item, find)).collect(),
-        Plain::Ref(id) => find(id).map_or(Value::Null, |reference| reference.to_value()),
-        Plain::Map(map) => {
-            // A name that begins like that of a reference gets another sign, so that it is none.
-            let escape = |key: &str| if key.starts_with('$') { format!("${key}") } else { key.to_owned() };
-            map.iter().map(|(key, value)| (escape(key), to_spec(value, find))).collect::<Map<_, _>>().into()
+/// Where an object is; nothing, if it is nowhere.
+pub(super) type Find<'a> = dyn Fn(&ObjectId) -> Option<Cow<'a, Reference>> + 'a;
+
+/// A value as it is written in `spec`. Who is nowhere becomes `null`. The depth of values is bounded.
+pub(super) struct InSpec<'a, 'f> {
+    pub(super) value: &'a Plain,
+    pub(super) find: &'a Find<'f>,
+}
+
+impl Serialize for InSpec<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let inner = |value| InSpec { value, find: self.find };
+        match self.value {
+            Plain::Null => to.serialize_unit(),
+            Plain::Bool(value) => to.serialize_bool(*value),
+            Plain::Number(value) => number(*value).serialize(to),
+            Plain::String(text) => to.serialize_str(text),
+            Plain::List(items) => to.collect_seq(items.iter().map(inner)),
+            Plain::Ref(id) => match (self.find)(id) {
+                Some(reference) => to.collect_map([(REF, reference)]),
+                None => to.serialize_unit(),
+            },
+            Plain::Map(map) => to.collect_map(map.iter().map(|(key, value)| (escape(key), inner(value)))),
         }
     }
+}
+
+/// A name that begins like that of a reference gets another sign, so that it is none.
+fn escape(key: &str) -> Cow<'_, str> {
+    if key.starts_with('$') { format!("${key}").into() } else { key.into() }
 }
 
 /// Whole numbers without a fraction, as people write them.

@@ -1,16 +1,19 @@
 //! What has to be stored so that an environment is what it is to be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
 
-use serde_json::{Map, Value, json};
+use hashbrown::{HashMap, HashSet};
+use serde_json::{Value, json};
 use sexton_client::resources::text;
 use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, OBJECT_ID, OBJECT_NAME, Reference};
 use sexton_model::names;
+use sexton_model::raw::Raw;
 use sexton_model::subscription::{self, Subscription, Target};
 use sexton_model::{Uid, marks};
 
-use super::read::{Shelf, is_destroyed};
-use super::translate::to_spec;
+use super::fresh::Fresh;
+use super::read::{Shelf, is_destroyed, owners};
+use super::translate::{Find, InSpec};
 use crate::model::{Dependency, ModelObject, Plain};
 use crate::world::ObjectId;
 
@@ -28,6 +31,14 @@ pub enum Unwritable {
         /// How much it would be.
         bytes: usize,
     },
+    /// There is no text for it.
+    #[error("{object} cannot be written: {why}")]
+    Text {
+        /// Which object.
+        object: String,
+        /// Why not.
+        why: String,
+    },
 }
 
 /// One resource that has to be written.
@@ -37,55 +48,75 @@ pub struct Change {
     pub id: ObjectId,
     /// Its life.
     pub uid: String,
+    /// Its class.
+    pub kind: String,
+    /// The name of its resource.
+    pub name: String,
+    /// The uids of those who own it.
+    pub owners: Vec<String>,
     /// The version on which it rests; nothing for a new one.
     pub version: Option<String>,
-    /// The resource as it is to be. The mark of the destroyed is not in it: that is set for itself.
-    pub resource: Value,
+    /// The resource as it is to be, as text: it is only ever passed on. The mark of the destroyed is not in it: that is
+    /// set for itself.
+    pub resource: Raw,
     /// Whether the object was destroyed and does not say so yet.
     pub mark_destroyed: bool,
 }
 
-/// What has to be written so that all of these objects are stored as they are. `fresh` gives uids to new ones.
-///
-/// # Errors
-/// See [`Unwritable`].
-pub fn changes(
-    shelf: &Shelf,
-    objects: &[ModelObject],
+/// What has to be written so that all of these objects are stored as they are, one after the other. `fresh` gives uids to
+/// new ones. Each may be impossible: see [`Unwritable`].
+pub fn changes<'a>(
+    shelf: &'a Shelf,
+    objects: &'a [ModelObject],
     mut fresh: impl FnMut() -> Uid,
-) -> Result<Vec<Change>, Unwritable> {
+) -> impl Iterator<Item = Result<Change, Unwritable>> + 'a {
     let slots = slots(shelf, objects, &mut fresh);
-    let mut changes = Vec::new();
-    for object in objects {
-        let resource = resource(shelf, object, &slots)?;
-        let stored = shelf.get(&object.id);
-        let mark_destroyed = object.destroyed && !stored.is_some_and(is_destroyed);
-        if stored.is_some_and(|stored| *stored == resource) && !mark_destroyed {
-            continue;
-        }
-        changes.push(Change {
-            id: object.id.clone(),
-            uid: text(&resource, "/metadata/uid").to_owned(),
-            version: stored.map(|stored| text(stored, "/metadata/resourceVersion").to_owned()),
-            resource,
-            mark_destroyed,
-        });
-    }
-    Ok(changes)
+    objects.iter().filter_map(move |object| change(shelf, object, &slots).transpose())
 }
 
+/// What has to be written for one object, if anything.
+fn change(shelf: &Shelf, object: &ModelObject, slots: &Slots) -> Result<Option<Change>, Unwritable> {
+    let slot = slots.get(&object.id).cloned().unwrap_or_default();
+    let owner = object.owner.as_ref().and_then(|owner| slots.get(owner));
+    let find = |id: &ObjectId| slots.get(id).map(Cow::Borrowed);
+    let marks = marks_of(object, &slot, &find)?;
+    let (resource, owners, version) = match shelf.get(&object.id) {
+        None => {
+            let fresh = Fresh::new(&shelf.environment, object, &slot, owner, &marks, &find);
+            (Raw::of(&fresh), owner.map(|owner| owner.uid.clone()).into_iter().collect(), None)
+        }
+        Some(stored) => {
+            let resource = resource(stored, object, owner, marks, &find);
+            if *stored == resource && (!object.destroyed || is_destroyed(stored)) {
+                return Ok(None);
+            }
+            let version = text(stored, "/metadata/resourceVersion").to_owned();
+            let owners = owners(&resource).map(str::to_owned).collect();
+            (Raw::of(&resource), owners, Some(version))
+        }
+    };
+    let resource =
+        resource.map_err(|error| Unwritable::Text { object: named(object), why: error.to_string() })?;
+    let mark_destroyed = object.destroyed && !shelf.get(&object.id).is_some_and(is_destroyed);
+    let Reference { kind, name, uid } = slot;
+    Ok(Some(Change { id: object.id.clone(), uid, kind, name, owners, version, resource, mark_destroyed }))
+}
+
+/// As people know it.
+fn named(object: &ModelObject) -> String {
+    format!("{} {}", object.class, object.name.as_deref().unwrap_or(object.id.as_str()))
+}
+
+/// Where each object is, by id.
+type Slots = HashMap<ObjectId, Reference>;
+
 /// Where each object is, or will be.
-fn slots(
-    shelf: &Shelf,
-    objects: &[ModelObject],
-    fresh: &mut dyn FnMut() -> Uid,
-) -> BTreeMap<ObjectId, Reference> {
-    let mut taken: BTreeSet<(String, String)> = BTreeSet::new();
+fn slots(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() -> Uid) -> Slots {
+    let mut taken: Taken = HashSet::new();
     for (_, resource) in shelf.resources() {
         taken.insert((text(resource, "/kind").to_owned(), text(resource, "/metadata/name").to_owned()));
     }
-    let mut slots: BTreeMap<ObjectId, Reference> =
-        shelf.resources().map(|(id, resource)| (id.clone(), slot_of(resource))).collect();
+    let mut slots: Slots = shelf.resources().map(|(id, resource)| (id.clone(), slot_of(resource))).collect();
     for object in objects {
         let reference = match shelf.get(&object.id) {
             Some(_) => continue,
@@ -110,7 +141,7 @@ fn slot_of(resource: &Value) -> Reference {
 impl Shelf {
     /// A value as it is written of an object of this shelf.
     pub fn value(&self, value: &Plain) -> Value {
-        to_spec(value, &|id| self.get(id).map(slot_of))
+        to_spec(value, &|id| self.get(id).map(slot_of).map(Cow::Owned))
     }
 
     /// Writes what an object depends on onto its resource. Dependencies on objects that are not on this shelf stay.
@@ -128,15 +159,21 @@ impl Shelf {
         let mut all: Vec<Subscription> =
             others.filter(|one| one.uid.as_ref().is_some_and(|uid| self.id_of(uid).is_none())).collect();
         all.extend(
-            dependencies.iter().filter_map(|one| subscribed(id, one, &|id| self.get(id).map(slot_of))),
+            dependencies
+                .iter()
+                .filter_map(|one| subscribed(id, one, &|id| self.get(id).map(slot_of).map(Cow::Owned))),
         );
-        annotate(resource, marks::DEPENDENCIES, bounded(super::read::label(resource), all)?);
+        let label = super::read::label(resource);
+        annotate(resource, marks::DEPENDENCIES, bounded(|| label.clone(), all)?);
         Ok(())
     }
 }
 
+/// Kinds and names that are not free any more.
+type Taken = HashSet<(String, String)>;
+
 /// The name of a new resource: what people call the object, or its id, or something made of its class.
-fn free_name(object: &ModelObject, taken: &mut BTreeSet<(String, String)>) -> String {
+fn free_name(object: &ModelObject, taken: &mut Taken) -> String {
     let id = object.id.as_str().to_lowercase();
     let class = object.class.to_lowercase();
     let wishes = [object.name.clone(), Some(id), Some(class.clone())];
@@ -156,41 +193,47 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
-fn resource(
-    shelf: &Shelf,
-    object: &ModelObject,
-    slots: &BTreeMap<ObjectId, Reference>,
-) -> Result<Value, Unwritable> {
-    let slot = slots.get(&object.id).cloned().unwrap_or_default();
-    let mut resource = shelf.get(&object.id).cloned().unwrap_or_else(|| {
-        json!({
-            "apiVersion": format!("{CLASSES_GROUP}/{CLASSES_VERSION}"),
-            "kind": object.class,
-            "metadata": {"name": slot.name, "namespace": shelf.environment, "uid": slot.uid},
-        })
-    });
-    let find = |id: &ObjectId| slots.get(id).cloned();
-    let spec: Map<String, Value> =
-        object.properties.iter().map(|(name, value)| (name.clone(), to_spec(value, &find))).collect();
-    resource["spec"] = spec.into();
-    let owner = object.owner.as_ref().and_then(|owner| slots.get(owner));
-    set_owner(&mut resource, owner);
-    let dependencies = dependencies(object, slots)?;
+/// What a resource says of its object besides its properties: annotations, and none where there is nothing to say.
+pub(super) type Marks = [(&'static str, Option<String>); 3];
+
+fn marks_of(object: &ModelObject, slot: &Reference, find: &Find<'_>) -> Result<Marks, Unwritable> {
     let differs = |is: &str, other: &str| (is != other).then(|| is.to_owned());
     let name = object.name.as_deref().unwrap_or_default();
-    let named = if object.name.is_none() && slot.name == object.id.as_str() {
-        None
-    } else {
-        differs(name, &slot.name)
+    let called = match object.name.is_none() && slot.name == object.id.as_str() {
+        true => None,
+        false => differs(name, &slot.name),
     };
-    for (key, value) in [
+    let dependencies =
+        object.dependencies.iter().filter_map(|one| subscribed(&object.id, one, find)).collect();
+    Ok([
         (OBJECT_ID, differs(object.id.as_str(), &slot.uid)),
-        (OBJECT_NAME, named),
-        (marks::DEPENDENCIES, dependencies),
-    ] {
+        (OBJECT_NAME, called),
+        (marks::DEPENDENCIES, bounded(|| named(object), dependencies)?),
+    ])
+}
+
+/// A stored resource with what its object is now.
+fn resource(
+    stored: &Value,
+    object: &ModelObject,
+    owner: Option<&Reference>,
+    marks: Marks,
+    find: &Find<'_>,
+) -> Value {
+    let mut resource = stored.clone();
+    resource["spec"] =
+        object.properties.iter().map(|(name, value)| (name.clone(), to_spec(value, find))).collect();
+    set_owner(&mut resource, owner);
+    for (key, value) in marks {
         annotate(&mut resource, key, value);
     }
-    Ok(resource)
+    resource
+}
+
+/// A value as it is written in `spec`.
+fn to_spec(value: &Plain, find: &Find<'_>) -> Value {
+    // Only a name that is no text could not be written, and all are.
+    serde_json::to_value(InSpec { value, find }).unwrap_or_default()
 }
 
 /// The one owner among objects; what others wrote there stays.
@@ -214,22 +257,8 @@ fn set_owner(resource: &mut Value, owner: Option<&Reference>) {
     }
 }
 
-fn dependencies(
-    object: &ModelObject,
-    slots: &BTreeMap<ObjectId, Reference>,
-) -> Result<Option<String>, Unwritable> {
-    let find = |id: &ObjectId| slots.get(id).cloned();
-    let all: Vec<Subscription> =
-        object.dependencies.iter().filter_map(|one| subscribed(&object.id, one, &find)).collect();
-    bounded(format!("{} {}", object.class, object.name.as_deref().unwrap_or(object.id.as_str())), all)
-}
-
 /// A dependency as it is written at the one who depends; nothing if the other is nowhere.
-fn subscribed(
-    id: &ObjectId,
-    one: &Dependency,
-    find: &dyn Fn(&ObjectId) -> Option<Reference>,
-) -> Option<Subscription> {
+fn subscribed(id: &ObjectId, one: &Dependency, find: &Find<'_>) -> Option<Subscription> {
     let slot = find(&one.target)?;
     let target = match one.target == *id {
         true => Target::Own,
@@ -240,17 +269,17 @@ fn subscribed(
             name: slot.name.clone(),
         },
     };
-    let uid = (target != Target::Own).then_some(slot.uid);
+    let uid = (target != Target::Own).then(|| slot.uid.clone());
     Some(Subscription { target, uid, handler: one.handler.clone(), count: one.count.max(1) })
 }
 
 /// As text, if that may be stored.
-fn bounded(object: String, mut all: Vec<Subscription>) -> Result<Option<String>, Unwritable> {
+fn bounded(object: impl Fn() -> String, mut all: Vec<Subscription>) -> Result<Option<String>, Unwritable> {
     // The same dependencies are the same text, whoever subscribed first.
     all.sort();
     let text = subscription::format(&all);
     match text.as_ref().map(String::len).filter(|bytes| *bytes > subscription::MAX_BYTES) {
-        Some(bytes) => Err(Unwritable::Dependencies { object, bytes }),
+        Some(bytes) => Err(Unwritable::Dependencies { object: object(), bytes }),
         None => Ok(text),
     }
 }

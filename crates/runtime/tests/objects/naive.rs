@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use sexton_runtime::gc::Report;
-use sexton_runtime::model::{Model, export};
+use sexton_runtime::model::{Model, ModelObject, export, gather};
 use sexton_runtime::world::{Handle, NewObject, ObjectId, Value};
 
 use crate::kit::Stage;
@@ -126,6 +126,18 @@ fn numbers<'a>(ids: impl Iterator<Item = &'a ObjectId>) -> Vec<usize> {
     ids.map(|id| id.as_str().parse().unwrap()).collect()
 }
 
+/// What a model says of the objects that are reached, whatever the order and the places in a text.
+fn said(model: Model, reached: &BTreeSet<usize>) -> Vec<ModelObject> {
+    let mut objects = model.objects;
+    for object in &mut objects {
+        object.path.clear();
+        object.dependencies.retain(|one| reached.contains(&numbers([&one.target].into_iter())[0]));
+        object.dependencies.sort_by(|a, b| a.target.cmp(&b.target));
+    }
+    objects.sort_by(|a, b| a.id.cmp(&b.id));
+    objects
+}
+
 fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
@@ -192,6 +204,7 @@ proptest! {
         let model = Model::parse(&text).unwrap();
         let reached = small.reached(&small.roots[..1], PERSISTABLE);
         prop_assert_eq!(numbers(model.ids()).into_iter().collect::<BTreeSet<_>>(), reached.clone());
+        prop_assert_eq!(said(gather(&stage.world, &root), &reached), said(model.clone(), &reached));
         let again = Stage::new();
         let imported = model.import(&again.world).unwrap();
         prop_assert_eq!(&imported.dangling, &[]);

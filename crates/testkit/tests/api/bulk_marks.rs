@@ -68,12 +68,16 @@ async fn others_must_be_as_they_were() {
     assert_eq!(told(&bulk(&world, vec![gone(json!({"unchanged": [[b, seen]]}))]).await), ["409 Conflict"]);
     let other = json!({"annotated": {"note": "one"}});
     assert_eq!(told(&bulk(&world, vec![gone(other)]).await), ["409 AnnotationsChanged"]);
+    for labels in [json!({"team": "blue"}), json!({"team": null, "app": "x"})] {
+        let other = json!({"labelled": labels});
+        assert_eq!(told(&bulk(&world, vec![gone(other)]).await), ["409 LabelsChanged"]);
+    }
     let hears =
         json!({"metadata": {"annotations": {"sexton.dev/destruction-dependencies": "- ConfigMap/a"}}});
     let now_hears = version(&world.merge("configmaps/b", &hears).await.document(200));
     assert_ne!(now, now_hears);
     assert_eq!(told(&bulk(&world, vec![gone(json!({"subscribers": []}))]).await), ["409 Conflict"]);
-    let all = json!({"unchanged": [[b, now_hears], ["nobody", "1"]], "annotated": {"note": null}, "subscribers": [b]});
+    let all = json!({"unchanged": [[b, now_hears], ["nobody", "1"]], "annotated": {"note": null}, "labelled": {"team": null}, "subscribers": [b]});
     assert_eq!(told(&bulk(&world, vec![gone(all)]).await), ["marked"]);
 }
 

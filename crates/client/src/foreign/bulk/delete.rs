@@ -42,9 +42,7 @@ impl Performer<'_> {
         marks: (&Annotations, bool),
     ) -> Result<Done, Refusal> {
         let live = self.live(item, kind, false).await?;
-        if let Some(other) = live.changed_annotation(item) {
-            return Err(Status::annotations_changed(&resource_of(item), &item.name, other).into());
-        }
+        live.check_marks(item)?;
         if item.unprotected && live.is_protected() {
             return Err(Status::protected(&resource_of(item), &item.name).into());
         }

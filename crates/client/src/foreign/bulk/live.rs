@@ -33,12 +33,22 @@ impl Live {
         value.is_some_and(|value| !value.is_empty() && value != "false")
     }
 
-    /// An annotation that is not what the item says.
-    pub(super) fn changed_annotation<'a>(&self, item: &'a Item) -> Option<&'a str> {
-        let annotations = self.0.pointer("/metadata/annotations");
-        let value = |name: &str| annotations.and_then(|all| all.get(name)).and_then(Value::as_str);
+    /// Refuses what the item says about annotations and labels, if that is not so.
+    pub(super) fn check_marks(&self, item: &Item) -> Result<(), Refusal> {
+        if let Some(other) = self.changed(&item.annotated, "/metadata/annotations") {
+            return Err(Status::annotations_changed(&resource_of(item), &item.name, other).into());
+        }
+        if let Some(other) = self.changed(&item.labelled, "/metadata/labels") {
+            return Err(Status::labels_changed(&resource_of(item), &item.name, other).into());
+        }
+        Ok(())
+    }
+
+    fn changed<'a>(&self, said: &'a Annotations, pointer: &str) -> Option<&'a str> {
+        let all = self.0.pointer(pointer);
+        let value = |name: &str| all.and_then(|all| all.get(name)).and_then(Value::as_str);
         let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
-        item.annotated.iter().find(differs).map(|(name, _)| name.as_str())
+        said.iter().find(differs).map(|(name, _)| name.as_str())
     }
 
     pub(super) fn finalizers(&self) -> Vec<String> {

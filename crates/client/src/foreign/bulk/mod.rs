@@ -244,6 +244,7 @@ mod tests {
             subscribers: None,
             unprotected: false,
             annotated: Annotations::new(),
+            labelled: Annotations::new(),
             unmarked: false,
             action: Action::Delete { policy: None, annotations: Annotations::new(), hold: false },
             tombstone: None,

@@ -2,12 +2,11 @@
 
 use http::Method;
 use serde_json::{Map, Value, json};
-use sexton_model::Status;
 use sexton_model::bulk::{Action, Item, Outcome};
 use sexton_model::marks::NAMESPACE_HOLD;
 
 use super::delete::weaker_conditions;
-use super::live::{Live, path_of, resource_of};
+use super::live::{Live, path_of};
 use super::{Done, Performer, Refusal};
 use crate::call::Call;
 use crate::kinds::ServedKind;
@@ -18,9 +17,7 @@ impl Performer<'_> {
         let of_namespace = item.group.is_empty() && item.resource == "namespaces";
         // The hold of a namespace is in its spec.
         let live = self.live(item, kind, of_namespace).await?;
-        if let Some(other) = live.changed_annotation(item) {
-            return Err(Status::annotations_changed(&resource_of(item), &item.name, other).into());
-        }
+        live.check_marks(item)?;
         self.check_absent(item, kind, &live).await?;
         let weaker = weaker_conditions(item);
         let change = change(&live, &item.action, of_namespace);

@@ -16,11 +16,11 @@ use sexton_collector::modules::Tools;
 use sexton_model::bulk::Epoch;
 use sexton_model::environment::PendingModel;
 
-use self::parts::{LABEL, part_prefix, parts_place, remove_parts, write_parts};
+use self::parts::{LABEL, part_prefix, parts_place, remove_parts, unpacked, write_parts};
 use self::put::store;
 use self::written::Written;
 use super::record::{Record, RecordError};
-use crate::stored::Change;
+use crate::stored::{Change, Unwritable};
 
 /// Resources in one request.
 const AT_ONCE: usize = 1_000;
@@ -30,6 +30,9 @@ const REQUESTS: usize = 3;
 /// Why a model is not stored. It is written down, or nothing of it is.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
+    /// An object cannot be stored.
+    #[error(transparent)]
+    Unwritable(#[from] Unwritable),
     /// The record could not be written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -66,22 +69,31 @@ pub enum SaveError {
     },
 }
 
-/// Stores what changed, and says so in the record.
+/// Stores what changed, and says so in the record. Gives back how much that was.
 pub(super) async fn save(
     tools: &Tools,
     epoch: &Epoch,
     record: &mut Record,
-    changes: Vec<Change>,
-) -> Result<(), SaveError> {
+    changes: impl Iterator<Item = Result<Change, Unwritable>>,
+) -> Result<usize, SaveError> {
     let generation = record.status.generation + 1;
-    if !changes.is_empty() {
-        let (written, parts) = write_parts(tools, &record.name, generation, changes).await?;
+    let (written, parts) = match write_parts(tools, &record.name, generation, changes).await {
+        Ok(done) => done,
+        Err(SaveError::Unwritable(error)) => {
+            remove_parts(tools, &record.name).await?;
+            return Err(error.into());
+        }
+        Err(error) => return Err(error),
+    };
+    let count = written.len();
+    if parts > 0 {
         record.status.pending = Some(PendingModel { generation, parts });
         record.write(&tools.resources).await?;
         store(tools, epoch, written).await?;
     }
     record.status.generation = generation;
-    finish(tools, record).await
+    finish(tools, record).await?;
+    Ok(count)
 }
 
 /// Finishes what somebody else began to store. Whether there was anything.
@@ -101,11 +113,8 @@ pub(super) async fn recover(tools: &Tools, epoch: &Epoch, record: &mut Record) -
     }
     let mut written: Vec<Written> = Vec::new();
     for part in parts {
-        let strange = |error: serde_json::Error| {
-            let (object, why) = (text(part, "/metadata/name").to_owned(), error.to_string());
-            SaveError::Refused { object, why }
-        };
-        written.extend(serde_json::from_str::<Vec<Written>>(text(part, "/data/model")).map_err(strange)?);
+        let strange = |why| SaveError::Refused { object: text(part, "/metadata/name").to_owned(), why };
+        written.extend(unpacked(part).map_err(strange)?);
     }
     store(tools, epoch, written).await?;
     record.status.generation = pending.generation;

@@ -1,6 +1,6 @@
 //! In which order resources are put: nobody before its owner, so that at no moment anybody is an orphan.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::AT_ONCE;
 use super::written::Written;
@@ -17,7 +17,7 @@ pub(super) struct Part {
 /// All of them, owners before those whom they own, in parts of one request each.
 pub(super) fn in_parts(written: Vec<Written>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut places: HashMap<String, usize> = HashMap::with_capacity(written.len());
     let mut bytes = 0;
     for one in by_depth(written) {
         let size = one.resource.text().len();
@@ -67,9 +67,13 @@ fn by_depth(mut written: Vec<Written>) -> Vec<Written> {
             depth += 1;
         }
     }
+    drop(places);
     let mut keyed: Vec<(usize, Written)> =
         depths.into_iter().map(Option::unwrap_or_default).zip(written.drain(..)).collect();
-    keyed.sort_by_key(|(depth, _)| *depth);
+    // Neighbours in the store go together: that is where they are compared and put.
+    keyed.sort_by(|(high, one), (low, other)| {
+        (high, &one.kind, &one.name).cmp(&(low, &other.kind, &other.name))
+    });
     keyed.into_iter().map(|(_, one)| one).collect()
 }
 

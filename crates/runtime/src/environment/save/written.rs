@@ -9,7 +9,7 @@ use sexton_model::raw::Raw;
 use sexton_model::{GroupResource, Key};
 
 use super::SaveError;
-use crate::stored::owners;
+use crate::stored::Change;
 
 /// One resource to be written, as it is written down.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,27 +29,11 @@ pub(super) struct Written {
     pub(super) destroyed: bool,
 }
 
-/// A change that can go to another thread.
-pub(super) struct Loose {
-    pub(super) uid: String,
-    pub(super) version: Option<String>,
-    pub(super) resource: Value,
-    pub(super) destroyed: bool,
-}
-
 impl Written {
-    pub(super) fn new(change: &Loose) -> Result<Written, SaveError> {
-        let field = |pointer: &str| text(&change.resource, pointer).to_owned();
-        Ok(Written {
-            kind: field("/kind"),
-            namespace: field("/metadata/namespace"),
-            name: field("/metadata/name"),
-            uid: change.uid.clone(),
-            version: change.version.clone(),
-            owners: owners(&change.resource).map(str::to_owned).collect(),
-            resource: raw(&change.resource)?,
-            destroyed: change.destroyed,
-        })
+    pub(super) fn new(environment: &str, change: Change) -> Written {
+        let Change { uid, kind, name, owners, version, resource, mark_destroyed, .. } = change;
+        let (namespace, destroyed) = (environment.to_owned(), mark_destroyed);
+        Written { kind, namespace, name, uid, version, owners, resource, destroyed }
     }
 
     pub(super) fn item(&self, action: Action) -> Item {

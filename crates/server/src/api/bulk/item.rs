@@ -1,7 +1,7 @@
 //! One item: what it comes to on what is stored now, and what that rests on.
 
 use memchr::memmem;
-use sexton_model::bulk::{Action, Item, Outcome};
+use sexton_model::bulk::{Action, Annotations, Item, Outcome};
 use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term, marks};
 use sexton_store::{Guard, Object, Op, Scope};
 
@@ -240,8 +240,11 @@ pub(super) fn check_life(
             return Err(Status::owners_changed(&target.kind.resource, name, &owners).into());
         }
     }
-    if let Some(other) = changed_annotation(item, current)? {
+    if let Some(other) = changed(&item.annotated, "annotations", current)? {
         return Err(Status::annotations_changed(&target.kind.resource, name, other).into());
+    }
+    if let Some(other) = changed(&item.labelled, "labels", current)? {
+        return Err(Status::labels_changed(&target.kind.resource, name, other).into());
     }
     if item.unprotected && is_protected(current)? {
         return Err(Status::protected(&target.kind.resource, name).into());
@@ -249,14 +252,16 @@ pub(super) fn check_life(
     Ok(())
 }
 
-/// An annotation that is not what the caller thinks.
-fn changed_annotation<'a>(item: &'a Item, current: &Object) -> Result<Option<&'a str>> {
-    if item.annotated.is_empty() {
+/// An annotation or a label that is not what the caller thinks.
+fn changed<'a>(said: &'a Annotations, field: &str, current: &Object) -> Result<Option<&'a str>> {
+    if said.is_empty() {
         return Ok(None);
     }
     let document = current.document()?;
-    let differs = |(name, value): &(&String, &Option<String>)| document.annotation(name) != value.as_deref();
-    Ok(item.annotated.iter().find(differs).map(|(name, _)| name.as_str()))
+    let all = document.metadata().get(field);
+    let value = |name: &str| all.and_then(|all| all.get(name)).and_then(serde_json::Value::as_str);
+    let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
+    Ok(said.iter().find(differs).map(|(name, _)| name.as_str()))
 }
 
 fn is_protected(current: &Object) -> Result<bool> {

@@ -1,0 +1,71 @@
+//! From objects to a model, without the text between: what is read back from what [`export`](super::export) writes, and
+//! all that the objects are subscribed to.
+
+use super::places::{Places, fields};
+use super::{Dependency, Model, ModelObject, Plain};
+use crate::gc::{masks, subscriptions};
+use crate::world::{Class, Handle, Object, ObjectKey, Store, Stored, World};
+
+/// What a root reaches over persistable properties. Nothing, if the root is of another world.
+pub fn gather(world: &World, root: &Handle) -> Model {
+    if !root.world().is(world) {
+        return Model::default();
+    }
+    let (masks, classes) = (masks(world), world.classes());
+    let objects = world.read(|store| {
+        let places = Places::new(store, root.key(), &masks);
+        let gathered = |key: &ObjectKey| {
+            let object = store.get(*key)?;
+            let class = classes.get(object.class as usize)?;
+            Some(Gathering { store, places: &places, masks: &masks }.object(*key, object, class))
+        };
+        places.order.iter().filter_map(gathered).collect()
+    });
+    Model { objects, root: Some(root.id()), ..Model::default() }
+}
+
+struct Gathering<'a> {
+    store: &'a Store,
+    places: &'a Places,
+    masks: &'a [Vec<bool>],
+}
+
+impl Gathering<'_> {
+    fn object(&self, key: ObjectKey, object: &Object, class: &Class) -> ModelObject {
+        let names: Vec<&str> = class.properties().map(|(name, _)| name).collect();
+        let known = fields(object, self.masks).filter(|(_, field)| **field != Stored::Null);
+        let properties = known.map(|(place, field)| {
+            (names.get(place).copied().unwrap_or_default().to_owned(), self.plain(field))
+        });
+        let owner = object.owner.filter(|owner| self.places.numbers.contains_key(owner));
+        let dependencies = subscriptions(self.store, key).into_iter().map(Dependency::from);
+        ModelObject {
+            id: object.id.clone(),
+            class: class.name().to_owned(),
+            name: object.rare.as_ref().and_then(|rare| rare.name.as_ref()).map(|name| name.to_string()),
+            destroyed: object.is_destroyed(),
+            owner: owner.and_then(|owner| self.store.get(owner)).map(|owner| owner.id.clone()),
+            dependencies: dependencies.collect(),
+            properties: properties.collect(),
+            path: String::new(),
+        }
+    }
+
+    /// A value as it is written. As deep as values may be.
+    fn plain(&self, value: &Stored) -> Plain {
+        match value {
+            Stored::Null => Plain::Null,
+            Stored::Bool(value) => Plain::Bool(*value),
+            Stored::Number(number) => Plain::Number(*number),
+            Stored::String(text) => Plain::String(text.to_string()),
+            Stored::List(items) => Plain::List(items.iter().map(|item| self.plain(item)).collect()),
+            Stored::Map(entries) => {
+                Plain::Map(entries.iter().map(|(name, item)| (name.to_string(), self.plain(item))).collect())
+            }
+            Stored::Object(key) => {
+                let there = self.store.get(*key).filter(|_| self.places.numbers.contains_key(key));
+                there.map_or(Plain::Null, |object| Plain::Ref(object.id.clone()))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a root reaches over persistable properties, in an order that is always the same.
+
+use hashbrown::HashMap;
+
+use crate::world::{Object, ObjectKey, Store, Stored};
+
+/// Who is reached, and in whom each is nested.
+pub(super) struct Places {
+    pub(super) order: Vec<ObjectKey>,
+    pub(super) numbers: HashMap<ObjectKey, usize>,
+    /// Its owner if that refers to it itself, else whoever came first.
+    pub(super) homes: Vec<usize>,
+}
+
+impl Places {
+    pub(super) fn new(store: &Store, root: ObjectKey, masks: &[Vec<bool>]) -> Places {
+        let (mut order, mut first) = (vec![root], vec![0]);
+        let mut numbers = HashMap::from([(root, 0)]);
+        let mut by_owner: Vec<Option<usize>> = vec![None];
+        let mut at = 0;
+        while at < order.len() {
+            let from = order[at];
+            let mut found = |key: ObjectKey| {
+                let Some(object) = store.get(key) else { return };
+                let number = *numbers.entry(key).or_insert_with(|| {
+                    order.push(key);
+                    first.push(at);
+                    by_owner.push(None);
+                    order.len() - 1
+                });
+                if object.owner == Some(from) {
+                    by_owner[number] = Some(at);
+                }
+            };
+            if let Some(object) = store.get(from) {
+                fields(object, masks).for_each(|(_, field)| field.visit(&mut found));
+            }
+            at += 1;
+        }
+        let homes = first.into_iter().zip(by_owner).map(|(first, owner)| owner.unwrap_or(first)).collect();
+        Places { order, numbers, homes }
+    }
+}
+
+/// The persistable fields of an object, with their places.
+pub(super) fn fields<'a>(
+    object: &'a Object,
+    masks: &'a [Vec<bool>],
+) -> impl Iterator<Item = (usize, &'a Stored)> {
+    let mask = masks.get(object.class as usize).map_or(&[][..], Vec::as_slice);
+    let kept = object.fields.iter().enumerate().zip(mask).filter(|(_, persistable)| **persistable);
+    kept.map(|(field, _)| field)
+}
