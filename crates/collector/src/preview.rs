@@ -54,11 +54,21 @@ impl World {
     /// # Errors
     /// See [`PreviewError`].
     pub async fn open(gateway: &dyn Gateway, resources: &Resources) -> Result<(World, Lines), PreviewError> {
+        World::open_and(gateway, resources, |_| {}).await
+    }
+
+    /// The same, and somebody else hears each line as well.
+    pub(crate) async fn open_and(
+        gateway: &dyn Gateway,
+        resources: &Resources,
+        mut also: impl FnMut(&Line) + Send,
+    ) -> Result<(World, Lines), PreviewError> {
         let mut view = View::default();
         view.begin();
         let mut lines = gateway.changes(None).await?;
         while !view.synced() {
             let line: Line = lines.next().await.ok_or(PreviewError::Ended)??;
+            also(&line);
             view.hear(line);
         }
         let classes = Classes::read(resources).await?;

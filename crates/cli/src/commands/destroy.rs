@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
 
-use super::apply::{Sweep, deaths, follow_sweep, tools};
+use super::apply::{Sweep, deaths, follow_sweep, some, tools};
 use super::delete::consent::{Given, Refusal, consent, obtain};
 use crate::ask;
 use crate::failure::{Exit, Failure};
@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// Show what would happen, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Show everything, however much it is
+    #[arg(long)]
+    full: bool,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -99,7 +102,7 @@ async fn prepare(
         output.talk(&format!("there is nothing of a module {module} on {}", world.target));
         return Ok(None);
     }
-    show(&plan, &world, &names, output)?;
+    show(&plan, &world, &names, args.full, output)?;
     let digest: String = plan.digest.chars().take(8).collect();
     let command = format!("sexton destroy {}{}", quoted(module), settings.flags());
     if args.dry_run {
@@ -123,14 +126,22 @@ async fn prepare(
     Ok(Some((world, modules, plan, names)))
 }
 
-fn show(plan: &DestroyPlan, world: &World, names: &Names, output: &Output) -> Result<(), Failure> {
+fn show(
+    plan: &DestroyPlan,
+    world: &World,
+    names: &Names,
+    full: bool,
+    output: &Output,
+) -> Result<(), Failure> {
     output.talk(&format!("destroy {} on {}", plan.module, world.target));
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
     let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
-    for death in &deaths {
+    let text = some(deaths.len(), full, |place| {
+        let death = &deaths[place];
         let line = format!("{}  {}  {}", padded(&death.label, column), death.reason, ordinal(death.order));
-        output.mark('-', Paint::Bad, &line)?;
-    }
+        output.marked('-', Paint::Bad, &line)
+    });
+    output.data(&text)?;
     for kept in &plan.kept {
         let line = format!("{}/{}  kept: {}", kept.member.kind, kept.member.name, kept.why);
         output.mark('!', Paint::Change, &line)?;

@@ -112,7 +112,12 @@ impl Output {
 
     /// Writes a line of data that begins with a symbol.
     pub(crate) fn mark(&self, symbol: char, paint: Paint, text: &str) -> Result<(), Failure> {
-        self.line(&format!("{} {text}", self.data.paint(&symbol.to_string(), paint)))
+        self.line(&self.marked(symbol, paint, text))
+    }
+
+    /// A line of data that begins with a symbol.
+    pub(crate) fn marked(&self, symbol: char, paint: Paint, text: &str) -> String {
+        format!("{} {text}", self.data.paint(&symbol.to_string(), paint))
     }
 
     /// Writes a line of talk. If nobody listens, nothing is lost.

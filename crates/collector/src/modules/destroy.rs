@@ -14,7 +14,6 @@ use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
 use super::victims::{Destruction, Kept, Victim, divide, foresee_in};
 use super::{Event, Modules, Tell};
-use crate::preview::World;
 
 /// What the end of a module would come to.
 #[derive(Debug)]
@@ -78,9 +77,7 @@ impl Modules {
     pub async fn plan_destroy(&self, name: &str) -> Result<DestroyPlan, PlanError> {
         manager_name(name).map_err(|why| PlanError::Name { name: name.to_owned(), why })?;
         let record = self.records().find(name).await?;
-        // Two looks at a whole world, which take the longest of all this: at the same time.
-        let everything = World::look(&*self.tools.gateway, &self.tools.resources);
-        let (looked, world) = futures::join!(self.look_at(name), everything);
+        let (looked, world) = self.look_around(name).await?;
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
         // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
@@ -97,7 +94,7 @@ impl Modules {
         kept.extend(others.into_iter().map(|member| Kept { member, why: outside.clone() }));
         let destruction = match victims.is_empty() {
             true => None,
-            false => Some(foresee_in(world.map_err(PlanError::from)?, &victims)?),
+            false => Some(foresee_in(world, &victims)?),
         };
         Ok(DestroyPlan {
             module: name.to_owned(),

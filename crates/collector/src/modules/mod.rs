@@ -15,6 +15,7 @@ mod digest;
 mod documents;
 mod event;
 mod handover;
+mod hearing;
 mod lease;
 mod look;
 mod plan;

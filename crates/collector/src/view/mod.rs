@@ -6,7 +6,7 @@ mod classes;
 
 pub(crate) use classes::Classes;
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use sexton_lifecycle::{LifeId, Observation, Ownership, Snapshot};
 use sexton_model::feed::{FeedKind, FeedObject, Line};
@@ -20,10 +20,31 @@ pub(crate) struct View {
     /// Every kind in every version, as it was told last.
     pub(crate) kinds: Vec<FeedKind>,
     /// Who has a journal and no mark: accused, perhaps by somebody before us.
-    accused: BTreeSet<Uid>,
-    /// While everything is told from the beginning: who was told of.
-    listing: Option<BTreeSet<Uid>>,
+    accused: HashSet<Uid>,
+    /// While everything is told from the beginning.
+    listing: Option<Listing>,
     synced: bool,
+}
+
+/// Who was told of since the beginning. Nobody keeps count where nobody was known before.
+#[derive(Debug)]
+enum Listing {
+    First,
+    Again(HashSet<Uid>),
+}
+
+impl Listing {
+    fn told(&mut self, uid: Uid) {
+        if let Listing::Again(listed) = self {
+            listed.insert(uid);
+        }
+    }
+
+    fn gone(&mut self, uid: &Uid) {
+        if let Listing::Again(listed) = self {
+            listed.remove(uid);
+        }
+    }
 }
 
 /// What hearing a line meant.
@@ -48,7 +69,10 @@ impl View {
 
     /// From here on everything is told anew.
     pub(crate) fn begin(&mut self) {
-        self.listing = Some(BTreeSet::new());
+        self.listing = Some(match self.snapshot.is_empty() {
+            true => Listing::First,
+            false => Listing::Again(HashSet::new()),
+        });
         self.accused.clear();
         self.synced = false;
         self.snapshot.set_synced(false);
@@ -70,7 +94,7 @@ impl View {
             Line::Deleted(seen) => self.miss(&seen),
             Line::Synced { resource_version } => {
                 let at = revision(&resource_version);
-                if let Some(listed) = self.listing.take() {
+                if let Some(Listing::Again(listed)) = self.listing.take() {
                     self.snapshot.keep_listed(None, &listed, at);
                 }
                 self.snapshot.advance(at);
@@ -105,7 +129,7 @@ impl View {
         let hears = heard || self.hears_of_an_end(&uid);
         let life = self.snapshot.get(&uid);
         if let Some(listing) = &mut self.listing {
-            listing.insert(uid);
+            listing.told(uid);
         }
         if self.listing.is_some() {
             // Everything is looked at when all of it is told.
@@ -119,7 +143,7 @@ impl View {
         let metadata = &gone.object.metadata;
         let uid = Uid(metadata.uid.clone());
         if let Some(listing) = &mut self.listing {
-            listing.remove(&uid);
+            listing.gone(&uid);
         }
         self.accused.remove(&uid);
         let at = revision(&metadata.resource_version);

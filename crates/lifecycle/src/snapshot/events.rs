@@ -1,6 +1,6 @@
 //! What events do to a snapshot: a life is seen, a life is gone, a kind was listed anew.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use sexton_model::{GroupResource, Policy, Revision, Uid};
 
@@ -105,7 +105,7 @@ impl Snapshot {
     pub fn keep_listed(
         &mut self,
         kind: Option<&GroupResource>,
-        listed: &BTreeSet<Uid>,
+        listed: &HashSet<Uid>,
         at: Revision,
     ) -> Vec<Uid> {
         let place = kind.map(|kind| self.kinds.find_place(&kind.group, &kind.resource));

@@ -1,6 +1,6 @@
 //! Races and hazards of garbage collection, as far as they can be decided from what was seen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::common::{apply, event, expect, judge_all, judged, kinds, life, no_grace, render, uid, world};
 use sexton_lifecycle::{Ownership, Settings, Snapshot, WhyUnknown, orphaned};
@@ -192,10 +192,10 @@ fn listings() {
     let db = life(&snapshot, "vm/db");
     assert_eq!(snapshot.owners(db)[0].1, Ownership::Unknown(WhyUnknown::Incomplete("503".into())));
     snapshot.set_incomplete(apps.clone(), None);
-    let gone = snapshot.keep_listed(Some(&apps), &BTreeSet::from([uid("app/a")]), Revision::new(9));
+    let gone = snapshot.keep_listed(Some(&apps), &HashSet::from([uid("app/a")]), Revision::new(9));
     assert_eq!((gone, snapshot.len()), (vec![uid("app/b")], 3));
     expect(&render(&snapshot, &judge_all(&snapshot)), "vm/web dies Background: gone app/b, root app/b");
-    let gone = snapshot.keep_listed(None, &BTreeSet::from([uid("vm/db")]), Revision::new(9));
+    let gone = snapshot.keep_listed(None, &HashSet::from([uid("vm/db")]), Revision::new(9));
     assert_eq!((gone.len(), snapshot.len()), (2, 1));
 }
 

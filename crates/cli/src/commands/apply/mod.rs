@@ -23,7 +23,7 @@ use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
 pub(crate) use act::{Sweep, follow_sweep, tools};
-pub(crate) use show::deaths;
+pub(crate) use show::{deaths, some};
 
 /// Make a module be as its documents say, and sweep what is no longer among them
 ///

@@ -272,17 +272,23 @@ impl Shown<'_> {
         })
     }
 
-    /// Lines, as many as one reads.
     fn several(&self, all: usize, text: &mut String, line: impl Fn(usize) -> String) {
-        let shown = if self.args.full { all } else { all.min(MANY) };
-        for place in 0..shown {
-            text.push_str(&line(place));
-            text.push('\n');
-        }
-        if all > shown {
-            text.push_str(&format!("  and {} more; all of them with --full\n", count(all - shown)));
-        }
+        text.push_str(&some(all, self.args.full, line));
     }
+}
+
+/// Lines, as many as one reads.
+pub(crate) fn some(all: usize, full: bool, line: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    let shown = if full { all } else { all.min(MANY) };
+    for place in 0..shown {
+        text.push_str(&line(place));
+        text.push('\n');
+    }
+    if all > shown {
+        text.push_str(&format!("  and {} more; all of them with --full\n", count(all - shown)));
+    }
+    text
 }
 
 fn field(change: &FieldChange, style: Style) -> String {

@@ -1,0 +1,98 @@
+//! All that a module manages and the world around it, in one look: a server of ours tells everything in one feed.
+//!
+//! It must not know what is concluded from it.
+
+use std::collections::HashMap;
+
+use sexton_client::resources::Slim;
+use sexton_client::{Kinds, ServedKind};
+use sexton_lifecycle::module::Member;
+use sexton_model::feed::{FeedObject, Line};
+use sexton_model::marks;
+
+use super::Modules;
+use super::look::{Looked, Unlistable, member};
+use super::plan::PlanError;
+use crate::preview::World;
+
+/// Picks the members of a module out of a feed.
+struct Hearing<'a> {
+    module: &'a str,
+    kinds: HashMap<(&'a str, &'a str), &'a ServedKind>,
+    /// In the order in which they are told, which is nearly that of their slots.
+    members: Vec<Member>,
+    unlistable: Vec<Unlistable>,
+}
+
+impl<'a> Hearing<'a> {
+    fn new(kinds: &'a Kinds, module: &'a str) -> Hearing<'a> {
+        let place = |kind: &'a ServedKind| (kind.resource.group.as_str(), kind.resource.resource.as_str());
+        let kinds = kinds.preferred().into_iter().map(|kind| (place(kind), kind)).collect();
+        Hearing { module, kinds, members: Vec::new(), unlistable: Vec::new() }
+    }
+
+    fn hear(&mut self, line: &Line) {
+        match line {
+            Line::Added(seen) => self.see(seen),
+            // While everything is told for the first time, hardly anything else happens.
+            Line::Modified(seen) => {
+                self.forget(seen);
+                self.see(seen);
+            }
+            Line::Deleted(gone) => self.forget(gone),
+            Line::Kinds { kinds } => {
+                let broken = kinds.iter().filter_map(|kind| {
+                    let why = kind.broken.clone()?;
+                    Some(Unlistable { kind: kind.resource.clone(), why })
+                });
+                self.unlistable = broken.collect();
+            }
+            Line::Synced { .. } | Line::Bookmark { .. } | Line::Error { .. } => {}
+        }
+    }
+
+    fn forget(&mut self, seen: &FeedObject) {
+        self.members.retain(|member| member.uid != seen.object.metadata.uid);
+    }
+
+    fn see(&mut self, seen: &FeedObject) {
+        let metadata = &seen.object.metadata;
+        if metadata.labels.get(marks::MANAGER).map(String::as_str) != Some(self.module) {
+            return;
+        }
+        let group = seen.object.api_version.split_once('/').map_or("", |(group, _)| group);
+        let Some(kind) = self.kinds.get(&(group, seen.resource.as_str())) else { return };
+        let slim = Slim {
+            name: metadata.name.clone(),
+            namespace: metadata.namespace.clone(),
+            uid: metadata.uid.clone(),
+            resource_version: metadata.resource_version.clone(),
+            deletion_timestamp: metadata.deletion_timestamp.clone(),
+            labels: metadata.labels.clone(),
+            annotations: metadata.annotations.clone(),
+            ..Slim::default()
+        };
+        self.members.push(member(kind, slim));
+    }
+
+    fn looked(mut self) -> Looked {
+        self.members.sort_by(|a, b| a.slot().cmp(&b.slot()));
+        Looked { members: self.members, unlistable: self.unlistable, ..Looked::default() }
+    }
+}
+
+impl Modules {
+    /// All that a module manages now, and the world around it.
+    pub(super) async fn look_around(&self, module: &str) -> Result<(Looked, World), PlanError> {
+        let (gateway, resources) = (&*self.tools.gateway, &self.tools.resources);
+        if !gateway.resumes() {
+            // Elsewhere a feed is made of lists as well, and says less about what cannot be listed.
+            let (looked, world) = futures::join!(self.look_at(module), World::look(gateway, resources));
+            return Ok((looked, world?));
+        }
+        let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;
+        let mut hearing = Hearing::new(&kinds, module);
+        let (world, _) = World::open_and(gateway, resources, |line| hearing.hear(line)).await?;
+        Ok((hearing.looked(), world))
+    }
+}
