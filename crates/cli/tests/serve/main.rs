@@ -6,6 +6,7 @@ mod collect_kill;
 mod kill;
 mod kubectl;
 mod process;
+mod python;
 mod raw;
 mod sockets;
 mod tls;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, DeleteParams, PostParams};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::PartialObjectMeta;
-use kube::runtime::controller::Action;
+use kube::runtime::controller::{Action, Controller};
 use kube::runtime::finalizer::{Event as Duty, finalizer};
+use kube::runtime::wait::{await_condition, conditions};
 use kube::runtime::watcher::{Config, Error, Event, watcher};
 use kube::{Resource, ResourceExt};
 use sexton_testkit::World;
@@ -107,4 +109,100 @@ async fn the_finalizer_helper() {
     }
     assert_eq!(duties, [false, true], "nothing while the finalizer is put on, then apply, then cleanup");
     assert!(api.get_opt("a").await.unwrap().is_none());
+}
+
+/// A controller as people write them: it owns Secrets, reconciles on changes of both, and cleans up by a finalizer.
+#[tokio::test]
+async fn a_controller_with_what_it_owns() {
+    let world = World::new().await;
+    let maps: Api<ConfigMap> = Api::default_namespaced(world.kube());
+    let secrets: Api<Secret> = Api::default_namespaced(world.kube());
+    let context = Arc::new((maps.clone(), secrets.clone()));
+    let controller =
+        Controller::new(maps.clone(), Config::default()).owns(secrets.clone(), Config::default());
+    let running = controller.run(reconcile, |_, _, _| Action::requeue(Duration::from_millis(50)), context);
+    let running = tokio::spawn(running.for_each(|_| async {}));
+
+    let document: ConfigMap = serde_json::from_value(config_map("a")).unwrap();
+    let mut changes = Box::pin(watcher(secrets.clone(), Config::default()));
+    assert_eq!([next(&mut changes).await, next(&mut changes).await], ["init", "ready"]);
+    maps.create(&PostParams::default(), &document).await.unwrap();
+    assert_eq!(next(&mut changes).await, "apply a-secret");
+    // What is taken away comes again: the controller hears of those whom it owns.
+    secrets.delete("a-secret", &DeleteParams::background()).await.unwrap();
+    assert_eq!([next(&mut changes).await, next(&mut changes).await], ["delete a-secret", "apply a-secret"]);
+    maps.delete("a", &DeleteParams::background()).await.unwrap();
+    assert_eq!(next(&mut changes).await, "delete a-secret");
+    let gone = await_condition(maps.clone(), "a", conditions::is_deleted(""));
+    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap().unwrap();
+    running.abort();
+}
+
+type Apis = (Api<ConfigMap>, Api<Secret>);
+
+async fn reconcile(
+    map: Arc<ConfigMap>,
+    context: Arc<Apis>,
+) -> Result<Action, kube::runtime::finalizer::Error<kube::Error>> {
+    let (maps, secrets) = &*context;
+    let duty = |duty: Duty<ConfigMap>| async move {
+        match duty {
+            Duty::Apply(map) => {
+                let owner = map.controller_owner_ref(&()).unwrap();
+                let name = format!("{}-secret", map.name_any());
+                let secret = serde_json::json!({
+                    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "ownerReferences": [owner]},
+                });
+                secrets
+                    .patch(&name, &PatchParams::apply("controller").force(), &Patch::Apply(secret))
+                    .await?;
+            }
+            Duty::Cleanup(map) => {
+                secrets.delete(&format!("{}-secret", map.name_any()), &DeleteParams::background()).await?;
+            }
+        }
+        Ok(Action::await_change())
+    };
+    finalizer(maps, "example.com/controller", map, duty).await
+}
+
+/// An election over a lease, as clients hold it: whoever writes the version that it read leads; the other is told.
+#[tokio::test]
+async fn one_of_two_leads() {
+    let world = World::new().await;
+    let leases: Api<Lease> = Api::default_namespaced(world.kube());
+    let lease = |holder: &str, transitions: i32| {
+        serde_json::from_value::<Lease>(serde_json::json!({
+            "metadata": {"name": "leader"},
+            "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "leaseTransitions": transitions,
+                "acquireTime": "2026-01-01T00:00:00.000000Z", "renewTime": "2026-01-01T00:00:00.123456Z"},
+        }))
+        .unwrap()
+    };
+    let (first, second) = (lease("first", 0), lease("second", 0));
+    let (options, other) = (PostParams::default(), PostParams::default());
+    let (won, lost) = tokio::join!(leases.create(&options, &first), leases.create(&other, &second));
+    let mut created = [won, lost].into_iter().filter_map(Result::ok);
+    let leads = created.next().unwrap();
+    assert!(created.next().is_none(), "both lead");
+    assert_eq!(leads.spec.clone().unwrap().renew_time.unwrap().0.as_microsecond() % 1_000_000, 123_456);
+    // Both saw it run out, and both reach for it.
+    let mut claims = ["second", "third"].map(|holder| lease(holder, 1));
+    for claim in &mut claims {
+        claim.metadata.resource_version.clone_from(&leads.metadata.resource_version);
+    }
+    let taken = tokio::join!(
+        leases.replace("leader", &options, &claims[0]),
+        leases.replace("leader", &other, &claims[1])
+    );
+    let refused = [taken.0.err(), taken.1.err()];
+    let codes: Vec<u16> = refused
+        .iter()
+        .flatten()
+        .map(|error| match error {
+            kube::Error::Api(status) => status.code,
+            other => panic!("{other}"),
+        })
+        .collect();
+    assert_eq!(codes, [409], "exactly one leads");
 }
