@@ -240,12 +240,15 @@ impl Filler<'_> {
                 self.dangle(path(), &dependency.target, "one of the two was destroyed");
                 continue;
             }
-            let handler = dependency.handler.as_deref();
-            let added = gc::known_handler(handle, handler).and_then(|()| {
-                let (caller, target) = (handle.key(), target.key());
-                self.world.write(|store: &mut Store| {
-                    gc::add_subscription(store, caller, target, handler, dependency.count)
-                })
+            let known = gc::known_handler(handle, dependency.handler.as_deref());
+            if let Err(error) = &known {
+                // In which order they go does not depend on who hears of it.
+                self.dangle(path(), &dependency.target, &format!("{error}; the order is kept"));
+            }
+            let handler = dependency.handler.as_deref().filter(|_| known.is_ok());
+            let (caller, to) = (handle.key(), target.key());
+            let added = self.world.write(|store: &mut Store| {
+                gc::add_subscription(store, caller, to, handler, dependency.count)
             });
             if let Err(error) = added {
                 self.dangle(path(), &dependency.target, &error.to_string());

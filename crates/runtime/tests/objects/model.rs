@@ -94,9 +94,13 @@ async fn dependencies_are_restored_in_any_order() {
         dangling,
         [
             "$.Objects.?.dependencies nobody: there is no such object",
-            "$.Objects.in.?.dependencies root: class Node has no method unknown that could hear of it",
+            "$.Objects.in.?.dependencies root: class Node has no method unknown that could hear of it; the order is kept",
         ]
     );
+    let kept = stage.gc.subscriptions(&stage.get("a"));
+    let kept: Vec<(&str, bool)> =
+        kept.iter().map(|one| (one.target.as_str(), one.handler.is_some())).collect();
+    assert_eq!(kept, [("root", false), ("late", false)]);
     stage.world.set_root(&imported.root.clone().unwrap());
     drop(imported);
     let told = stage.play("unsubscribe root late\nroot.out = null\ncollect").await;
