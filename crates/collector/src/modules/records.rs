@@ -2,6 +2,8 @@
 //!
 //! Whoever writes a record must have read the current one. It must not know what a deployment is.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use sexton_client::resources::{DeleteAsk, DeleteError, ListAsk, ListError, PutError, text};
 use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
@@ -31,6 +33,8 @@ pub struct ModuleRecord {
     pub status: ModuleStatus,
     /// The object that was read; whoever writes must have read the current one. Nothing if there is none yet.
     pub(super) read: Option<Value>,
+    /// Whether it stands where records were kept before our kinds were installed. It moves with the next write.
+    moves: bool,
 }
 
 /// Why a record was not read or written.
@@ -72,7 +76,12 @@ impl Home {
 impl ModuleRecord {
     /// A record that is not written yet.
     pub(super) fn new(spec: ModuleSpec) -> ModuleRecord {
-        ModuleRecord { spec, status: ModuleStatus::default(), read: None }
+        ModuleRecord { spec, status: ModuleStatus::default(), read: None, moves: false }
+    }
+
+    /// The same, to be written where our kinds are now.
+    fn moving(self) -> ModuleRecord {
+        ModuleRecord { read: None, moves: true, ..self }
     }
 
     /// The version that was read; empty if there was none.
@@ -100,8 +109,24 @@ impl Records {
         Records { resources, home, place }
     }
 
+    /// Where records were kept before our kinds were installed, if that may be.
+    fn before(&self) -> Option<Records> {
+        (self.home == Home::Kind).then(|| Records::new(self.resources.clone(), Home::ConfigMap))
+    }
+
     /// All of them, by name.
     pub(super) async fn list(&self) -> Result<Vec<ModuleRecord>, RecordsError> {
+        let mut records = self.list_here().await?;
+        if let Some(before) = self.before() {
+            let known: BTreeSet<String> = records.iter().map(|record| record.spec.manager.clone()).collect();
+            let others = before.list_here().await?.into_iter();
+            records.extend(others.filter(|one| !known.contains(&one.spec.manager)).map(ModuleRecord::moving));
+        }
+        records.sort_by(|a, b| a.spec.manager.cmp(&b.spec.manager));
+        Ok(records)
+    }
+
+    async fn list_here(&self) -> Result<Vec<ModuleRecord>, RecordsError> {
         let labels = if self.home == Home::ConfigMap { LABEL } else { "" };
         let ask = ListAsk { labels: labels.into(), ..ListAsk::default() };
         let listed = self.resources.list(&self.place, &ask).await.map_err(|error| {
@@ -111,14 +136,19 @@ impl Records {
             };
             RecordsError::Call { name: String::new(), source }
         })?;
-        let mut records: Vec<ModuleRecord> =
-            listed.found.into_iter().map(|object| self.understand(object)).collect::<Result<_, _>>()?;
-        records.sort_by(|a, b| a.spec.manager.cmp(&b.spec.manager));
-        Ok(records)
+        listed.found.into_iter().map(|object| self.understand(object)).collect()
     }
 
     /// One of them.
     pub(super) async fn find(&self, name: &str) -> Result<Option<ModuleRecord>, RecordsError> {
+        let found = self.find_here(name).await?;
+        match (found, self.before()) {
+            (None, Some(before)) => Ok(before.find_here(name).await?.map(ModuleRecord::moving)),
+            (found, _) => Ok(found),
+        }
+    }
+
+    async fn find_here(&self, name: &str) -> Result<Option<ModuleRecord>, RecordsError> {
         let found = self.resources.find(&self.place, &self.object_name(name)).await;
         let found = found.map_err(|source| RecordsError::Call { name: name.to_owned(), source })?;
         found.map(|object| self.understand(object)).transpose()
@@ -135,6 +165,11 @@ impl Records {
         match written {
             Ok(object) => {
                 record.read = Some(object);
+                if std::mem::take(&mut record.moves)
+                    && let Some(before) = self.before()
+                {
+                    before.remove_here(&name, None).await?;
+                }
                 Ok(())
             }
             Err(PutError::Conflict(_)) => Err(RecordsError::Changed(name)),
@@ -184,13 +219,20 @@ impl Records {
     pub(super) async fn remove(&self, record: &ModuleRecord) -> Result<(), RecordsError> {
         let name = &record.spec.manager;
         let version = Some(record.version().to_owned()).filter(|version| !version.is_empty());
+        match self.before().filter(|_| record.moves) {
+            Some(before) => before.remove_here(name, None).await,
+            None => self.remove_here(name, version).await,
+        }
+    }
+
+    async fn remove_here(&self, name: &str, version: Option<String>) -> Result<(), RecordsError> {
         // Nothing belongs to a record: it goes at once.
         let policy = Some(Policy::Background);
         let ask = DeleteAsk { policy, resource_version: version, ..DeleteAsk::default() };
         match self.resources.delete(&self.place, &self.object_name(name), &ask).await {
             Ok(_) | Err(DeleteError::NotFound(_)) => Ok(()),
-            Err(DeleteError::Changed(_)) => Err(RecordsError::Changed(name.clone())),
-            Err(DeleteError::Call(source)) => Err(RecordsError::Call { name: name.clone(), source }),
+            Err(DeleteError::Changed(_)) => Err(RecordsError::Changed(name.to_owned())),
+            Err(DeleteError::Call(source)) => Err(RecordsError::Call { name: name.to_owned(), source }),
         }
     }
 
@@ -217,6 +259,6 @@ impl Records {
         })?;
         let status = inner.get("status").cloned().unwrap_or_else(|| json!({}));
         let status = serde_json::from_value(status).map_err(|error| strange(error.to_string()))?;
-        Ok(ModuleRecord { spec, status, read: Some(object) })
+        Ok(ModuleRecord { spec, status, read: Some(object), moves: false })
     }
 }

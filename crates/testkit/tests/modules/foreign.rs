@@ -86,3 +86,35 @@ async fn the_unmarked_are_renumbered_there_as_well() {
     assert_eq!(deploy(&["b", "c", "a"], false).await.created, 1);
     assert_eq!(annotation(&world, "a", ORDER).await, "3");
 }
+
+/// Our kinds are installed later: the record moves to where records are then, with all that it says, and is nowhere twice.
+#[tokio::test]
+async fn a_record_moves_when_our_kinds_come() {
+    let world = World::plain().await;
+    let before = modules(&world).await;
+    let plan = before.plan(&shop("d1", maps(&["a"]))).await.unwrap();
+    before.deploy(&plan, &|_| ()).await.unwrap();
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "modules.sexton.dev"},
+        "spec": {
+            "group": "sexton.dev", "scope": "Cluster", "names": {"plural": "modules", "kind": "Module"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": schema}}],
+        },
+    });
+    world.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).await.expect(201);
+    let after = modules(&world).await;
+    assert_eq!(after.home(), Home::Kind);
+    assert_eq!(after.list().await.unwrap().len(), 1);
+    // What was deployed before is known: the same round again is refused.
+    let again = after.plan(&shop("d1", maps(&["a"]))).await.unwrap_err();
+    assert!(again.to_string().contains("was used before"), "{again}");
+    let plan = after.plan(&shop("d2", maps(&["a"]))).await.unwrap();
+    after.deploy(&plan, &|_| ()).await.unwrap();
+    assert_eq!(left(&world).await, ["a"], "the old record is gone");
+    let history = &after.find("shop").await.unwrap().unwrap().record.status.history;
+    let rounds: Vec<&str> = history.iter().map(|past| past.deployment_id.as_str()).collect();
+    assert_eq!(rounds, ["d2", "d1"]);
+}
