@@ -12,6 +12,7 @@ mod metrics;
 mod negotiate;
 mod openapi;
 mod path;
+mod protobuf;
 mod query;
 mod requests;
 mod respond;

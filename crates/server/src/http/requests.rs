@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::metrics::Seen;
 use super::negotiate::{self, Form};
 use super::path::{self, KindPlace, Place};
+use super::protobuf::Expected;
 use super::query::Query;
 use super::{App, body, discovery, feed_body, list_body, openapi, respond, watch_body};
 use crate::api::{Part, Result, Target};
@@ -218,6 +219,12 @@ impl Incoming<'_> {
         }
     }
 
+    /// What a body is if it does not say so itself.
+    fn expected(&self) -> Expected<'_> {
+        let kind = &self.target.kind;
+        Expected { group: &kind.resource.group, version: &kind.version, kind: &kind.kind }
+    }
+
     fn form(&self) -> Result<Form> {
         negotiate::form(&self.parts.headers)
     }
@@ -269,7 +276,7 @@ impl Incoming<'_> {
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let document = body::document(&self.parts.headers, &body)?;
+        let document = body::document(&self.parts.headers, &body, self.expected())?;
         let written = self.app.api.create(&self.target, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
@@ -277,7 +284,7 @@ impl Incoming<'_> {
     async fn update(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "update";
         let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let document = body::document(&self.parts.headers, &body)?;
+        let document = body::document(&self.parts.headers, &body, self.expected())?;
         let written = self.app.api.update(&self.target, name, part, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }

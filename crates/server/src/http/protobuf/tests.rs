@@ -1,0 +1,1 @@
+//! Bodies of real clients, bytes of chance, and messages of another encoder.
