@@ -52,7 +52,9 @@ struct Envelope<'a> {
 /// Reads a body. What it is called in JSON is in it afterwards, as in JSON.
 pub(super) fn document(bytes: &[u8], expected: Expected<'_>) -> Result<Value> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return Err(Status::bad_request(format!("the body is not {MEDIA}: it does not begin with k8s\\0")).into());
+        return Err(
+            Status::bad_request(format!("the body is not {MEDIA}: it does not begin with k8s\\0")).into()
+        );
     };
     let envelope = open(rest).map_err(refuse)?;
     let api_version =

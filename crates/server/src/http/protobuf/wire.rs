@@ -106,10 +106,14 @@ mod tests {
 
     #[test]
     fn values_are_read_in_turn() {
-        let bytes = [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i', 0x1d, 1, 2, 3, 4, 0x21, 1, 2, 3, 4, 5, 6, 7, 8];
+        let bytes =
+            [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i', 0x1d, 1, 2, 3, 4, 0x21, 1, 2, 3, 4, 5, 6, 7, 8];
         let expected = [(1, Raw::Number(150)), (2, Raw::Bytes(b"hi")), (3, Raw::Fixed), (4, Raw::Fixed)];
         assert_eq!(all(&bytes), Ok(expected.to_vec()));
-        assert_eq!(all(&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]).unwrap()[0].1, Raw::Number(u64::MAX));
+        assert_eq!(
+            all(&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]).unwrap()[0].1,
+            Raw::Number(u64::MAX)
+        );
     }
 
     #[test]
@@ -117,11 +121,17 @@ mod tests {
         assert_eq!(all(&[0x12, 0x05, b'h']), Err(Garbled::Truncated));
         assert_eq!(all(&[0x08]), Err(Garbled::Truncated));
         assert_eq!(all(&[0x08; 1]), Err(Garbled::Truncated));
-        assert_eq!(all(&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]), Err(Garbled::Nonsense));
+        assert_eq!(
+            all(&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+            Err(Garbled::Nonsense)
+        );
         // The number 0, a group, and a length beyond all memory.
         assert_eq!(all(&[0x00, 0x00]), Err(Garbled::Nonsense));
         assert_eq!(all(&[0x0b]), Err(Garbled::Nonsense));
-        assert_eq!(all(&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]), Err(Garbled::Truncated));
+        assert_eq!(
+            all(&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]),
+            Err(Garbled::Truncated)
+        );
     }
 
     proptest! {

@@ -1,1 +1,0 @@
-//! Bodies of real clients, bytes of chance, and messages of another encoder.
