@@ -1,15 +1,18 @@
 //! What Kubernetes has and this server has not, said in words that somebody at a terminal can use.
 
-use sexton_model::Status;
+use sexton_model::{Details, Status};
 
 use crate::kinds::Kind;
 
-/// Why a part of an object is not here.
+/// Why a part of an object is not here. It always says of which kind: there are clients that look without asking
+/// whether it is said.
 pub(super) fn part(kind: &Kind, part: &str) -> Status {
+    let (group, plural) = (&kind.resource.group, &kind.resource.resource);
     let mut status = Status::no_such_path();
-    if let Some(why) = why(&kind.resource.group, &kind.resource.resource, part) {
-        status.message = format!("{}/{part} is not served here: {why}", kind.resource.resource);
+    if let Some(why) = why(group, plural, part) {
+        status.message = format!("{plural}/{part} is not served here: {why}");
     }
+    status.details = Some(Details { group: group.clone(), kind: plural.clone(), ..Details::default() });
     status
 }
 
