@@ -4,15 +4,15 @@ use sexton_model::{Details, Status};
 
 use crate::kinds::Kind;
 
-/// Why a part of an object is not here. It always says of which kind: there are clients that look without asking
+/// Why a part of an object is not here. It says of which kind: there are clients that look at that without asking
 /// whether it is said.
 pub(super) fn part(kind: &Kind, part: &str) -> Status {
     let (group, plural) = (&kind.resource.group, &kind.resource.resource);
     let mut status = Status::no_such_path();
     if let Some(why) = why(group, plural, part) {
         status.message = format!("{plural}/{part} is not served here: {why}");
+        status.details = Some(Details { group: group.clone(), kind: plural.clone(), ..Details::default() });
     }
-    status.details = Some(Details { group: group.clone(), kind: plural.clone(), ..Details::default() });
     status
 }
 

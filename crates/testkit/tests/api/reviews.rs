@@ -146,6 +146,7 @@ async fn parts_that_are_not_served_say_why() {
         POST pods/p/exec?command=ls
         -> 404 NotFound
            message ~ pods/exec is not served here
+           details = {"kind": "pods"}
 
         POST pods/p/eviction
         {}
@@ -160,7 +161,6 @@ async fn parts_that_are_not_served_say_why() {
         GET pods/p/nonsense
         -> 404 NotFound
            message = "the server could not find the requested resource"
-           details.kind = "pods"
     "#,
     )
     .await;
