@@ -104,12 +104,17 @@ impl Decoding {
             }
             (Is::Parts(message), Raw::Bytes(bytes)) => {
                 let part = self.part(message, bytes, None)?;
-                return Ok(push(object, name, part.into()));
+                push(object, name, part.into());
+                return Ok(());
             }
-            (Is::Texts, Raw::Bytes(bytes)) => return Ok(push(object, name, text(name, bytes)?.into())),
+            (Is::Texts, Raw::Bytes(bytes)) => {
+                push(object, name, text(name, bytes)?.into());
+                return Ok(());
+            }
             (Is::TextMap | Is::BytesMap | Is::TextsMap, Raw::Bytes(bytes)) => {
                 let (key, value) = self.entry(field, bytes)?;
-                return Ok(enter(object, name, key, value));
+                enter(object, name, key, value);
+                return Ok(());
             }
             (Is::Time, Raw::Bytes(bytes)) => timestamp(name, bytes, false)?.map(Value::from),
             (Is::MicroTime, Raw::Bytes(bytes)) => timestamp(name, bytes, true)?.map(Value::from),
