@@ -28,7 +28,7 @@ fn secret(name: &str, value: &str) -> Vec<u8> {
     envelope("v1", "Secret", &[field(1, metadata), field(2, entry), field(3, "Opaque")].concat())
 }
 
-/// EXT-19: what a Go client sends is stored, answered as JSON, and deleted by options in the same form.
+/// What a Go client sends is stored, answered as JSON, and deleted by options in the same form.
 #[tokio::test]
 async fn a_secret_lives_and_dies() {
     let world = World::new().await;
