@@ -94,6 +94,14 @@ pub enum Authentication {
 }
 
 impl Authentication {
+    /// The group of those who get in: whether they proved who they are.
+    pub fn group(&self) -> &'static str {
+        match self {
+            Authentication::LoopbackOpen => "system:unauthenticated",
+            Authentication::InProcess | Authentication::Required(_) => "system:authenticated",
+        }
+    }
+
     /// Who asks, or a refusal.
     pub fn check(&self, parts: &Parts) -> Result<Identity> {
         match self {

@@ -1,4 +1,4 @@
-//! Reading request bodies: bounded in size, time and depth, JSON or YAML.
+//! Reading request bodies: bounded in size, time and depth; JSON, YAML or protobuf.
 
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use serde_json::Value;
 use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
 
+use super::protobuf::{self, Expected};
 use crate::api::{Failure, PatchBody, Result};
 
 /// What Kubernetes allows, too.
@@ -40,15 +41,22 @@ fn media(headers: &HeaderMap) -> String {
     value.split(';').next().unwrap_or("").trim().to_lowercase()
 }
 
+/// What documents may be sent as.
+const OFFERED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
 /// The body of a create or an update.
-pub(super) fn document(headers: &HeaderMap, bytes: &Bytes) -> Result<Document> {
-    let offered = "application/json, application/yaml";
-    let value = match media(headers).as_str() {
-        "application/json" | "" | "*/*" => json(bytes)?,
-        "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes)?,
-        other => return Err(Status::unsupported_media_type(other, offered).into()),
-    };
-    Ok(Document::from_value(value)?)
+pub(super) fn document(headers: &HeaderMap, bytes: &Bytes, expected: Expected<'_>) -> Result<Document> {
+    Ok(Document::from_value(value(headers, bytes, expected)?)?)
+}
+
+/// A document in any form that is understood.
+pub(super) fn value(headers: &HeaderMap, bytes: &Bytes, expected: Expected<'_>) -> Result<Value> {
+    match media(headers).as_str() {
+        "application/json" | "" | "*/*" => json(bytes),
+        "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
+        protobuf::MEDIA => protobuf::document(bytes, expected),
+        other => Err(Status::unsupported_media_type(other, OFFERED).into()),
+    }
 }
 
 /// The body of a patch: its type says what it means.
@@ -69,13 +77,7 @@ pub(super) fn delete_options(headers: &HeaderMap, bytes: &Bytes) -> Result<Optio
     if bytes.is_empty() {
         return Ok(None);
     }
-    let value = match media(headers).as_str() {
-        "application/json" | "" | "*/*" => json(bytes)?,
-        "application/yaml" => yaml(bytes)?,
-        other => {
-            return Err(Status::unsupported_media_type(other, "application/json, application/yaml").into());
-        }
-    };
+    let value = value(headers, bytes, Expected { group: "", version: "v1", kind: "DeleteOptions" })?;
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or("DeleteOptions");
     if kind != "DeleteOptions" {
         return Err(Status::bad_request(format!("the body is a {kind}, expected DeleteOptions")).into());
@@ -101,7 +103,8 @@ pub(super) fn bulk(headers: &HeaderMap, bytes: &Bytes) -> Result<Bulk> {
     Ok(bulk)
 }
 
-fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+/// JSON, not too deep.
+pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if nests_deeper(bytes) {
         return Err(too_deep());
     }

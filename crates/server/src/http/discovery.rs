@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sexton_model::Status;
 
+use super::reviews::{self, Review};
 use crate::api::Result;
 use crate::kinds::{Kind, Registry, Special};
 
@@ -13,25 +14,57 @@ pub(super) fn core_versions() -> Value {
 
 /// `/apis`
 pub(super) fn groups(registry: &Registry) -> Value {
-    let groups: Vec<Value> = registry.groups().iter().map(|(name, versions)| entry(name, versions)).collect();
+    let groups: Vec<Value> = ordered(registry).iter().map(|(name, versions)| entry(name, versions)).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
 /// `/apis/{group}`
 pub(super) fn group(registry: &Registry, name: &str) -> Result<Value> {
-    let groups = registry.groups();
-    let versions = groups.get(name).ok_or_else(Status::no_such_path)?;
+    let groups = ordered(registry);
+    let (_, versions) = groups.iter().find(|(group, _)| *group == name).ok_or_else(Status::no_such_path)?;
     let mut group = entry(name, versions);
     group["kind"] = "APIGroup".into();
     group["apiVersion"] = "v1".into();
     Ok(group)
 }
 
+/// The groups beside the core group, and their versions, each in the order in which Kubernetes prefers them.
+pub(super) fn ordered(registry: &Registry) -> Vec<(&str, Vec<&str>)> {
+    let mut groups = registry.groups();
+    for review in reviews::ALL {
+        let versions = groups.entry(review.group).or_default();
+        if !versions.contains(&reviews::VERSION) {
+            versions.push(reviews::VERSION);
+        }
+    }
+    let mut groups: Vec<(&str, Vec<&str>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(name, _)| place_of(name));
+    for (_, versions) in &mut groups {
+        prefer(versions);
+    }
+    groups
+}
+
+/// Kubernetes' own groups stand in an order of their own, all others behind them by name.
+fn place_of(group: &str) -> usize {
+    const FIRST: [&str; 6] = [
+        "apps",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "batch",
+        "apiextensions.k8s.io",
+        "coordination.k8s.io",
+    ];
+    FIRST.iter().position(|first| *first == group).unwrap_or(FIRST.len())
+}
+
+fn prefer(versions: &mut [&str]) {
+    versions.sort_by_key(|version| std::cmp::Reverse(maturity(version)));
+}
+
 fn entry(name: &str, versions: &[&str]) -> Value {
-    let mut ordered = versions.to_vec();
-    ordered.sort_by_key(|version| std::cmp::Reverse(maturity(version)));
     let version = |version: &&str| json!({"groupVersion": format!("{name}/{version}"), "version": version});
-    let all: Vec<Value> = ordered.iter().map(version).collect();
+    let all: Vec<Value> = versions.iter().map(version).collect();
     json!({"name": name, "versions": all, "preferredVersion": all.first().cloned().unwrap_or_default()})
 }
 
@@ -69,6 +102,7 @@ pub(super) fn resources(registry: &Registry, group: &str, version: &str) -> Resu
             "name": "bulk", "singularName": "bulk", "namespaced": false, "kind": "Bulk", "verbs": ["create"],
         }));
     }
+    resources.extend(asked(registry, group, version).map(question));
     if resources.is_empty() {
         return Err(Status::no_such_path().into());
     }
@@ -76,6 +110,27 @@ pub(super) fn resources(registry: &Registry, group: &str, version: &str) -> Resu
     Ok(json!({
         "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources,
     }))
+}
+
+/// The questions of a group, unless a kind of that name took the place.
+fn asked<'a>(
+    registry: &'a Registry,
+    group: &'a str,
+    version: &'a str,
+) -> impl Iterator<Item = &'static Review> + 'a {
+    let here = move |review: &&Review| {
+        review.group == group
+            && version == reviews::VERSION
+            && registry.find(group, version, review.plural).is_none()
+    };
+    reviews::ALL.iter().filter(here)
+}
+
+fn question(review: &Review) -> Value {
+    json!({
+        "name": review.plural, "singularName": review.kind.to_lowercase(), "namespaced": review.namespaced,
+        "kind": review.kind, "verbs": ["create"],
+    })
 }
 
 fn resource(kind: &Kind) -> Value {
@@ -109,7 +164,11 @@ mod tests {
 
     #[test]
     fn stable_versions_are_preferred() {
-        let preferred = |versions: &[&str]| entry("x.io", versions)["preferredVersion"]["version"].clone();
+        let preferred = |versions: &[&str]| {
+            let mut versions = versions.to_vec();
+            prefer(&mut versions);
+            entry("x.io", &versions)["preferredVersion"]["version"].clone()
+        };
         assert_eq!(preferred(&["v1alpha1", "v1", "v2beta1"]), "v1");
         assert_eq!(preferred(&["v1", "v10", "v2"]), "v10");
         assert_eq!(preferred(&["foo", "v1alpha2", "v1alpha10"]), "v1alpha10");

@@ -9,21 +9,22 @@ use sexton_model::stored::NotStored;
 use sexton_store::Object;
 
 use super::negotiate::Form;
-use super::respond;
 use super::table::{Include, Table};
+use super::{compress, respond};
 use crate::api::{Listed, Result};
 use crate::kinds::Kind;
 
 /// Pieces about this large go out one by one.
 const PIECE: usize = 256 << 10;
 
-/// A list in the form asked for. What is held is given back when the last piece is gone.
+/// A list in the form asked for; if it may be packed and is large, it is. What is held is given back when the last piece is gone.
 pub(super) fn respond<Held: Send + 'static>(
     kind: &Kind,
     listed: Listed,
     form: Form,
     now: i64,
     include: &str,
+    packed: bool,
     held: Held,
 ) -> Result<Response<Body>> {
     let metadata = metadata(&listed);
@@ -41,7 +42,21 @@ pub(super) fn respond<Held: Send + 'static>(
         }
     };
     let pieces = Pieces { items, objects: listed.objects.into_iter(), head: Some(head), _held: held };
+    if packed {
+        return Ok(packed_if_large(pieces));
+    }
     Ok(respond::json(200, Body::from_stream(stream::iter(pieces))))
+}
+
+/// A list whose first piece is small has no other.
+fn packed_if_large<Held: Send + 'static>(pieces: Pieces<Held>) -> Response<Body> {
+    let mut pieces = pieces.peekable();
+    let large = matches!(pieces.peek(), Some(Ok(first)) if first.len() >= compress::LEAST);
+    let pieces = stream::iter(pieces);
+    match large {
+        true => compress::marked(respond::json(200, Body::from_stream(compress::pieces(pieces)))),
+        false => respond::json(200, Body::from_stream(pieces)),
+    }
 }
 
 fn metadata(listed: &Listed) -> Value {

@@ -2,20 +2,27 @@
 //!
 //! Everything that is HTTP is here and nothing of it in [`crate::api`]. What a verb means is not decided here.
 
+mod aggregated;
+mod audit;
 mod auth;
 mod body;
+mod compress;
 mod discovery;
 mod feed_body;
 mod health;
 mod list_body;
 mod metrics;
 mod negotiate;
+mod offers;
 mod openapi;
 mod path;
+mod protobuf;
 mod query;
 mod requests;
 mod respond;
+mod reviews;
 mod table;
+mod unserved;
 mod watch_body;
 
 pub use auth::{Authentication, Identity, TokenFileError, Tokens};
@@ -30,6 +37,7 @@ use axum::body::Body;
 use http::{Request, Response};
 
 use crate::api::{Api, Failure};
+use offers::Offers;
 use requests::Permits;
 
 /// What the server's HTTP side needs.
@@ -39,6 +47,7 @@ pub struct App {
     authentication: Authentication,
     metrics: Metrics,
     permits: Permits,
+    offers: Offers,
 }
 
 impl App {
@@ -49,7 +58,7 @@ impl App {
 
     /// The HTTP side of an API.
     pub fn new(api: Api, authentication: Authentication, limits: RequestLimits, metrics: Metrics) -> App {
-        App { api, authentication, metrics, permits: Permits::new(limits) }
+        App { api, authentication, metrics, permits: Permits::new(limits), offers: Offers::default() }
     }
 }
 
@@ -78,7 +87,8 @@ pub async fn answer(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
 async fn resources(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
     let started = Instant::now();
     let mut seen = metrics::Seen::default();
-    let response = match requests::dispatch(app, request, &mut seen).await {
+    let audit_id = audit::id(request.headers());
+    let mut response = match requests::dispatch(app, request, &mut seen).await {
         Ok(response) => response,
         Err(failure) => refuse(&failure),
     };
@@ -89,8 +99,10 @@ async fn resources(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
         user = seen.user,
         code = response.status().as_u16(),
         micros = started.elapsed().as_micros() as u64,
+        audit = audit_id.to_str().unwrap_or_default(),
         "request"
     );
+    response.headers_mut().insert(audit::AUDIT_ID, audit_id);
     response
 }
 

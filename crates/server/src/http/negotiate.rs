@@ -17,37 +17,115 @@ pub(super) enum Form {
     Metadata,
 }
 
+/// A version of discovery in one answer. Who asked for one cannot read the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Aggregated {
+    V2,
+    V2Beta1,
+}
+
+impl Aggregated {
+    pub(super) fn version(self) -> &'static str {
+        match self {
+            Aggregated::V2 => "v2",
+            Aggregated::V2Beta1 => "v2beta1",
+        }
+    }
+}
+
+/// The form of an answer about what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Shape {
+    /// One answer for each group and version.
+    Plain,
+    /// All in one.
+    Aggregated(Aggregated),
+}
+
+impl Shape {
+    /// The media type: exactly what was asked for, else clients do not understand it.
+    pub(super) fn media(self) -> &'static str {
+        match self {
+            Shape::Plain => "application/json",
+            Shape::Aggregated(Aggregated::V2) => {
+                "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+            }
+            Shape::Aggregated(Aggregated::V2Beta1) => {
+                "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+            }
+        }
+    }
+}
+
 const OFFERED: &str = "application/json, application/json;as=Table;v=v1;g=meta.k8s.io, \
      application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+const OFFERED_OF_DISCOVERY: &str =
+    "application/json, application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// The first form of the Accept header that can be served. A client that accepts JSON at all gets an answer.
 pub(super) fn form(headers: &HeaderMap) -> Result<Form> {
+    first(headers, understood, Form::Plain, OFFERED)
+}
+
+/// The first shape of discovery that can be served.
+pub(super) fn shape(headers: &HeaderMap) -> Result<Shape> {
+    first(headers, shaped, Shape::Plain, OFFERED_OF_DISCOVERY)
+}
+
+/// The first clause of the Accept header that is understood; without a header, the usual.
+fn first<T>(
+    headers: &HeaderMap,
+    understood: impl Fn(&str) -> Option<T>,
+    usual: T,
+    offered: &str,
+) -> Result<T> {
     let mut accepts = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if accepts.peek().is_none() {
-        return Ok(Form::Plain);
+        return Ok(usual);
     }
     accepts
         .flat_map(|value| value.split(','))
         .find_map(understood)
-        .ok_or_else(|| Status::not_acceptable(OFFERED).into())
+        .ok_or_else(|| Status::not_acceptable(offered).into())
+}
+
+fn is_json(clause: &str) -> bool {
+    let media = clause.split(';').next().unwrap_or("").trim();
+    matches!(media, "application/json" | "application/*" | "*/*" | "")
+}
+
+fn parameter<'a>(clause: &'a str, name: &str) -> Option<&'a str> {
+    let mut pairs = clause.split(';').skip(1).filter_map(|word| word.trim().split_once('='));
+    pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
 fn understood(clause: &str) -> Option<Form> {
-    let mut words = clause.split(';').map(str::trim);
-    let media = words.next()?;
-    if !matches!(media, "application/json" | "application/*" | "*/*" | "") {
+    if !is_json(clause) {
         return None;
     }
-    let parameter = |name: &str| {
-        clause.split(';').skip(1).filter_map(|word| word.trim().split_once('=')).find(|(key, _)| *key == name)
-    };
-    match parameter("as").map(|(_, value)| value) {
+    let first_version = || parameter(clause, "v") == Some("v1");
+    match parameter(clause, "as") {
         None => Some(Form::Plain),
-        Some("Table") => matches!(parameter("v"), Some((_, "v1"))).then_some(Form::Table),
+        Some("Table") => first_version().then_some(Form::Table),
         Some("PartialObjectMetadata" | "PartialObjectMetadataList") => {
-            matches!(parameter("v"), Some((_, "v1"))).then_some(Form::Metadata)
+            first_version().then_some(Form::Metadata)
         }
         Some(_) => None,
+    }
+}
+
+fn shaped(clause: &str) -> Option<Shape> {
+    if !is_json(clause) {
+        return None;
+    }
+    let ours = || parameter(clause, "g") == Some("apidiscovery.k8s.io");
+    match (parameter(clause, "as"), parameter(clause, "v")) {
+        (None, _) => Some(Shape::Plain),
+        (Some("APIGroupDiscoveryList"), Some("v2")) if ours() => Some(Shape::Aggregated(Aggregated::V2)),
+        (Some("APIGroupDiscoveryList"), Some("v2beta1")) if ours() => {
+            Some(Shape::Aggregated(Aggregated::V2Beta1))
+        }
+        _ => None,
     }
 }
 
@@ -75,6 +153,12 @@ mod tests {
             ("application/vnd.kubernetes.protobuf, application/json", Ok(Form::Plain)),
             ("application/json;as=Nonsense,application/json", Ok(Form::Plain)),
             ("application/vnd.kubernetes.protobuf", Err(406)),
+            ("application/json;stream=watch", Ok(Form::Plain)),
+            ("application/vnd.kubernetes.protobuf;stream=watch,application/json", Ok(Form::Plain)),
+            (
+                "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch",
+                Ok(Form::Plain),
+            ),
             ("text/html", Err(406)),
         ] {
             assert_eq!(ask(accept), expected, "{accept}");
@@ -82,12 +166,36 @@ mod tests {
         assert_eq!(form(&HeaderMap::new()).unwrap(), Form::Plain);
     }
 
+    /// Each kubectl gets the version that it can read.
+    #[test]
+    fn discovery_is_shaped_as_asked() {
+        const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        const BETA: &str = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+        let ask = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, HeaderValue::from_str(accept).unwrap());
+            shape(&headers).map(Shape::media).map_err(|failure| failure.0.code)
+        };
+        for (accept, expected) in [
+            (format!("{V2},{BETA},application/json"), Ok(V2)),
+            (format!("{BETA},application/json"), Ok(BETA)),
+            (format!("{}, application/json", V2.replace("v=v2", "v=v3")), Ok("application/json")),
+            (V2.replace("apidiscovery", "other"), Err(406)),
+            ("application/json".into(), Ok("application/json")),
+            ("*/*".into(), Ok("application/json")),
+            ("application/vnd.kubernetes.protobuf".into(), Err(406)),
+        ] {
+            assert_eq!(ask(&accept), expected, "{accept}");
+        }
+        assert_eq!(shape(&HeaderMap::new()).unwrap(), Shape::Plain);
+    }
+
     proptest! {
         #[test]
         fn never_panics(accept in "[a-zA-Z/;=,.* ]{0,60}") {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_str(&accept).unwrap());
-            let _ = form(&headers);
+            let _ = (form(&headers).is_ok(), shape(&headers).is_ok());
         }
     }
 }

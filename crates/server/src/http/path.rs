@@ -6,7 +6,7 @@ use sexton_model::Status;
 use crate::api::Result;
 
 /// A path, understood.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// `/api`
     CoreVersions,
@@ -29,7 +29,7 @@ pub(super) enum Place {
 }
 
 /// A path under a group version.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct KindPlace {
     pub(super) group: String,
     pub(super) version: String,

@@ -72,6 +72,10 @@ impl Query {
     }
 
     pub(super) fn list_options(&self) -> Result<ListOptions> {
+        if self.has("sendInitialEvents") {
+            let error = FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+            return Err(Status::invalid("meta.k8s.io", "ListOptions", "", &[error]).into());
+        }
         Ok(ListOptions {
             labels: self.labels()?,
             fields: self.fields()?,

@@ -13,8 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::metrics::Seen;
 use super::negotiate::{self, Form};
 use super::path::{self, KindPlace, Place};
+use super::protobuf::Expected;
 use super::query::Query;
-use super::{App, body, discovery, feed_body, list_body, openapi, respond, watch_body};
+use super::reviews::{self, Asking};
+use super::{App, body, compress, feed_body, list_body, respond, unserved, watch_body};
 use crate::api::{Part, Result, Target};
 use crate::kinds::{KindRef, Special};
 
@@ -99,11 +101,13 @@ pub(super) async fn dispatch(
         }
         other => {
             seen.verb = "discover";
-            return discover(app, &parts, &other);
+            return app.offers.answer(&app.api.kinds().current(), &parts, &query, &other);
         }
     };
     let registry = app.api.kinds().current();
-    let kind = registry.find(&place.group, &place.version, &place.plural).ok_or_else(Status::no_such_path)?;
+    let Some(kind) = registry.find(&place.group, &place.version, &place.plural) else {
+        return review(app, &parts, &place, body, seen).await;
+    };
     seen.resource = kind.resource.to_string();
     let target = target_of(kind, &place)?;
     let watching = place.subresource.is_none() && parts.method == Method::GET && query.switch("watch")?;
@@ -116,6 +120,23 @@ pub(super) async fn dispatch(
     let bytes = app.permits.read(&request.parts.method, body).await?;
     let permit = Permits::take(&app.permits.requests)?;
     request.serve(bytes, permit, seen).await
+}
+
+/// A question about who somebody is or what they may do, or a path of nothing at all.
+async fn review(
+    app: &App,
+    parts: &Parts,
+    place: &KindPlace,
+    body: Body,
+    seen: &mut Seen,
+) -> Result<Response<Body>> {
+    let review = reviews::find(place).ok_or_else(Status::no_such_path)?;
+    (seen.verb, seen.resource) = ("create", format!("{}.{}", review.plural, review.group));
+    review.check(parts, place)?;
+    let bytes = app.permits.read(&parts.method, body).await?;
+    let _permit = Permits::take(&app.permits.requests)?;
+    let asking = Asking { user: &seen.user, group: app.authentication.group() };
+    review.answer(parts, &place.namespace, &bytes, &asking)
 }
 
 /// The feed over all kinds. It stays, and counts as a watch.
@@ -143,24 +164,6 @@ async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body, user: &str) -
     let bulk = body::bulk(&parts.headers, &bytes)?;
     drop(bytes);
     Ok(respond::value(200, &app.api.asked_by(user).bulk(&bulk).await?))
-}
-
-fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
-    if parts.method != Method::GET && parts.method != Method::HEAD {
-        return Err(Status::method_not_allowed().into());
-    }
-    negotiate::form(&parts.headers)?;
-    let registry = app.api.kinds().current();
-    let value = match place {
-        Place::CoreVersions => discovery::core_versions(),
-        Place::Groups => discovery::groups(&registry),
-        Place::Group(group) => discovery::group(&registry, group)?,
-        Place::Resources { group, version } => discovery::resources(&registry, group, version)?,
-        Place::OpenApiIndex => openapi::index(&registry),
-        Place::OpenApi { group, version } => openapi::document(&registry, group, version)?,
-        Place::Kind(_) | Place::Changes | Place::Bulk => return Err(Status::no_such_path().into()),
-    };
-    Ok(respond::value(200, &value))
 }
 
 /// Where a request points, if the kind can be there.
@@ -214,8 +217,14 @@ impl Incoming<'_> {
             None => Ok(Part::Main),
             Some("status") if self.target.kind.status => Ok(Part::Status),
             Some("finalize") if self.target.kind.special == Special::Namespace => Ok(Part::Finalize),
-            Some(_) => Err(Status::no_such_path().into()),
+            Some(other) => Err(unserved::part(&self.target.kind, other).into()),
         }
+    }
+
+    /// What a body is if it does not say so itself.
+    fn expected(&self) -> Expected<'_> {
+        let kind = &self.target.kind;
+        Expected { group: &kind.resource.group, version: &kind.version, kind: &kind.kind }
     }
 
     fn form(&self) -> Result<Form> {
@@ -226,13 +235,9 @@ impl Incoming<'_> {
         seen.verb = "get";
         let form = self.form()?;
         let object = self.app.api.get(&self.target, name, &self.query.get_options()).await?;
-        respond::object(
-            &self.target.kind,
-            &object,
-            form,
-            self.app.api.now(),
-            self.query.text("includeObject"),
-        )
+        let (kind, include) = (&self.target.kind, self.query.text("includeObject"));
+        let response = respond::object(kind, &object, form, self.app.api.now(), include)?;
+        Ok(if compress::wanted(&self.parts.headers) { compress::large(response) } else { response })
     }
 
     async fn list(self, permit: OwnedSemaphorePermit, seen: &mut Seen) -> Result<Response<Body>> {
@@ -245,6 +250,7 @@ impl Incoming<'_> {
             form,
             self.app.api.now(),
             self.query.text("includeObject"),
+            compress::wanted(&self.parts.headers),
             permit,
         )
     }
@@ -269,7 +275,7 @@ impl Incoming<'_> {
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let document = body::document(&self.parts.headers, &body)?;
+        let document = body::document(&self.parts.headers, &body, self.expected())?;
         let written = self.app.api.create(&self.target, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
@@ -277,7 +283,7 @@ impl Incoming<'_> {
     async fn update(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "update";
         let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let document = body::document(&self.parts.headers, &body)?;
+        let document = body::document(&self.parts.headers, &body, self.expected())?;
         let written = self.app.api.update(&self.target, name, part, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
@@ -314,7 +320,7 @@ impl Incoming<'_> {
         let which = self.query.list_options()?;
         let api = self.app.api.asked_by(&seen.user);
         let listed = api.delete_collection(&self.target, &which, &options).await?;
-        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "", ())
+        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "", false, ())
     }
 }
 

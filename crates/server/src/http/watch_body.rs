@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::stream;
 use http::Response;
 use serde_json::json;
-use sexton_model::{Revision, Status};
+use sexton_model::{Document, Revision, Status, Stored};
 use sexton_store::Object;
 
 use super::negotiate::Form;
@@ -79,10 +79,7 @@ impl<Held> Watching<Held> {
     fn try_line(&mut self, event: WatchEvent, out: &mut Vec<u8>) -> Result<()> {
         match event {
             WatchEvent::Object(kind, object) => self.object_line(kind, &object, out),
-            WatchEvent::Bookmark(revision, end) => {
-                self.bookmark_line(revision, end, out);
-                Ok(())
-            }
+            WatchEvent::Bookmark(revision, end) => self.bookmark_line(revision, end, out),
             WatchEvent::Failed(failure) => Err(failure),
         }
     }
@@ -111,7 +108,8 @@ impl<Held> Watching<Held> {
         Ok(Table::new(&self.kind, self.api.now(), Include::Metadata).single(object, first)?)
     }
 
-    fn bookmark_line(&self, revision: Revision, end: bool, out: &mut Vec<u8>) {
+    /// An object that says nothing but how far the watch is; in a table, the row of one.
+    fn bookmark_line(&mut self, revision: Revision, end: bool, out: &mut Vec<u8>) -> Result<()> {
         let mut metadata = json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
         if end {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
@@ -121,9 +119,17 @@ impl<Held> Watching<Held> {
             _ => (self.kind.kind.as_str(), self.kind.api_version()),
         };
         let object = json!({"kind": kind, "apiVersion": api_version, "metadata": metadata});
-        let line = json!({"type": "BOOKMARK", "object": object});
-        out.extend_from_slice(line.to_string().as_bytes());
-        out.push(b'\n');
+        out.extend_from_slice(br#"{"type":"BOOKMARK","object":"#);
+        match self.form {
+            Form::Table => {
+                let stored = Stored::encode(&Document::from_value(object)?);
+                let stand_in = Object { key: Vec::new().into(), revision, stored };
+                out.extend_from_slice(&self.table(&stand_in)?);
+            }
+            _ => out.extend_from_slice(object.to_string().as_bytes()),
+        }
+        out.extend_from_slice(b"}\n");
+        Ok(())
     }
 }
 

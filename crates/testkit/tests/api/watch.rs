@@ -195,6 +195,10 @@ async fn the_initial_state_as_events() {
         -> 422 Invalid
            message ~ resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided
 
+        GET configmaps?sendInitialEvents=true&resourceVersionMatch=NotOlderThan
+        -> 422 Invalid
+           message ~ sendInitialEvents is forbidden for list
+
         GET configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=99
         -> 504 Timeout
     "#,
@@ -226,4 +230,8 @@ async fn forms_of_a_watch() {
     assert!(
         first["object"]["columnDefinitions"].is_array() && second["object"]["columnDefinitions"].is_null()
     );
+    let end = &table.next().await.unwrap()["object"];
+    assert_eq!((&end["kind"], &end["metadata"]["resourceVersion"]), (&json!("Table"), &json!("5")));
+    let metadata = &end["rows"][0]["object"]["metadata"];
+    assert_eq!(metadata["annotations"], json!({"k8s.io/initial-events-end": "true"}));
 }
