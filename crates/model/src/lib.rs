@@ -15,6 +15,7 @@ pub mod fields;
 pub mod hook;
 pub mod ids;
 pub mod invalid;
+pub mod jsonpath;
 pub mod marks;
 pub mod module;
 pub mod names;
