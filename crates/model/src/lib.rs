@@ -8,6 +8,7 @@ pub mod bulk;
 pub mod class;
 pub mod collection;
 pub mod delete_options;
+pub mod described;
 pub mod document;
 pub mod environment;
 pub mod feed;

@@ -15,6 +15,7 @@ mod path;
 mod query;
 mod requests;
 mod respond;
+mod scale;
 mod table;
 mod watch_body;
 
@@ -39,6 +40,7 @@ pub struct App {
     authentication: Authentication,
     metrics: Metrics,
     permits: Permits,
+    documents: openapi::Documents,
 }
 
 impl App {
@@ -49,7 +51,13 @@ impl App {
 
     /// The HTTP side of an API.
     pub fn new(api: Api, authentication: Authentication, limits: RequestLimits, metrics: Metrics) -> App {
-        App { api, authentication, metrics, permits: Permits::new(limits) }
+        App {
+            api,
+            authentication,
+            metrics,
+            permits: Permits::new(limits),
+            documents: openapi::Documents::default(),
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use super::metrics::Seen;
 use super::negotiate::{self, Form};
 use super::path::{self, KindPlace, Place};
 use super::query::Query;
-use super::{App, body, discovery, feed_body, list_body, openapi, respond, watch_body};
+use super::refuse;
+use super::{App, body, discovery, feed_body, list_body, respond, scale, watch_body};
 use crate::api::{Part, Result, Target};
 use crate::kinds::{KindRef, Special};
 
@@ -106,16 +107,16 @@ pub(super) async fn dispatch(
     let kind = registry.find(&place.group, &place.version, &place.plural).ok_or_else(Status::no_such_path)?;
     seen.resource = kind.resource.to_string();
     let target = target_of(kind, &place)?;
+    let warning = kind.offer.warning.clone();
     let watching = place.subresource.is_none() && parts.method == Method::GET && query.switch("watch")?;
     let request = Incoming { app, parts, query, place, target };
-    if watching {
-        seen.verb = "watch";
-        let permit = Permits::take(&app.permits.watches)?;
-        return request.watch(permit).await;
-    }
-    let bytes = app.permits.read(&request.parts.method, body).await?;
-    let permit = Permits::take(&app.permits.requests)?;
-    request.serve(bytes, permit, seen).await
+    let Some(warning) = warning else { return request.answer(watching, body, seen).await };
+    let mut response = match request.answer(watching, body, seen).await {
+        Ok(response) => response,
+        Err(failure) => refuse(&failure),
+    };
+    respond::warn(&mut response, &[warning]);
+    Ok(response)
 }
 
 /// The feed over all kinds. It stays, and counts as a watch.
@@ -156,8 +157,10 @@ fn discover(app: &App, parts: &Parts, place: &Place) -> Result<Response<Body>> {
         Place::Groups => discovery::groups(&registry),
         Place::Group(group) => discovery::group(&registry, group)?,
         Place::Resources { group, version } => discovery::resources(&registry, group, version)?,
-        Place::OpenApiIndex => openapi::index(&registry),
-        Place::OpenApi { group, version } => openapi::document(&registry, group, version)?,
+        Place::OpenApiIndex => return Ok(respond::json(200, app.documents.index(&registry))),
+        Place::OpenApi { group, version } => {
+            return Ok(respond::json(200, app.documents.document(&registry, group, version)?));
+        }
         Place::Kind(_) | Place::Changes | Place::Bulk => return Err(Status::no_such_path().into()),
     };
     Ok(respond::value(200, &value))
@@ -184,12 +187,28 @@ struct Incoming<'a> {
 }
 
 impl Incoming<'_> {
+    async fn answer(self, watching: bool, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        let permits = &self.app.permits;
+        if watching {
+            seen.verb = "watch";
+            let permit = Permits::take(&permits.watches)?;
+            return self.watch(permit).await;
+        }
+        let bytes = permits.read(&self.parts.method, body).await?;
+        let permit = Permits::take(&permits.requests)?;
+        self.serve(bytes, permit, seen).await
+    }
+
     async fn serve(
         self,
         body: Bytes,
         permit: OwnedSemaphorePermit,
         seen: &mut Seen,
     ) -> Result<Response<Body>> {
+        if let (Some(name), Some("scale")) = (&self.place.name, self.place.subresource.as_deref()) {
+            let request = (&self.parts, &self.query, &body);
+            return scale::serve(self.app, request, &self.target, name, seen).await;
+        }
         let part = self.part()?;
         match (&self.parts.method, self.place.name.clone()) {
             (&Method::GET | &Method::HEAD, None) => self.list(permit, seen).await,
@@ -319,7 +338,7 @@ impl Incoming<'_> {
 }
 
 /// The manager of fields that a client's name suggests: what stands before the version.
-fn agent(headers: &HeaderMap) -> String {
+pub(super) fn agent(headers: &HeaderMap) -> String {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or("unknown");
     agent.split('/').next().unwrap_or("unknown").chars().take(128).collect()
 }
