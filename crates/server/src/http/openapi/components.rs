@@ -55,7 +55,7 @@ pub(super) fn of(kinds: &[&KindRef]) -> Map<String, Value> {
     let mut schemas = with_all_below(&wanted);
     for kind in kinds {
         let name = name(kind);
-        let mut schema = schemas.remove(&name).unwrap_or_else(|| described(kind));
+        let mut schema = schemas.remove(&name).unwrap_or_else(|| schema_of(kind));
         schema["x-kubernetes-group-version-kind"] = json!([identity(kind)]);
         schemas.insert(list_name(kind), list(kind, &name));
         schemas.insert(name, schema);
@@ -64,7 +64,7 @@ pub(super) fn of(kinds: &[&KindRef]) -> Map<String, Value> {
 }
 
 /// The schema of a kind that is ours or that somebody defined.
-fn described(kind: &Kind) -> Value {
+fn schema_of(kind: &Kind) -> Value {
     let own = described::schema(&kind.resource.group, &kind.kind).filter(|_| !kind.is_custom());
     let given = kind.offer.openapi.as_deref().cloned().or(own).filter(Value::is_object);
     let mut schema = given.unwrap_or_else(|| json!({"x-kubernetes-preserve-unknown-fields": true}));
