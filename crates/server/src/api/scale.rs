@@ -184,6 +184,11 @@ fn replicas(target: &Target, name: &str, old: &Document, scale: &Value) -> Resul
             return Err(Status::bad_request(message).into());
         }
     }
+    if let Some(other) =
+        ["metadata", "spec"].iter().filter_map(|part| scale.get(part)).find(|part| !part.is_object())
+    {
+        return Err(Status::bad_request(format!("a part of a scale is no object: {other}")).into());
+    }
     let uid = text("/metadata/uid");
     if !uid.is_empty() && uid != old.uid() {
         return Err(uid_mismatch(target, name, uid, old.uid()).into());

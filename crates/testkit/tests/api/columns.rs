@@ -91,7 +91,11 @@ async fn bad_columns_are_refused() {
         let answer = world.create(DEFINITIONS, &with_columns(json!([good, bad]))).await.expect(422);
         let expected = format!("spec.versions[0].additionalPrinterColumns[1].{place}");
         let causes = answer.at("details.causes").as_array().unwrap();
-        assert!(causes.iter().any(|cause| cause["field"] == expected.as_str()), "{expected}: {}", answer.json);
+        assert!(
+            causes.iter().any(|cause| cause["field"] == expected.as_str()),
+            "{expected}: {}",
+            answer.json
+        );
     }
     for columns in [json!("x"), json!([1]), json!([[]]), json!(many), json!({"a": 1})] {
         world.create(DEFINITIONS, &with_columns(columns)).await.expect(422);

@@ -26,7 +26,8 @@ fn described() -> Value {
 
 async fn document(world: &World, place: &str) -> Value {
     let index = world.get("/openapi/v3").await.document(200);
-    let address = index["paths"][place]["serverRelativeURL"].as_str().unwrap_or_else(|| panic!("{place}")).to_owned();
+    let address =
+        index["paths"][place]["serverRelativeURL"].as_str().unwrap_or_else(|| panic!("{place}")).to_owned();
     world.get(&address).await.document(200)
 }
 
@@ -60,7 +61,9 @@ async fn every_document_is_whole() {
         let mut ids = BTreeSet::new();
         for (path, operations) in document["paths"].as_object().unwrap() {
             assert!(path.starts_with(&format!("/{place}/")), "{path}");
-            for (method, operation) in operations.as_object().unwrap().iter().filter(|(name, _)| *name != "parameters") {
+            for (method, operation) in
+                operations.as_object().unwrap().iter().filter(|(name, _)| *name != "parameters")
+            {
                 let id = operation["operationId"].as_str().unwrap();
                 assert!(ids.insert(id.to_owned()), "{method} {path}: {id} comes twice");
                 let identity = &operation["x-kubernetes-group-version-kind"];
@@ -90,7 +93,10 @@ async fn defined_kinds_are_described() {
     let identity = json!({"group": "demo.example.com", "version": "v1", "kind": "Widget"});
     assert_eq!(widget["x-kubernetes-group-version-kind"], json!([identity]));
     let list = &schemas["com.example.demo.v1.WidgetList"];
-    assert_eq!(list["properties"]["items"]["items"]["$ref"], "#/components/schemas/com.example.demo.v1.Widget");
+    assert_eq!(
+        list["properties"]["items"]["items"]["$ref"],
+        "#/components/schemas/com.example.demo.v1.Widget"
+    );
     let place = "/apis/demo.example.com/v1/namespaces/{namespace}/widgets";
     let paths = &document["paths"];
     for (path, methods) in [

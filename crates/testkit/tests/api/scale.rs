@@ -82,7 +82,8 @@ async fn defined_kinds_scale() {
     )
     .await;
     let path = format!("{WIDGETS}/w/scale");
-    let stale = json!({"metadata": {"name": "w", "resourceVersion": version.to_string()}, "spec": {"replicas": 3}});
+    let stale =
+        json!({"metadata": {"name": "w", "resourceVersion": version.to_string()}, "spec": {"replicas": 3}});
     assert_eq!(world.put(&path, &stale).await.expect(409).text_at("reason"), "Conflict");
     let mut current = world.get(&path).await.document(200);
     current["spec"]["replicas"] = json!(3);
@@ -126,10 +127,18 @@ async fn workloads_scale() {
     "#,
     )
     .await;
-    for (path, plural) in [("/apis/apps/v1", "statefulsets"), ("/apis/apps/v1", "replicasets"), ("/api/v1", "replicationcontrollers")] {
+    for (path, plural) in [
+        ("/apis/apps/v1", "statefulsets"),
+        ("/apis/apps/v1", "replicasets"),
+        ("/api/v1", "replicationcontrollers"),
+    ] {
         let place = format!("{path}/namespaces/default/{plural}");
-        world.create(&place, &json!({"metadata": {"name": "x"}, "spec": {"selector": {"a": "b"}}})).await.expect(201);
-        let scaled = world.merge(&format!("{place}/x/scale"), &json!({"spec": {"replicas": 2}})).await.expect(200);
+        world
+            .create(&place, &json!({"metadata": {"name": "x"}, "spec": {"selector": {"a": "b"}}}))
+            .await
+            .expect(201);
+        let scaled =
+            world.merge(&format!("{place}/x/scale"), &json!({"spec": {"replicas": 2}})).await.expect(200);
         assert_eq!(scaled.at("spec.replicas"), 2);
     }
 }
@@ -164,7 +173,13 @@ async fn bad_scales_are_refused() {
     assert!(world.get(&path).await.expect(500).text_at("message").contains("does not exist"));
     world.merge(&path, &json!({"spec": {"replicas": 4}})).await.expect(200);
     assert_eq!(world.get(&path).await.expect(200).at("spec.replicas"), 4);
-    for nonsense in [json!([]), json!("x"), json!({"spec": 7}), json!({"spec": {"replicas": "many"}}), json!({"spec": {"replicas": 1e12}})] {
+    for nonsense in [
+        json!([]),
+        json!("x"),
+        json!({"spec": 7}),
+        json!({"spec": {"replicas": "many"}}),
+        json!({"spec": {"replicas": 1e12}}),
+    ] {
         let code = world.merge(&path, &nonsense).await.code;
         assert!((400..500).contains(&code), "{nonsense}: {code}");
     }
