@@ -31,7 +31,7 @@ pub(super) const MODULE: &str = "
 A module is the record of documents that are deployed together, and of what may be swept when one is left out.
 spec object: Whose resources these are.
 spec.manager string: The name of the module, as the label of all that it manages.
-spec.scope any: Which resources it may sweep: a selector of labels that includes its own manager.
+spec.scope texts: Which resources it may sweep: labels that they have, its own manager among them.
 spec.supportGc boolean: Whether anything is swept at all.
 spec.maxDelete string: How much may be destroyed at once, as 20 or 30%.
 status object: How far it is.
@@ -48,7 +48,7 @@ status.sealed.at time: When it was sealed.
 status.sealed.by string: Who sealed it.
 status.sealed.count integer: How many resources it has.
 status.sealed.swept integer: How many were accused by its sweep.
-status.sealed.scope any: What its scope was.
+status.sealed.scope texts: What its scope was.
 status.history objects: Former deployments, the newest first.
 status.history[].deploymentId string: Which one.
 status.history[].at time: When it was over.
@@ -79,14 +79,22 @@ spec.labels texts: For leftovers: labels of what belongs to an owner; {name} sta
 spec.on strings: For leftovers: when is looked, at the create or the delete of an owner, or both.
 spec.hold boolean: For leftovers: whether a new owner is refused while a former one of its name left something.
 status object: What was found.
+status.observedGeneration integer: Which version of the rule was followed.
 status.lastScan time: When was looked.
 status.nextScan time: When will be looked next.
 status.scope integer: Among how many objects.
 status.counts numbers: How many there are of each verdict.
 status.found objects: The first of them, each with verdict and evidence.
+status.found[].object string: What was found.
+status.found[].namespace string: Where it is.
+status.found[].uid string: Its life.
+status.found[].verdict string: What it is taken for.
+status.found[].evidence string: Why.
+status.found[].dying boolean: Whether it is on its way out.
 status.accused integer: How many are accused now.
 status.collection string: The record of their end.
-status.held any: Why nothing was taken, and what to type.
+status.weaker string: What could not be proved with the accusation itself.
+status.held string: Why nothing was taken, and what to type.
 status.error string: What could not be looked at, or not be accused.
-status.waiting anys: Owners that wait for leftovers, and for which.
+status.waiting strings: Owners that wait for leftovers, and for which.
 ";

@@ -85,7 +85,7 @@ fn column(column: &Value, place: &str, errors: &mut Vec<FieldError>) {
         path => column_path(path, &format!("{place}.jsonPath"), errors),
     }
     if let Some(priority) = column.get("priority")
-        && !priority.as_i64().is_some_and(|priority| i32::try_from(priority).is_ok())
+        && priority.as_i64().is_none_or(|priority| i32::try_from(priority).is_err())
     {
         errors.push(FieldError::invalid(format!("{place}.priority"), priority.clone(), "must be a number"));
     }
