@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use sexton_client::Place;
 use sexton_client::resources::{PutAsk, PutOutcome};
+use sexton_model::described;
 
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, Paint};
@@ -86,8 +87,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 
 fn definition((plural, kind, short, status): (&str, &str, &str, bool)) -> Value {
     let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let schema = described::schema("sexton.dev", kind).unwrap_or(any);
     let mut version =
-        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": any}});
+        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
     if status {
         version["subresources"] = json!({"status": {}});
     }

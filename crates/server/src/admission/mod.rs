@@ -18,10 +18,10 @@ pub use limits::{Limits, check_size};
 pub use prepare::{match_target, prepare_create, prepare_update};
 pub(crate) use update::taken_off;
 
-use sexton_model::{Document, FieldError, Status};
+use sexton_model::{Document, FieldError, Status, time};
 
 use crate::api::{Api, Result, Target};
-use crate::kinds::{Registry, Special, check_definition, check_redefinition};
+use crate::kinds::{Registry, Special, check_definition, check_redefinition, settle_names};
 
 /// A write: what is there, and what shall be there.
 pub struct Change<'a> {
@@ -84,6 +84,14 @@ fn definition(target: &Target, registry: &Registry, change: &Change<'_>, errors:
 }
 
 impl Api {
+    /// Gives a definition the names that are free in its group.
+    pub(crate) fn give_names(&self, definition: &mut Document) {
+        let registry = self.kinds().current();
+        let group = definition.value().pointer("/spec/group").and_then(|group| group.as_str()).unwrap_or("");
+        let taken = registry.taken(group);
+        settle_names(definition, taken, &time::format(self.now()));
+    }
+
     /// Runs all checks. Returns warnings.
     pub(crate) async fn admit(&self, target: &Target, change: Change<'_>) -> Result<Vec<String>> {
         let mut errors = Vec::new();
@@ -106,6 +114,9 @@ impl Api {
         }
         if errors.is_empty() {
             self.check_name_is_clean(target, &change).await?;
+            if target.kind.special == Special::Definition {
+                self.give_names(change.new);
+            }
             return Ok(warnings);
         }
         // Whoever made that many mistakes learns nothing from the rest of them.

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
 use sexton_model::marks::{DELETED_BY, NAMESPACE_HOLD, OF_THE_COLLECTOR};
-use sexton_model::{Document, Status, time};
+use sexton_model::{Document, Status};
 
 use crate::api::{Part, Result, Target};
 use crate::kinds::{Special, complete_definition};
@@ -52,11 +52,11 @@ pub fn match_target(target: &Target, document: &mut Document, name: Option<&str>
 }
 
 /// Completes a new object.
-pub fn prepare_create(target: &Target, document: &mut Document, now: i64) -> Result<()> {
+pub fn prepare_create(target: &Target, document: &mut Document) -> Result<()> {
     if target.kind.status {
         document.object_mut().remove("status");
     }
-    complete(target, document, now)?;
+    complete(target, document)?;
     if target.kind.special == Special::Namespace {
         let object = document.object_mut();
         object.insert("spec".into(), json!({"finalizers": [NAMESPACE_HOLD]}));
@@ -65,7 +65,7 @@ pub fn prepare_create(target: &Target, document: &mut Document, now: i64) -> Res
     Ok(())
 }
 
-fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
+fn complete(target: &Target, document: &mut Document) -> Result<()> {
     match target.kind.special {
         Special::Namespace => {
             let name = document.name().to_owned();
@@ -74,7 +74,7 @@ fn complete(target: &Target, document: &mut Document, now: i64) -> Result<()> {
                 labels.insert("kubernetes.io/metadata.name".into(), name.into());
             }
         }
-        Special::Definition => complete_definition(document, &time::format(now)),
+        Special::Definition => complete_definition(document),
         Special::Secret => merge_string_data(document)?,
         Special::Event | Special::Class | Special::Module | Special::Rule | Special::None => {}
     }
@@ -109,7 +109,6 @@ pub fn prepare_update(
     part: Part,
     old: &Document,
     new: &mut Document,
-    now: i64,
     keeps_marks: bool,
 ) -> Result<()> {
     keep_other_parts(target, part, old, new);
@@ -129,7 +128,7 @@ pub fn prepare_update(
     }
     new.set_or_remove("selfLink", None);
     if part == Part::Main {
-        complete(target, new, now)?;
+        complete(target, new)?;
     }
     if target.kind.generation {
         let generation = old.generation() + i64::from(desired_state_differs(target, old, new));
@@ -167,6 +166,8 @@ fn keep_other_parts(target: &Target, part: Part, old: &Document, new: &mut Docum
                 take(old, "spec", new);
             }
         }
+        // Made of what was there, but for one number.
+        Part::Scale => {}
         Part::Status => {
             let mut kept = old.clone();
             take(new, "status", &mut kept);

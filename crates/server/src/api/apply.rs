@@ -51,7 +51,7 @@ impl Api {
         let value = self.applied(target, Part::Main, None, config, options)?;
         let mut document = Document::from_value(value)?;
         self.stamp(target, &mut document);
-        admission::prepare_create(target, &mut document, self.now())?;
+        admission::prepare_create(target, &mut document)?;
         match self.create_ready(target, document, options, Ownership::Decided).await {
             Ok(written) => Ok(Attempt::Done(Box::new(written))),
             // Somebody else created it: apply to that.

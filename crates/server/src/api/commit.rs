@@ -63,7 +63,8 @@ impl Api {
         ownership: Ownership,
         options: &WriteOptions,
     ) -> Result<Attempt> {
-        admission::prepare_update(target, part, old, &mut new, self.now(), !self.kinds.is_plain())?;
+        let _turn = self.own_turn(target).await;
+        admission::prepare_update(target, part, old, &mut new, !self.kinds.is_plain())?;
         if let Ownership::Track = ownership {
             self.track(target, part, Some(old), &mut new, options);
         }
@@ -136,6 +137,9 @@ impl Api {
     pub(super) async fn wrote(&self, target: &Target) -> Result<()> {
         if target.kind.is_about_kinds() {
             self.kinds.reload(&self.store).await?;
+        }
+        if target.kind.special == Special::Definition {
+            self.settle_definitions().await?;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ impl Api {
         let mut document = body;
         admission::match_target(target, &mut document, None)?;
         self.stamp(target, &mut document);
-        admission::prepare_create(target, &mut document, self.now())?;
+        admission::prepare_create(target, &mut document)?;
         self.create_named(target, document, options).await
     }
 
@@ -78,7 +78,7 @@ impl Api {
         options: &WriteOptions,
         ownership: Ownership,
     ) -> Result<Written> {
-        let _turn = self.class_turn(target).await;
+        let _turn = self.own_turn(target).await;
         if let Ownership::Track = ownership {
             self.track(target, Part::Main, None, &mut document, options);
         }
@@ -111,10 +111,11 @@ impl Api {
         Err(CommitError::Conflict { guard: 0 }.into())
     }
 
-    /// New classes come one after the other: that there is no other for the same kind is asked before the commit.
-    async fn class_turn(&self, target: &Target) -> Option<OwnedMutexGuard<()>> {
+    /// New classes come one after the other: that there is no other for the same kind is asked before the commit. So do
+    /// writes of definitions, which are given names that others do not have.
+    pub(super) async fn own_turn(&self, target: &Target) -> Option<OwnedMutexGuard<()>> {
         match target.kind.special {
-            Special::Class => Some(self.class_turns.clone().lock_owned().await),
+            Special::Class | Special::Definition => Some(self.class_turns.clone().lock_owned().await),
             _ => None,
         }
     }

@@ -33,6 +33,7 @@ impl Api {
         current: &Object,
         options: &DeleteOptions,
     ) -> Result<Option<Written>> {
+        let _turn = self.own_turn(target).await;
         let Deletion { guards, effect } =
             self.decide_deletion(target, current, options.policy(), &Annotations::new()).await?;
         match effect {

@@ -15,10 +15,12 @@ mod failure;
 mod feed;
 mod get;
 mod list;
+mod names;
 mod namespace;
 mod nature;
 mod options;
 mod patch;
+mod scale;
 mod terminating;
 mod token;
 mod update;
@@ -30,6 +32,7 @@ pub use list::Listed;
 pub use nature::{Nature, RealNature};
 pub use options::{GetOptions, ListOptions, WatchOptions, WriteOptions};
 pub use patch::PatchBody;
+pub use scale::ScaleChange;
 pub use watch::{EventKind, WatchEvent, WatchStream};
 
 use std::sync::Arc;
@@ -93,6 +96,8 @@ pub enum Part {
     Status,
     /// Only a namespace's own finalizers.
     Finalize,
+    /// Only the number of replicas.
+    Scale,
 }
 
 impl Part {
@@ -102,6 +107,7 @@ impl Part {
             Part::Main => "",
             Part::Status => "status",
             Part::Finalize => "finalize",
+            Part::Scale => "scale",
         }
     }
 }
@@ -152,7 +158,7 @@ pub struct Api {
     owner_checks: OwnerChecks,
     /// Who asks, as far as anybody knows.
     asker: asker::Asker,
-    /// Whose turn it is to make a class.
+    /// Whose turn it is to make a class or to write a definition.
     class_turns: Arc<Mutex<()>>,
     /// Becomes true when watches shall end.
     closing: watch_flag::Sender<bool>,

@@ -89,10 +89,17 @@ pub(super) fn resources(registry: &Registry, group: &str, version: &str) -> Resu
     for kind in registry.of(group, version) {
         resources.push(resource(kind));
         for (part, verbs) in parts(kind) {
-            resources.push(json!({
+            let mut resource = json!({
                 "name": format!("{}/{part}", kind.resource.resource), "singularName": "",
                 "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs,
-            }));
+            });
+            if part == "scale" {
+                // What is read and written there is of another kind than the object.
+                resource["group"] = "autoscaling".into();
+                resource["version"] = "v1".into();
+                resource["kind"] = "Scale".into();
+            }
+            resources.push(resource);
         }
     }
     let built_in = |kind: &Kind| kind.resource.group == "sexton.dev" && kind.definition.is_none();
@@ -151,6 +158,9 @@ fn parts(kind: &Kind) -> Vec<(&'static str, &'static [&'static str])> {
     let mut parts: Vec<(&'static str, &'static [&'static str])> = Vec::new();
     if kind.special == Special::Namespace {
         parts.push(("finalize", &["update"]));
+    }
+    if kind.offer.scale.is_some() {
+        parts.push(("scale", &["get", "patch", "update"]));
     }
     if kind.status {
         parts.push(("status", &["get", "patch", "update"]));

@@ -21,6 +21,7 @@ mod query;
 mod requests;
 mod respond;
 mod reviews;
+mod scale;
 mod table;
 mod unserved;
 mod watch_body;

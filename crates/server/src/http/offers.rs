@@ -10,7 +10,6 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
-use serde_json::Value;
 use sexton_model::Status;
 use sha2::{Digest, Sha256};
 
@@ -23,7 +22,11 @@ use crate::kinds::Registry;
 
 /// The texts made for the current kinds.
 #[derive(Debug, Default)]
-pub(super) struct Offers(Mutex<Kept>);
+pub(super) struct Offers {
+    kept: Mutex<Kept>,
+    /// Documents are large, and a change of the kinds concerns few of them: they outlive it.
+    documents: openapi::Documents,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -41,8 +44,7 @@ struct Text {
 }
 
 impl Text {
-    fn new(value: &Value) -> Result<Text> {
-        let bytes = Bytes::from(serde_json::to_vec(value).map_err(Status::internal)?);
+    fn new(bytes: Bytes) -> Result<Text> {
         let mut tag = String::from('"');
         for byte in Sha256::digest(&bytes) {
             // Writing to a string does not fail.
@@ -94,7 +96,7 @@ impl Offers {
 
     /// The text, made now or before.
     fn text(&self, registry: &Arc<Registry>, place: &Place, shape: Shape) -> Result<Arc<Text>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if !kept.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, registry)) {
             *kept = Kept { of: Some(registry.clone()), texts: HashMap::new() };
         }
@@ -102,9 +104,26 @@ impl Offers {
         if let Some(text) = kept.texts.get(&question) {
             return Ok(text.clone());
         }
-        let text = Arc::new(Text::new(&made(registry, place, shape)?)?);
+        let text = Arc::new(Text::new(self.made(registry, place, shape)?)?);
         kept.texts.insert(question, text.clone());
         Ok(text)
+    }
+
+    fn made(&self, registry: &Arc<Registry>, place: &Place, shape: Shape) -> Result<Bytes> {
+        let value = match (place, shape) {
+            (Place::CoreVersions, Shape::Plain) => discovery::core_versions(),
+            (Place::CoreVersions, Shape::Aggregated(form)) => aggregated::core(registry, form),
+            (Place::Groups, Shape::Plain) => discovery::groups(registry),
+            (Place::Groups, Shape::Aggregated(form)) => aggregated::groups(registry, form),
+            (Place::Group(group), _) => discovery::group(registry, group)?,
+            (Place::Resources { group, version }, _) => discovery::resources(registry, group, version)?,
+            (Place::OpenApiIndex, _) => return Ok(self.documents.index(registry)),
+            (Place::OpenApi { group, version }, _) => {
+                return self.documents.document(registry, group, version);
+            }
+            (Place::Kind(_) | Place::Changes | Place::Bulk, _) => return Err(Status::no_such_path().into()),
+        };
+        Ok(Bytes::from(serde_json::to_vec(&value).map_err(Status::internal)?))
     }
 
     /// Whether a document was asked for by the address that the index gives: that address never means another text.
@@ -119,20 +138,6 @@ impl Offers {
         let address = format!("\"/openapi/v3/{path}?hash={hash}\"");
         let index = self.text(registry, &Place::OpenApiIndex, Shape::Plain)?;
         Ok(memchr::memmem::find(&index.bytes, address.as_bytes()).is_some())
-    }
-}
-
-fn made(registry: &Registry, place: &Place, shape: Shape) -> Result<Value> {
-    match (place, shape) {
-        (Place::CoreVersions, Shape::Plain) => Ok(discovery::core_versions()),
-        (Place::CoreVersions, Shape::Aggregated(form)) => Ok(aggregated::core(registry, form)),
-        (Place::Groups, Shape::Plain) => Ok(discovery::groups(registry)),
-        (Place::Groups, Shape::Aggregated(form)) => Ok(aggregated::groups(registry, form)),
-        (Place::Group(group), _) => discovery::group(registry, group),
-        (Place::Resources { group, version }, _) => discovery::resources(registry, group, version),
-        (Place::OpenApiIndex, _) => Ok(openapi::index(registry)),
-        (Place::OpenApi { group, version }, _) => openapi::document(registry, group, version),
-        (Place::Kind(_) | Place::Changes | Place::Bulk, _) => Err(Status::no_such_path().into()),
     }
 }
 

@@ -15,8 +15,9 @@ use super::negotiate::{self, Form};
 use super::path::{self, KindPlace, Place};
 use super::protobuf::Expected;
 use super::query::Query;
+use super::refuse;
 use super::reviews::{self, Asking};
-use super::{App, body, compress, feed_body, list_body, respond, unserved, watch_body};
+use super::{App, body, compress, feed_body, list_body, respond, scale, unserved, watch_body};
 use crate::api::{Part, Result, Target};
 use crate::kinds::{KindRef, Special};
 
@@ -110,16 +111,16 @@ pub(super) async fn dispatch(
     };
     seen.resource = kind.resource.to_string();
     let target = target_of(kind, &place)?;
+    let warning = kind.offer.warning.clone();
     let watching = place.subresource.is_none() && parts.method == Method::GET && query.switch("watch")?;
     let request = Incoming { app, parts, query, place, target };
-    if watching {
-        seen.verb = "watch";
-        let permit = Permits::take(&app.permits.watches)?;
-        return request.watch(permit).await;
-    }
-    let bytes = app.permits.read(&request.parts.method, body).await?;
-    let permit = Permits::take(&app.permits.requests)?;
-    request.serve(bytes, permit, seen).await
+    let Some(warning) = warning else { return request.answer(watching, body, seen).await };
+    let mut response = match request.answer(watching, body, seen).await {
+        Ok(response) => response,
+        Err(failure) => refuse(&failure),
+    };
+    respond::warn(&mut response, &[warning]);
+    Ok(response)
 }
 
 /// A question about who somebody is or what they may do, or a path of nothing at all.
@@ -187,12 +188,28 @@ struct Incoming<'a> {
 }
 
 impl Incoming<'_> {
+    async fn answer(self, watching: bool, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
+        let permits = &self.app.permits;
+        if watching {
+            seen.verb = "watch";
+            let permit = Permits::take(&permits.watches)?;
+            return self.watch(permit).await;
+        }
+        let bytes = permits.read(&self.parts.method, body).await?;
+        let permit = Permits::take(&permits.requests)?;
+        self.serve(bytes, permit, seen).await
+    }
+
     async fn serve(
         self,
         body: Bytes,
         permit: OwnedSemaphorePermit,
         seen: &mut Seen,
     ) -> Result<Response<Body>> {
+        if let (Some(name), Some("scale")) = (&self.place.name, self.place.subresource.as_deref()) {
+            let request = (&self.parts, &self.query, &body);
+            return scale::serve(self.app, request, &self.target, name, seen).await;
+        }
         let part = self.part()?;
         match (&self.parts.method, self.place.name.clone()) {
             (&Method::GET | &Method::HEAD, None) => self.list(permit, seen).await,
@@ -325,7 +342,7 @@ impl Incoming<'_> {
 }
 
 /// The manager of fields that a client's name suggests: what stands before the version.
-fn agent(headers: &HeaderMap) -> String {
+pub(super) fn agent(headers: &HeaderMap) -> String {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or("unknown");
     agent.split('/').next().unwrap_or("unknown").chars().take(128).collect()
 }

@@ -100,7 +100,7 @@ pub(super) fn deleted(
 }
 
 /// Warnings become headers that kubectl prints. Only printable ASCII fits into them.
-fn warn(response: &mut Response<Body>, warnings: &[String]) {
+pub(super) fn warn(response: &mut Response<Body>, warnings: &[String]) {
     const MOST: usize = 16;
     for warning in warnings.iter().take(MOST) {
         let plain: String = warning

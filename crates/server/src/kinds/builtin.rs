@@ -6,7 +6,7 @@ use sexton_model::GroupResource;
 use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 
-use super::{Kind, NameRule, Special};
+use super::{Kind, NameRule, Special, offer};
 
 /// One line of the table below.
 struct Row {
@@ -129,6 +129,7 @@ fn kind(row: &Row) -> Kind {
         schema: Arc::new(
             Schema::builtin(row.group, row.kind).cloned().unwrap_or_else(|| Schema::custom(has('s'))),
         ),
+        offer: Arc::new(offer::built_in(row.group, row.kind)),
     }
 }
 

@@ -12,7 +12,7 @@ use sexton_model::{Document, FieldError, GroupResource};
 use sexton_store::Guard;
 
 use super::registry::Registry;
-use super::{Kind, NameRule, Special, builtin};
+use super::{Kind, NameRule, Special, builtin, naming, offer, offered};
 
 /// More versions of one kind, or more names for it, are nobody's API.
 const MOST_VERSIONS: usize = 32;
@@ -46,7 +46,33 @@ pub fn check_definition(document: &Document, registry: &Registry) -> Vec<Definit
         errors.push(FieldError::not_supported("spec.scope", scope, &["Cluster", "Namespaced"]));
     }
     check_versions(spec, &mut errors);
+    offered::check(spec, &mut errors);
+    check_stored_versions(document, &mut errors);
     errors
+}
+
+/// A version in which objects may be kept cannot go, or nobody could read them; where new ones are kept is among them.
+fn check_stored_versions(document: &Document, errors: &mut Vec<DefinitionError>) {
+    const PLACE: &str = "status.storedVersions";
+    let stored = document.value().pointer("/status/storedVersions").and_then(Value::as_array);
+    let stored = stored.map_or(&[][..], Vec::as_slice);
+    if stored.is_empty() {
+        errors.push(FieldError::invalid(PLACE, json!([]), "must have at least one stored version"));
+        return;
+    }
+    let versions = document.value().pointer("/spec/versions").and_then(Value::as_array);
+    let versions: Vec<&Value> = versions.into_iter().flatten().collect();
+    let kept = versions.iter().filter(|version| version["storage"] == true).map(|version| &version["name"]);
+    for name in kept.filter(|name| !stored.contains(name)) {
+        let detail = format!("must have the storage version {}", name.as_str().unwrap_or_default());
+        errors.push(FieldError::invalid(PLACE, name.clone(), detail));
+    }
+    for (at, name) in stored.iter().enumerate() {
+        if !versions.iter().any(|version| version["name"] == *name) {
+            let place = format!("{PLACE}[{at}]");
+            errors.push(FieldError::invalid(place, name.clone(), "must appear in spec.versions"));
+        }
+    }
 }
 
 /// Complains about a change that would pull the ground from under stored objects.
@@ -130,8 +156,9 @@ fn check_versions(spec: &Value, errors: &mut Vec<DefinitionError>) {
     }
 }
 
-/// Fills in what a definition may leave out, and the status that says it is served.
-pub fn complete_definition(document: &mut Document, now: &str) {
+/// Fills in what a definition may leave out, and in which versions its objects may be kept. Which of its names it gets is
+/// decided when everything else is.
+pub fn complete_definition(document: &mut Document) {
     let old = document.object().get("status").cloned();
     let Some(spec) = document.object_mut().get_mut("spec").and_then(Value::as_object_mut) else { return };
     spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
@@ -139,7 +166,6 @@ pub fn complete_definition(document: &mut Document, now: &str) {
     let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
     names.entry("singular").or_insert_with(|| kind.to_lowercase().into());
     names.entry("listKind").or_insert_with(|| format!("{kind}List").into());
-    let accepted = Value::Object(names.clone());
     let versions = spec.get("versions").and_then(Value::as_array);
     let storage = versions.into_iter().flatten().find(|version| version["storage"] == true);
     let mut stored: Vec<Value> =
@@ -149,54 +175,69 @@ pub fn complete_definition(document: &mut Document, now: &str) {
     {
         stored.push(name.clone());
     }
-    let conditions = old
-        .and_then(|status| status.get("conditions").cloned())
-        .filter(|conditions| conditions.as_array().is_some_and(|list| !list.is_empty()))
-        .unwrap_or_else(|| established(now));
-    let status = json!({"acceptedNames": accepted, "conditions": conditions, "storedVersions": stored});
-    document.object_mut().insert("status".into(), status);
-}
-
-fn established(now: &str) -> Value {
-    let condition = |kind: &str, reason: &str, message: &str| json!({"type": kind, "status": "True", "lastTransitionTime": now, "reason": reason, "message": message});
-    json!([
-        condition("NamesAccepted", "NoConflicts", "no conflicts found"),
-        condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
-    ])
+    let status = document.object_mut().entry("status").or_insert_with(|| json!({}));
+    if !status.is_object() {
+        *status = json!({});
+    }
+    status["storedVersions"] = stored.into();
 }
 
 /// What a stored definition defines, in each of its versions, whether that is served or not.
 pub(crate) fn stores(document: &Document) -> Vec<FeedKind> {
     let spec = document.object().get("spec").cloned().unwrap_or_default();
     let versions = spec.get("versions").and_then(Value::as_array);
+    let established = naming::is_established(document);
     let version = |version: &Value| FeedKind {
         group: text(&spec, "/group").into(),
         version: text(version, "/name").into(),
         resource: text(&spec, "/names/plural").into(),
         kind: text(&spec, "/names/kind").into(),
         namespaced: text(&spec, "/scope") == "Namespaced",
-        served: version["served"] != false,
+        served: version["served"] != false && established,
         broken: None,
     };
     versions.into_iter().flatten().map(version).collect()
 }
 
-/// The kinds that a stored definition serves, one per served version.
+/// The kinds that a stored definition serves, one per served version. Without its names it serves nothing.
 pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
-    let spec = document.object().get("spec").cloned().unwrap_or_default();
+    if !naming::is_established(document) {
+        return Vec::new();
+    }
+    let spec = spec_as_accepted(document);
     let versions = spec.get("versions").and_then(Value::as_array).cloned().unwrap_or_default();
     let served = versions.iter().filter(|version| version["served"] != false);
-    served.map(|version| kind(&spec, version, document.is_terminating(), definition)).collect()
+    served.map(|version| kind(document, &spec, version, definition)).collect()
 }
 
 /// The kind in which a definition's objects are kept, if that version is not served.
 pub(super) fn unserved(document: &Document, definition: &Guard) -> Option<Kind> {
-    let spec = document.object().get("spec")?;
+    let spec = spec_as_accepted(document);
     let kept = spec.get("versions")?.as_array()?.iter().find(|version| version["storage"] == true)?;
-    (kept["served"] == false).then(|| kind(spec, kept, document.is_terminating(), definition))
+    let hidden = kept["served"] == false || !naming::is_established(document);
+    hidden.then(|| kind(document, &spec, kept, definition))
 }
 
-fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) -> Kind {
+/// A definition's spec, under the names that it has instead of those that it asks for.
+fn spec_as_accepted(document: &Document) -> Value {
+    let mut spec = document.object().get("spec").cloned().unwrap_or_default();
+    let accepted = document.value().pointer("/status/acceptedNames").and_then(Value::as_object);
+    let (Some(accepted), Some(names)) = (accepted, spec.get_mut("names").and_then(Value::as_object_mut))
+    else {
+        return spec;
+    };
+    for field in ["singular", "kind", "listKind"] {
+        if let Some(name) =
+            accepted.get(field).filter(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+        {
+            names.insert(field.into(), name.clone());
+        }
+    }
+    names.insert("shortNames".into(), accepted.get("shortNames").cloned().unwrap_or_default());
+    spec
+}
+
+fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard) -> Kind {
     let strings = |path: &str| -> Vec<String> {
         let list = spec.pointer(path).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
@@ -230,7 +271,16 @@ fn kind(spec: &Value, version: &Value, terminating: bool, definition: &Guard) ->
         fields: &[],
         special: Special::None,
         definition: Some(definition.clone()),
-        terminating,
+        terminating: document.is_terminating(),
         schema: Arc::new(schema.unwrap_or_else(|| Schema::custom(status))),
+        offer: Arc::new(offer::defined(spec, version, stamp(document, definition))),
+    }
+}
+
+/// The life of a definition and its version: no two contents have the same.
+fn stamp(document: &Document, definition: &Guard) -> String {
+    match definition {
+        Guard::At { revision, .. } => format!("{}@{revision}", document.uid()),
+        _ => document.uid().to_owned(),
     }
 }

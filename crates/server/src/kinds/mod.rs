@@ -3,11 +3,18 @@
 
 mod builtin;
 mod custom;
+mod described;
+mod naming;
+mod offer;
+mod offered;
 mod registry;
 
 pub(crate) use builtin::listed as builtin_listed;
 pub(crate) use custom::stores as defined_by;
 pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
+pub use described::{COMPONENTS, component, component_of, with_all_below};
+pub(crate) use naming::settle as settle_names;
+pub use offer::{ColumnType, Offer, PrinterColumn, ScalePaths, ScaleSelector};
 pub use registry::{Kinds, Registry};
 pub(crate) use registry::{classes, definitions};
 
@@ -103,6 +110,8 @@ pub struct Kind {
     pub terminating: bool,
     /// How lists and maps merge.
     pub schema: Arc<Schema>,
+    /// What it offers beside its objects.
+    pub offer: Arc<Offer>,
 }
 
 /// A kind is shared by everybody who works on a request for it.
@@ -148,6 +157,12 @@ impl Kind {
     /// How lists and maps merge.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The component that says of which fields objects of a built-in kind are made, for [`component`]; what is referred
+    /// to in it are components, too.
+    pub fn known_fields(&self) -> Option<&'static str> {
+        component_of(&self.resource.group, &self.kind).filter(|_| !self.is_custom())
     }
 
     /// Whether objects can be selected by this field.

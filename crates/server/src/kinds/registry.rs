@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use sexton_model::GroupResource;
 use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
 use sexton_model::rule::{Detector, Rule};
 use sexton_model::stored::NotStored;
+use sexton_model::{Document, GroupResource};
 use sexton_store::{At, Object, Scope, Store, StoreError};
 use tokio::sync::Mutex;
 
+use super::naming::{self, Taken};
 use super::{Kind, KindRef, builtin, custom};
 
 /// The group of the kinds that only we have.
@@ -33,6 +34,10 @@ pub struct Registry {
     holds: BTreeMap<(String, String), Vec<Arc<Rule>>>,
     /// Everything that may be stored, in one of its versions: objects are the same in all of them.
     kept: BTreeMap<GroupResource, KindRef>,
+    /// The names that definitions have, by group.
+    taken: BTreeMap<String, Taken>,
+    /// Definitions that do not have all the names that they ask for.
+    unsettled: Vec<String>,
 }
 
 impl Registry {
@@ -43,6 +48,7 @@ impl Registry {
         here.into_iter().for_each(|kind| registry.add(kind));
         for object in definitions {
             let document = object.document()?;
+            registry.take_names(&document);
             custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
             for kind in custom::kinds(&document, &object.unchanged()) {
                 registry.add(kind);
@@ -52,6 +58,24 @@ impl Registry {
                 .for_each(|kind| registry.add_unserved(kind));
         }
         Ok(registry)
+    }
+
+    fn take_names(&mut self, definition: &Document) {
+        let group = definition.value().pointer("/spec/group").and_then(|group| group.as_str());
+        self.taken.entry(group.unwrap_or_default().to_owned()).or_default().add(definition);
+        if !naming::has_its_names(definition) {
+            self.unsettled.push(definition.name().to_owned());
+        }
+    }
+
+    /// The names that definitions of a group have.
+    pub(crate) fn taken(&self, group: &str) -> &Taken {
+        self.taken.get(group).unwrap_or(&naming::NONE_TAKEN)
+    }
+
+    /// Definitions that do not have all the names that they ask for.
+    pub(crate) fn unsettled(&self) -> &[String] {
+        &self.unsettled
     }
 
     /// Takes in the code that kinds bring.
@@ -167,7 +191,9 @@ impl Registry {
 
     /// The kinds of one group and version.
     pub fn of<'a>(&'a self, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a KindRef> {
-        self.all().filter(move |kind| kind.resource.group == group && kind.version == version)
+        let from = (group.to_owned(), version.to_owned(), String::new());
+        let rest = self.by_path.range(from..).map(|(_, kind)| kind);
+        rest.take_while(move |kind| kind.resource.group == group && kind.version == version)
     }
 
     /// The groups with their versions, in order, without the core group.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widget, widgets};
 
@@ -97,7 +97,7 @@ fn arbitrary_addresses() {
 }
 
 /// Where a definition can be damaged.
-const PLACES: [&str; 13] = [
+const PLACES: [&str; 21] = [
     "/spec/scope",
     "/spec/group",
     "/spec/names",
@@ -110,8 +110,29 @@ const PLACES: [&str; 13] = [
     "/spec/versions/0/subresources/status",
     "/spec/versions/0/schema",
     "/spec/versions/0/schema/openAPIV3Schema",
+    "/spec/versions/0/additionalPrinterColumns",
+    "/spec/versions/0/additionalPrinterColumns/0",
+    "/spec/versions/0/additionalPrinterColumns/0/jsonPath",
+    "/spec/versions/0/additionalPrinterColumns/0/type",
+    "/spec/versions/0/subresources/scale",
+    "/spec/versions/0/subresources/scale/specReplicasPath",
+    "/spec/versions/0/deprecated",
+    "/spec/conversion",
     "/metadata",
 ];
+
+/// A definition with everything that can be damaged.
+fn rich() -> Value {
+    let mut definition = widgets();
+    definition["spec"]["conversion"] = json!({"strategy": "None"});
+    let version = &mut definition["spec"]["versions"][0];
+    version["deprecated"] = json!(false);
+    version["additionalPrinterColumns"] =
+        json!([{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]);
+    version["subresources"]["scale"] =
+        json!({"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"});
+    definition
+}
 
 /// A definition with any of its parts replaced is refused, or can be served with everything that belongs to it.
 #[test]
@@ -120,7 +141,7 @@ fn arbitrary_definitions() {
     let accepted = Cell::new(0);
     let parts = proptest::collection::vec((prop::sample::select(PLACES.to_vec()), anything()), 1..3);
     let run = runner().run(&parts, |parts| {
-        let mut definition = widgets();
+        let mut definition = rich();
         for (pointer, value) in parts {
             if let Some(slot) = definition.pointer_mut(pointer) {
                 *slot = value;
@@ -152,6 +173,7 @@ async fn served(world: &World, definition: &Value) {
             world.call("POST", place).json(&widget("w", 1)),
             world.call("APPLY", &format!("{one}?fieldManager=m&force=true")).json(&widget("w", 2)),
             world.call("MERGE", &format!("{one}/status")).json(&widget("w", 3)),
+            world.call("MERGE", &format!("{one}/scale")).json(&json!({"spec": {"replicas": 1}})),
             world.call("GET", place).header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io"),
             world.call("DELETE", &one),
         ] {

@@ -30,7 +30,7 @@ async fn they_are_kinds_like_others() {
     ];
     assert_eq!(shown, expected);
     let openapi = world.get("/openapi/v3/apis/sexton.dev/v1").await.document(200);
-    assert!(openapi["components"]["schemas"]["sexton.dev.v1.Class"].is_object());
+    assert!(openapi["components"]["schemas"]["dev.sexton.v1.Class"].is_object());
 }
 
 /// The state of a collection is apart from what it is about; a tombstone is one record.

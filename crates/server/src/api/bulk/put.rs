@@ -55,7 +55,7 @@ impl Api {
         }
         self.stamp(&target, &mut document);
         document.set_or_remove("uid", Some(asked.uid.into()));
-        admission::prepare_create(&target, &mut document, self.now())?;
+        admission::prepare_create(&target, &mut document)?;
         self.track(&target, Part::Main, None, &mut document, options);
         self.admit(&target, Change { old: None, new: &mut document }).await?;
         let stored = target.encode(&document);
@@ -85,7 +85,7 @@ impl Api {
         }
         check_life(&target, asked, current)?;
         let old = target.read(current)?;
-        admission::prepare_update(&target, Part::Main, &old, &mut new, self.now(), !self.kinds.is_plain())?;
+        admission::prepare_update(&target, Part::Main, &old, &mut new, !self.kinds.is_plain())?;
         self.track(&target, Part::Main, Some(&old), &mut new, options);
         self.admit(&target, Change { old: Some(&old), new: &mut new }).await?;
         if new.is_terminating() && new.finalizers().is_empty() {

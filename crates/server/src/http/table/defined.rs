@@ -1,0 +1,76 @@
+//! Columns that a definition names: the first value at a path, as the column means it.
+
+use serde_json::{Value, json};
+use sexton_model::{Document, time};
+
+use crate::kinds::{ColumnType, PrinterColumn};
+
+/// The name, and what the definition names behind it.
+pub(super) fn definitions(columns: &[PrinterColumn]) -> Vec<Value> {
+    let name = json!({
+        "name": "Name", "type": "string", "format": "name", "priority": 0,
+        "description": "The name of the object, unique among its kind in its namespace.",
+    });
+    let column = |column: &PrinterColumn| {
+        json!({
+            "name": column.name, "type": column.kind.word(), "format": column.format,
+            "description": column.description, "priority": column.priority,
+        })
+    };
+    std::iter::once(name).chain(columns.iter().map(column)).collect()
+}
+
+/// The cells of a row.
+pub(super) fn cells(columns: &[PrinterColumn], document: &Document, now: i64) -> Vec<Value> {
+    let cell = |column: &PrinterColumn| {
+        let found = column.path.first(document.value());
+        found.map_or(Value::Null, |value| cell(column.kind, value, now))
+    };
+    std::iter::once(document.name().into()).chain(columns.iter().map(cell)).collect()
+}
+
+/// A value as a column means it; what does not fit is left empty.
+fn cell(kind: ColumnType, value: &Value, now: i64) -> Value {
+    match (kind, value) {
+        (_, Value::Null) => Value::Null,
+        (ColumnType::Text, Value::String(text)) => text.as_str().into(),
+        (ColumnType::Text, other) => other.to_string().into(),
+        (ColumnType::Integer, Value::Number(number)) => {
+            let whole = || number.as_f64().map_or(Value::Null, |number| json!(number.trunc() as i64));
+            number.as_i64().map_or_else(whole, Value::from)
+        }
+        (ColumnType::Number, Value::Number(_)) | (ColumnType::Boolean, Value::Bool(_)) => value.clone(),
+        (ColumnType::Date, Value::String(text)) => {
+            time::parse(text).map_or("<invalid>".to_owned(), |then| time::age(now - then)).into()
+        }
+        _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ColumnType::{Boolean, Date, Integer, Number, Text};
+
+    #[test]
+    fn values_are_shown_as_columns_mean_them() {
+        for (kind, value, expected) in [
+            (Text, json!("a"), json!("a")),
+            (Text, json!(3), json!("3")),
+            (Text, json!(true), json!("true")),
+            (Text, json!({"a": [1]}), json!("{\"a\":[1]}")),
+            (Text, json!(null), json!(null)),
+            (Integer, json!(3), json!(3)),
+            (Integer, json!(3.7), json!(3)),
+            (Integer, json!("3"), json!(null)),
+            (Number, json!(0.5), json!(0.5)),
+            (Boolean, json!(false), json!(false)),
+            (Boolean, json!("yes"), json!(null)),
+            (Date, json!("1970-01-01T00:00:00Z"), json!("100s")),
+            (Date, json!("yesterday"), json!("<invalid>")),
+            (Date, json!(7), json!(null)),
+        ] {
+            assert_eq!(cell(kind, &value, 100), expected, "{kind:?} {value}");
+        }
+    }
+}
