@@ -29,6 +29,11 @@ impl Waiting {
         self.spared.insert(uid, until);
     }
 
+    /// Who is left alone, and until when.
+    pub(crate) fn spared(&self) -> impl Iterator<Item = (&Uid, i64)> {
+        self.spared.iter().map(|(uid, until)| (uid, *until))
+    }
+
     fn spares(&self, snapshot: &Snapshot, life: LifeId, finding: &Finding) -> bool {
         let spared = |uid: &Uid| self.spared.contains_key(uid);
         !self.spared.is_empty() && (spared(&finding.root) || spared(&snapshot.uid(life)))
