@@ -20,6 +20,7 @@ mod delete_options;
 mod destruction_holds;
 mod dry_run;
 mod errors;
+mod events;
 mod feed;
 mod feed_client;
 mod feed_resume;
