@@ -95,7 +95,9 @@ pub(super) fn headline(dying: &Dying, naming: &Naming, now: Option<i64>) -> Stri
         (_, Some(by)) => facts.push(format!("deleted by {by}{asked}")),
         (_, None) => facts.push(format!("deleted{asked}")),
     }
-    let policy = dying.asked.map_or(Some(dying.policy), |(_, policy)| policy);
+    let told = dying.asked.map_or(Some(dying.policy), |(_, policy)| policy);
+    // What is said as soon as it begins is said before anything is carried out.
+    let policy = told.or_else(|| now.is_none().then_some(dying.policy));
     facts.push(match policy {
         Some(policy) => format!("policy {}", words::policy(policy)),
         None => "policy background, or one that is carried out already".to_owned(),
