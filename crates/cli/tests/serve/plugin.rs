@@ -1,5 +1,5 @@
-//! Real kubectl with this program as its plugin, and the events that it shows; against our own server and one that looks
-//! like any other.
+//! Real kubectl with this program as its plugin, and the events that it shows; against our own server and one that
+//! looks like any other.
 
 use std::path::Path;
 use std::process::Command;
@@ -39,7 +39,7 @@ impl Shell<'_> {
 }
 
 /// Everything for each kubectl that there is.
-fn with_each_kubectl(arguments: &[&str], test: impl Fn(&Shell<'_>, &Path)) {
+fn with_each_kubectl(arguments: &[&str], test: impl Fn(&Shell<'_>)) {
     let kubectls = kubectls();
     if kubectls.is_empty() {
         assert!(
@@ -64,7 +64,7 @@ fn with_each_kubectl(arguments: &[&str], test: impl Fn(&Shell<'_>, &Path)) {
         assert!(std::fs::read_to_string(dir.path().join("config")).unwrap().contains("keeps: this"));
         let held = "{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [a.example.com/f]}}";
         shell.says(&format!("echo '{held}' | kubectl create -f -"), &["created"]);
-        test(&shell, &kubectl);
+        test(&shell);
     }
 }
 
@@ -89,7 +89,7 @@ fn looks_at_what_is_held(shell: &Shell<'_>) {
 /// `kubectl sexton` on our own server; and the events of the collector in everything by which kubectl shows them.
 #[test]
 fn kubectl_shows_events_and_has_a_plugin() {
-    with_each_kubectl(&[], |shell, _| {
+    with_each_kubectl(&[], |shell| {
         looks_at_what_is_held(shell);
         // The header and the first: it waits until that is told.
         let first =
@@ -116,7 +116,7 @@ fn kubectl_shows_events_and_has_a_plugin() {
 /// `kubectl sexton` on a server that is not ours.
 #[test]
 fn the_plugin_works_elsewhere() {
-    with_each_kubectl(&["--plain"], |shell, _| looks_at_what_is_held(shell));
+    with_each_kubectl(&["--plain"], looks_at_what_is_held);
 }
 
 /// A kubeconfig that cannot be understood, or has the name for something else, is left as it is.

@@ -110,7 +110,8 @@ impl Correlator {
     }
 }
 
-/// Room for so many at once, which comes back by and by. Measured in seconds: each takes as many as it takes to come back.
+/// Room for so many at once, which comes back by and by. Measured in seconds: each takes as many as it takes to come
+/// back.
 #[derive(Debug, Default)]
 struct Bucket {
     used: i64,

@@ -1,5 +1,5 @@
-//! Writes events by and by, in a task of its own, so that nobody waits for it. What it is told while it has enough to do
-//! is dropped and counted; what the server does not take is forgotten.
+//! Writes events by and by, in a task of its own, so that nobody waits for it. What it is told while it has enough to
+//! do is dropped and counted; what the server does not take is forgotten.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

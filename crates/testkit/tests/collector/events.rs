@@ -154,7 +154,7 @@ async fn what_is_held_is_told() {
     drop(collecting);
 }
 
-/// REQ-KRK-50: a cascade of many tells that it began and ended, and nothing else; and that the collector writes events
+/// A cascade of many tells that it began and ended, and nothing else; and that the collector writes events
 /// does not make it look at the world.
 #[tokio::test]
 async fn a_cascade_of_many_tells_little() {
