@@ -129,7 +129,8 @@ impl EventExpiry {
     }
 
     fn note(&mut self, event: &Object) {
-        let due = due(event, self.ttl, self.api.now());
+        let now = self.api.now();
+        let due = repeated(event, now).unwrap_or(now).saturating_add(self.ttl);
         self.due.entry(due).or_default().push(event.key.clone());
     }
 }
@@ -146,8 +147,9 @@ enum Left {
 
 async fn remove_if_due(api: &Api, key: &RawKey, ttl: i64, now: i64) -> Result<Left> {
     let Some(event) = api.store().get_raw(key, At::Latest).await? else { return Ok(Left::Nothing) };
-    let due = due(&event, ttl, now);
-    if due > now {
+    // What says nothing of when it was has waited long enough.
+    let due = repeated(&event, now).map(|last| last.saturating_add(ttl));
+    if let Some(due) = due.filter(|due| *due > now) {
         return Ok(Left::DueAt(due));
     }
     let Some(kind) = api.kinds().current().kept(&events().kind).cloned() else { return Ok(Left::Nothing) };
@@ -170,14 +172,12 @@ async fn remove_if_due(api: &Api, key: &RawKey, ttl: i64, now: i64) -> Result<Le
     }
 }
 
-/// When an event is due: so long after it was repeated last, as far as that is not in the future.
-fn due(event: &Object, ttl: i64, now: i64) -> i64 {
-    let last = event.document().map_or(now, |document| {
-        let at = |field: &str| document.field_text(field).and_then(|text| time::parse(&text));
-        let fields = ["metadata.creationTimestamp", "lastTimestamp", "series.lastObservedTime", "eventTime"];
-        fields.into_iter().filter_map(at).filter(|at| *at <= now).max().unwrap_or(now)
-    });
-    last.saturating_add(ttl)
+/// When an event was repeated last, as far as that is not in the future.
+fn repeated(event: &Object, now: i64) -> Option<i64> {
+    let document = event.document().ok()?;
+    let at = |field: &str| document.field_text(field).and_then(|text| time::parse(&text));
+    let fields = ["metadata.creationTimestamp", "lastTimestamp", "series.lastObservedTime", "eventTime"];
+    fields.into_iter().filter_map(at).filter(|at| *at <= now).max()
 }
 
 fn events() -> Scope {
