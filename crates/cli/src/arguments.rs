@@ -3,9 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
-    kubeconfig, modules, orphans, plan, protect, put, resume, run, script_worker, serve, subscribe, transfer,
-    version, watch, why,
+    apply, backup, collect, collections, completions, delete, demo, destroy, force, get, graph, install_crds,
+    kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run, script_worker, serve, subscribe,
+    transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Backup(backup::Args),
     InstallCrds(install_crds::Args),
     Kubeconfig(kubeconfig::Args),
+    Completions(completions::Args),
     Version(version::Args),
     #[command(hide = true)]
     ScriptWorker(script_worker::Args),

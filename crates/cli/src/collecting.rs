@@ -6,7 +6,7 @@ use std::time::Duration;
 use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Resources};
 use sexton_collector::hooks::{Hooks, Scripts};
-use sexton_collector::{Collector, Means, Settings, SystemClock};
+use sexton_collector::{Collector, EventSettings, Means, Settings, SystemClock};
 use sexton_lifecycle::FuseLimits;
 
 /// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
@@ -21,6 +21,14 @@ pub(crate) struct Choices {
     pub(crate) orphan_grace: Duration,
     /// How much of what nobody asked for may be destroyed at once.
     pub(crate) fuse: FuseLimits,
+    /// Whether what is done is told as events.
+    pub(crate) events: bool,
+}
+
+impl Choices {
+    fn events(self) -> Option<EventSettings> {
+        self.events.then(EventSettings::default)
+    }
 }
 
 /// The collector of the store that this process serves, or works on.
@@ -30,6 +38,7 @@ pub(crate) fn of_the_store(resources: Resources, choices: Choices) -> Collector 
     settings.lease.duration = LEASE_OF_THE_STORE;
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
+    settings.events = choices.events();
     collector(Arc::new(resources.clone()), resources, settings)
 }
 
@@ -38,13 +47,15 @@ pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
+    settings.events = choices.events();
     collector(Arc::new(resources.clone()), resources, settings)
 }
 
 /// A collector for any Kubernetes. Orphans are left to rules there: nobody can prove that an owner is gone.
-pub(crate) fn of_a_cluster(resources: Resources) -> Collector {
+pub(crate) fn of_a_cluster(resources: Resources, events: bool) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.takes_orphans = false;
+    settings.events = events.then(EventSettings::default);
     let client = resources.client().clone();
     let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
     collector(Arc::new(gateway), resources, settings)

@@ -19,6 +19,7 @@ mod logging;
 mod naming;
 mod one;
 mod output;
+mod plugin;
 #[cfg(test)]
 mod reference;
 mod run;

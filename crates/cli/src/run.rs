@@ -3,17 +3,16 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    apply, backup, collect, collections, delete, demo, destroy, force, get, graph, install_crds, kinds,
-    kubeconfig, modules, orphans, plan, protect, put, resume, run as run_program, script_worker, serve,
-    subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, completions, delete, demo, destroy, force, get, graph, install_crds,
+    kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run as run_program, script_worker,
+    serve, subscribe, transfer, version, watch, why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
 use crate::output::Output;
+use crate::plugin;
 use crate::settings::Settings;
 
 /// Long enough for a store to be closed; it is safe either way.
@@ -21,11 +20,14 @@ const CLOSING: Duration = Duration::from_millis(500);
 
 /// Runs the command that was typed.
 pub(crate) fn run() -> ExitCode {
-    let Arguments { settings, command } = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let (mut settings, command, called_by_kubectl) = match plugin::parse(std::env::args_os()) {
+        Ok((Arguments { settings, command }, called_by_kubectl)) => (settings, command, called_by_kubectl),
         Err(error) => return misread(&error),
     };
     let output = Output::new(settings.no_color);
+    if called_by_kubectl && let Err(failure) = plugin::take_current_context(&mut settings, &command) {
+        return output.fail(&failure);
+    }
     logging::start(&settings, serve::logs(&command), output.talks_in_colours());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -90,6 +92,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Kinds(args) => kinds::run(&args, settings, output).await,
         Command::Backup(args) => backup::run(args, settings, output).await,
         Command::Kubeconfig(args) => kubeconfig::run(&args, settings, output),
+        Command::Completions(args) => completions::run(args, output),
         Command::Serve(args) => serve::run(args, settings, output).await,
         Command::Collect(args) => collect::run(args, settings, output).await,
         Command::Version(args) => version::run(&args, output),

@@ -27,9 +27,12 @@ pub(crate) struct Settings {
     /// Use the server at this address instead
     #[arg(long, global = true, value_name = "URL", conflicts_with = "context")]
     pub(crate) server: Option<String>,
-    /// Use the cluster of this kubeconfig context instead; the current context is never used
+    /// Use the cluster of this kubeconfig context instead; the current context is only used by "kubectl sexton"
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) context: Option<String>,
+    /// The kubeconfig with the contexts, instead of those that KUBECONFIG names, or ~/.kube/config
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
     /// The namespace; "default" if the target does not say otherwise
     #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
@@ -62,6 +65,7 @@ impl Settings {
         let flags = [
             ("--server", self.server.clone()),
             ("--context", self.context.clone()),
+            ("--kubeconfig", file(&self.kubeconfig)),
             ("--data", data),
             ("--token-file", file(&self.token_file)),
             ("--certificate-authority", file(&self.certificate_authority)),
@@ -97,8 +101,14 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// The kubeconfig files, in the order in which they count.
-pub(crate) fn kubeconfig_files() -> Vec<PathBuf> {
+impl Settings {
+    /// The kubeconfig files, in the order in which they count.
+    pub(crate) fn kubeconfig_files(&self) -> Vec<PathBuf> {
+        self.kubeconfig.clone().map_or_else(usual_kubeconfig_files, |file| vec![file])
+    }
+}
+
+fn usual_kubeconfig_files() -> Vec<PathBuf> {
     match std::env::var_os("KUBECONFIG").filter(|paths| !paths.is_empty()) {
         Some(paths) => std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect(),
         None => std::env::home_dir().map(|home| home.join(".kube").join("config")).into_iter().collect(),

@@ -18,7 +18,7 @@ use sexton_store::{Engine, Retention, Store, memory};
 use crate::failure::{Exit, Failure};
 use crate::input::Document;
 use crate::lock;
-use crate::settings::{Settings, kubeconfig_files};
+use crate::settings::Settings;
 
 /// What a command is going to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,8 @@ impl World {
             return Ok(World::over(connection, target, settings));
         }
         if let Some(name) = &settings.context {
-            let connection = connect::to_context(name, &kubeconfig_files()).await.map_err(cannot_connect)?;
+            let connection =
+                connect::to_context(name, &settings.kubeconfig_files()).await.map_err(cannot_connect)?;
             let target = format!("context {name} ({})", connection.address);
             return Ok(World::over(connection, target, settings));
         }

@@ -1,7 +1,7 @@
 //! Three ways to a `kube::Client`: a service in this process, a URL, a context of a kubeconfig.
 //!
-//! The current context of a kubeconfig is never used: a foreign cluster must be named. Nothing here reads the
-//! environment; paths and secrets come from the caller.
+//! The current context of a kubeconfig is never used by itself: a foreign cluster must be named, if only by somebody who
+//! asks for [`current_context`]. Nothing here reads the environment; paths and secrets come from the caller.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -124,17 +124,30 @@ fn check_url(url: &str) -> Result<(), String> {
 /// # Errors
 /// A file cannot be read, the context is in none of them, or the cluster's credentials cannot be used.
 pub async fn to_context(name: &str, files: &[PathBuf]) -> Result<Connection, ConnectError> {
+    let config = read(files)?;
+    if !config.contexts.iter().any(|context| context.name == name) {
+        let known = config.contexts.into_iter().map(|context| context.name).collect();
+        return Err(ConnectError::NoContext { name: name.to_owned(), known, files: files.to_vec() });
+    }
+    connect(config, name).await
+}
+
+/// The name of the current context of the kubeconfig files, if they name one.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn current_context(files: &[PathBuf]) -> Result<Option<String>, ConnectError> {
+    Ok(read(files)?.current_context.filter(|name| !name.is_empty()))
+}
+
+fn read(files: &[PathBuf]) -> Result<Kubeconfig, ConnectError> {
     let failed = |error| ConnectError::Kubeconfig(Box::new(error));
     let mut config = Kubeconfig::default();
     // The first file that says something wins, as everywhere.
     for file in files.iter().filter(|file| file.exists()) {
         config = config.merge(Kubeconfig::read_from(file).map_err(failed)?).map_err(failed)?;
     }
-    if !config.contexts.iter().any(|context| context.name == name) {
-        let known = config.contexts.into_iter().map(|context| context.name).collect();
-        return Err(ConnectError::NoContext { name: name.to_owned(), known, files: files.to_vec() });
-    }
-    connect(config, name).await
+    Ok(config)
 }
 
 async fn connect(config: Kubeconfig, context: &str) -> Result<Connection, ConnectError> {

@@ -18,19 +18,40 @@ pub(crate) struct Stuck {
     pub(crate) others: Vec<(LifeId, String)>,
 }
 
+/// Something that is in the way.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InTheWay {
+    /// The root of the collection that it holds up.
+    pub(crate) root: Uid,
+    pub(crate) blocker: Blocker,
+    pub(crate) sort: Sort,
+}
+
+/// What sort of thing is in the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// A method of a class failed so often.
+    Failed(u32),
+    /// It must not go on: protection, or what was approved.
+    Held,
+    /// Everything else: finalizers, lives that stay, a method that says no.
+    Other,
+}
+
 /// Everything that is in the way, each with the root of the collection that it holds up.
 pub(crate) fn blockers<'a>(
     snapshot: &Snapshot,
     judgement: &Judgement,
     steps: impl Iterator<Item = (LifeId, &'a destruction::State)>,
     stuck: &Stuck,
-) -> Vec<(Uid, Blocker)> {
+) -> Vec<InTheWay> {
     let mut all = Vec::new();
+    let of = |root: Uid, blocker: Blocker| InTheWay { root, blocker, sort: Sort::Other };
     let root = |life: LifeId| judgement.doomed.get(&life).map(|finding| finding.root.clone());
     for life in &stuck.finalizers {
         let Some(root) = root(*life) else { continue };
         for finalizer in foreign_finalizers(snapshot, *life) {
-            all.push((root.clone(), of_finalizer(snapshot, *life, &finalizer)));
+            all.push(of(root.clone(), of_finalizer(snapshot, *life, &finalizer)));
         }
     }
     let told = |life: LifeId, reason: &str| {
@@ -38,32 +59,43 @@ pub(crate) fn blockers<'a>(
         Blocker { object, reason: reason.to_owned(), since, ..Blocker::default() }
     };
     for (life, why) in &stuck.others {
-        all.extend(root(*life).map(|root| (root, told(*life, why))));
+        all.extend(root(*life).map(|root| of(root, told(*life, why))));
     }
     for (life, stays) in &stuck.kept {
         let held = judgement.holds.iter().any(|hold| hold.keeps == Some(*life))
             || snapshot.users_of(*life).next().is_some();
         if let Some(root) = root(*life).filter(|_| !held) {
-            all.push((root, of_staying(snapshot, *life, *stays)));
+            all.push(of(root, of_staying(snapshot, *life, *stays)));
         }
     }
     for hold in &judgement.holds {
         let Some(keeps) = hold.keeps else { continue };
         let Some(root) = root(keeps) else { continue };
-        all.push((root, of_hold(snapshot, keeps, hold.life, &hold.why)));
+        let blocker = of_hold(snapshot, keeps, hold.life, &hold.why);
+        all.push(InTheWay { sort: Sort::Held, ..of(root, blocker) });
     }
     for (life, finding) in &judgement.doomed {
         let mut users = snapshot.users_of(*life).filter(|user| !judgement.dooms(*user));
         if let Some(user) = users.next() {
-            all.push((finding.root.clone(), of_class(snapshot, *life, user, users.count())));
+            all.push(of(finding.root.clone(), of_class(snapshot, *life, user, users.count())));
         }
     }
     for (life, state) in steps {
         let Some(root) = root(life) else { continue };
-        let blocked = destruction::blockers(state);
-        all.extend(blocked.iter().map(|blocker| (root.clone(), of_step(snapshot, life, blocker))));
+        for blocker in destruction::blockers(state) {
+            let sort = sort_of(state, &blocker);
+            all.push(InTheWay { sort, ..of(root.clone(), of_step(snapshot, life, &blocker)) });
+        }
     }
     all
+}
+
+fn sort_of(state: &destruction::State, blocker: &destruction::Blocker) -> Sort {
+    let failures = state.open.get(&blocker.who).map_or(0, |pending| pending.failures);
+    match &blocker.what {
+        None | Some(Block::Failed | Block::Missing) => Sort::Failed(failures.max(1)),
+        Some(Block::Veto | Block::Blocked { .. }) => Sort::Other,
+    }
 }
 
 fn of_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Blocker {

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::decide::Waiting;
 use crate::ear::{self, Backoff, Heard};
+use crate::events::Events;
 use crate::hooked::{Actives, Answer};
 use crate::lease::{Lease, Turn};
 use crate::ledger::{Ledger, Scribe};
@@ -58,6 +59,7 @@ pub struct Collector {
     /// Those with steps whose turn it is.
     pub(crate) turn: Vec<LifeId>,
     pub(crate) summary: Summary,
+    pub(crate) events: Events,
     lease: Lease,
     /// Those who keep the rules.
     rules: Desk,
@@ -96,6 +98,7 @@ impl Collector {
             heard: ear::listen(means.gateway.clone(), backoff),
             scribe: Scribe::start(records, means.clock.clone()),
             ledger: Ledger::new(settings.tombstones),
+            events: Events::start(settings.events, means.resources.clone(), means.clock.clone()),
             view: View::default(),
             waiting: Waiting::default(),
             actives: Actives::default(),
@@ -159,6 +162,7 @@ impl Collector {
         self.calls.abort_all();
         self.lease.release().await;
         self.scribe.finish().await;
+        self.events.finish().await;
     }
 
     /// Whether nothing is under way, and the books are up to date or cannot be brought there.
@@ -245,6 +249,7 @@ impl Collector {
         self.calls.abort_all();
         self.calls = JoinSet::new();
         self.actives.clear();
+        self.events.step_down();
         self.summary.other = None;
     }
 
@@ -380,6 +385,7 @@ impl Collector {
         summary.lives = snapshot.len();
         summary.calls = self.calls.len();
         summary.next = next;
+        summary.events_dropped = self.events.dropped();
         summary.idle = summary.acts && summary.synced && !self.dirty && self.calls.is_empty();
         self.tell.send_if_modified(|told| {
             let changed = told != summary;

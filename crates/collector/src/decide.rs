@@ -29,6 +29,11 @@ impl Waiting {
         self.spared.insert(uid, until);
     }
 
+    /// Who is left alone, and until when.
+    pub(crate) fn spared(&self) -> impl Iterator<Item = (&Uid, i64)> {
+        self.spared.iter().map(|(uid, until)| (uid, *until))
+    }
+
     fn spares(&self, snapshot: &Snapshot, life: LifeId, finding: &Finding) -> bool {
         let spared = |uid: &Uid| self.spared.contains_key(uid);
         !self.spared.is_empty() && (spared(&finding.root) || spared(&snapshot.uid(life)))
@@ -135,7 +140,9 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
             waiting.since.entry(uid).or_insert(now);
         }
         accuses_some = !accused.doomed.is_empty();
-        match protect::fuse(snapshot, &accused, snapshot.len(), &settings.fuse) {
+        // What is told about objects is not counted among them.
+        let told = if accuses_some { snapshot.instances("", "Event").count() } else { 0 };
+        match protect::fuse(snapshot, &accused, snapshot.len().saturating_sub(told), &settings.fuse) {
             Ok(()) => judgement.absorb(accused),
             Err(held) => {
                 let_through = held.doomed <= waiting.let_through;

@@ -15,6 +15,7 @@ mod clock;
 mod controller;
 mod decide;
 mod ear;
+mod events;
 mod hooked;
 pub mod hooks;
 mod lease;
@@ -33,6 +34,7 @@ mod view;
 
 pub use clock::{Clock, SystemClock};
 pub use controller::{Collector, Stop};
+pub use events::EventSettings;
 pub use hooked::Runner;
 pub use lease::LeaseSettings;
 pub use request::{FUSE, Request, Want};

@@ -98,6 +98,7 @@ impl Collector {
         sent.absorb(removed);
         let forced = perform::forced(&self.view.snapshot, &stuck.finalizers);
         if !forced.is_empty() {
+            self.tell_forced(forced.iter().map(|(life, _)| *life));
             let items = forced.into_iter().map(|(life, mut item)| {
                 let finding = &decision.judgement.doomed[&life];
                 item.tombstone = self.ledger.tombstone_of_force(&self.view.snapshot, finding);
@@ -165,11 +166,12 @@ impl Collector {
             Some((life, &active.state))
         });
         let in_the_way = blockers(snapshot, &decision.judgement, steps, &stuck);
-        self.summary.blockers = in_the_way.iter().map(|(_, blocker)| blocker.clone()).take(100).collect();
+        self.summary.blockers = in_the_way.iter().map(|one| one.blocker.clone()).take(100).collect();
         let held = self.ledger.note_held(decision, now);
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now).into_iter().chain(held) {
             self.scribe.write(record);
         }
+        self.tell(decision, &in_the_way);
     }
 }
 

@@ -7,6 +7,7 @@ use sexton_client::{Gateway, Resources};
 use sexton_lifecycle::{FuseLimits, Settings as Rules};
 
 use crate::clock::Clock;
+use crate::events::EventSettings;
 use crate::hooked::Runner;
 use crate::lease::LeaseSettings;
 
@@ -48,6 +49,8 @@ pub struct Settings {
     pub takes_orphans: bool,
     /// Whether rules are kept. A collector that only finishes one command leaves them to others.
     pub keeps_rules: bool,
+    /// How events about what it does are told, if they are. Only whoever works for others tells.
+    pub events: Option<EventSettings>,
 }
 
 impl Settings {
@@ -65,6 +68,7 @@ impl Settings {
             tombstones: 200,
             takes_orphans: true,
             keeps_rules: true,
+            events: None,
         }
     }
 }

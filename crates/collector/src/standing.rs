@@ -33,7 +33,7 @@ impl Standing {
         let blockers = blockers(snapshot, judgement, steps, &stuck);
         let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
         Standing {
-            blockers: blockers.into_iter().map(|(_, blocker)| blocker).collect(),
+            blockers: blockers.into_iter().map(|one| one.blocker).collect(),
             under_way: under_way.collect(),
             next: states.iter().filter_map(|(_, state)| destruction::due(state)).min(),
         }

@@ -32,6 +32,8 @@ pub struct Summary {
     pub blockers: Vec<Blocker>,
     /// What it would take by itself and does not, because it is too much; and what that comes from.
     pub held: Option<String>,
+    /// How many events about what it does were not written, because there were too many at once.
+    pub events_dropped: u64,
     /// Why it cannot work, if so.
     pub trouble: Option<String>,
 }

@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
     max_delete: Option<FuseLimits>,
+    /// Write no events about what is destroyed, and what is in the way of that
+    #[arg(long)]
+    no_events: bool,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -37,13 +40,14 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
     let world = World::open(settings, Purpose::Look).await?;
     let fuse = args.max_delete.unwrap_or_default();
-    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace), fuse };
+    let events = !args.no_events;
+    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace), fuse, events };
     let resources = world.resources.clone();
     let collector = match resources.changes(None).await {
         Ok(_) => collecting::of_a_server(resources.clone(), choices),
         Err(FeedError::NotServed) => {
             output.talk("this server is not ours: absence is looked up, not proved; orphans are left alone");
-            collecting::of_a_cluster(resources.clone())
+            collecting::of_a_cluster(resources.clone(), events)
         }
         Err(error) => return Err(Failure::new("the server cannot be asked").because(&error)),
     };

@@ -4,6 +4,7 @@ pub(crate) mod apply;
 pub(crate) mod backup;
 pub(crate) mod collect;
 pub(crate) mod collections;
+pub(crate) mod completions;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod destroy;

@@ -37,8 +37,11 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if !world.embedded {
         return open_ones(&world, output).await;
     }
-    let choices =
-        Choices { orphan_grace: Duration::from_secs(args.orphan_grace), fuse: FuseLimits::default() };
+    let choices = Choices {
+        orphan_grace: Duration::from_secs(args.orphan_grace),
+        fuse: FuseLimits::default(),
+        events: false,
+    };
     let collector = collecting::of_the_store(world.resources.clone(), choices);
     finish(&world, &kinds, collector, None, settings, output).await
 }

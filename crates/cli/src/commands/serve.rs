@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use sexton_client::{Resources, connect};
 use sexton_collector::{Stop, Summary};
 use sexton_lifecycle::FuseLimits;
-use sexton_server::api::{Api, Failure as ApiFailure, OwnerChecks, RealNature};
+use sexton_model::rule::duration;
+use sexton_server::api::{Api, EventExpiry, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
 use sexton_store::embedded::{self, OpenError};
@@ -67,6 +68,12 @@ pub(crate) struct Args {
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
     max_delete: Option<FuseLimits>,
+    /// Write no events about what is destroyed, and what is in the way of that
+    #[arg(long)]
+    no_events: bool,
+    /// How long events are kept after they were repeated last, such as 90m; 0 keeps them for ever
+    #[arg(long, default_value = "1h", value_parser = age, value_name = "DURATION")]
+    event_ttl: Duration,
     /// Serve nothing that only Sexton has, so that this looks like any Kubernetes: no kinds of the group sexton.dev, no
     /// bulk verb, no feed over all kinds, no collector of its own; `sexton collect` works beside it
     #[arg(long)]
@@ -80,6 +87,11 @@ pub(crate) struct Args {
     /// Watches served at once
     #[arg(long, default_value_t = RequestLimits::default().watches, value_name = "COUNT")]
     max_watches: usize,
+}
+
+/// A duration as people write it.
+fn age(text: &str) -> Result<Duration, String> {
+    duration::parse(text).ok_or_else(|| "write it like 90m, 1h30m or 2d".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -237,10 +249,15 @@ async fn assemble(
     };
     let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
     let metrics = store_metrics(engine);
+    if !args.event_ttl.is_zero() {
+        // It ends with the watches, when the server does.
+        tokio::spawn(EventExpiry::begin(api.clone(), args.event_ttl).await?.run());
+    }
     let collecting = (args.collector == Switch::On && !args.plain).then(|| {
         let orphan_grace = Duration::from_secs(args.orphan_grace);
         let fuse = args.max_delete.unwrap_or_default();
-        Collecting::start(api.clone(), Choices { orphan_grace, fuse }, &metrics)
+        let events = !args.no_events;
+        Collecting::start(api.clone(), Choices { orphan_grace, fuse, events }, &metrics)
     });
     let app = App::new(api, security.authentication(), limits, metrics);
     gate.open(app);
@@ -286,6 +303,10 @@ fn collector_metrics(metrics: &Metrics, summary: &watch::Receiver<Summary>) {
     let now = summary.clone();
     metrics.gauge("collector_blockers", "What is in the way of objects that are to go", move || {
         count(now.borrow().blockers.len())
+    });
+    let now = summary.clone();
+    metrics.gauge("collector_events_dropped", "Events that were not written: too many at once", move || {
+        i64::try_from(now.borrow().events_dropped).unwrap_or(i64::MAX)
     });
     let now = summary.clone();
     metrics.gauge("collector_removed", "Objects that the collector removed since start", move || {

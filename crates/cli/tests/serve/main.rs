@@ -5,6 +5,7 @@
 mod collect_kill;
 mod kill;
 mod kubectl;
+mod plugin;
 mod process;
 mod python;
 mod raw;

@@ -26,6 +26,9 @@ impl Ledger {
             worth: true,
             buried: 0,
             written: Some(before.clone()),
+            // Whoever began it has told so.
+            loud: true,
+            told: true,
             before: Some(before),
         };
         open.record.status.kinds.values_mut().for_each(|count| *count = KindCount::default());

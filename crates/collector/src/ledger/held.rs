@@ -30,6 +30,11 @@ impl Ledger {
         request().unwrap_or(0)
     }
 
+    /// The name of the record, if the fuse holds anything.
+    pub(crate) fn fuse_record(&self) -> Option<&str> {
+        self.held.as_ref().map(|(record, _)| record.name.as_str())
+    }
+
     /// Brings the record up to date. Gives it back if it changed; once nothing is held it is over.
     pub(crate) fn note_held(&mut self, decision: &Decision, now: i64) -> Option<Collection> {
         let (mut record, written) = match (self.held.take(), &decision.fuse) {

@@ -5,9 +5,11 @@
 
 mod adopt;
 mod held;
+mod news;
 mod scribe;
 mod tombstones;
 
+pub(crate) use news::News;
 pub(crate) use scribe::Scribe;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,6 +20,7 @@ use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, 
 use sexton_model::raw::Raw;
 use sexton_model::{Uid, time};
 
+use crate::blockers::InTheWay;
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 use crate::perform::items::Signature;
@@ -37,6 +40,10 @@ struct Open {
     /// How many of its members left a tombstone.
     buried: usize,
     written: Option<Progress>,
+    /// Whether it is worth telling of at once: that something may be in the way for a moment is not enough.
+    loud: bool,
+    /// Whether it was told that it began.
+    told: bool,
     /// What somebody before us had counted, until it is known who is left of it.
     before: Option<Progress>,
 }
@@ -48,13 +55,15 @@ pub(crate) struct Ledger {
     by_root: HashMap<Uid, String>,
     /// What the fuse holds, and what of that is written.
     held: Option<(Collection, Option<Progress>)>,
+    /// What began and ended since somebody asked.
+    news: Vec<News>,
     tombstones: usize,
 }
 
 impl Ledger {
     /// Empty books. Of each collection so many lives leave a tombstone.
     pub(crate) fn new(tombstones: usize) -> Ledger {
-        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), held: None, tombstones }
+        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), held: None, news: Vec::new(), tombstones }
     }
 
     /// Notes who is to die, and opens collections for whom there is none.
@@ -88,7 +97,8 @@ impl Ledger {
                 let kind = open.record.status.kinds.entry(kind_of(snapshot, finding)).or_default();
                 kind.doomed += 1;
                 open.record.status.doomed += 1;
-                open.worth |= open.members.len() > 1 || has_steps(snapshot, finding.life);
+                open.loud |= open.members.len() > 1 || has_steps(snapshot, finding.life);
+                open.worth |= open.loud;
             }
         }
         self.open.values_mut().for_each(Open::go_on);
@@ -125,6 +135,8 @@ impl Ledger {
             worth: nobody_asked,
             buried: 0,
             written: None,
+            loud: nobody_asked,
+            told: false,
             before: None,
         });
         let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
@@ -145,7 +157,7 @@ impl Ledger {
         &mut self,
         snapshot: &Snapshot,
         decision: &Decision,
-        blockers: &[(Uid, Blocker)],
+        blockers: &[InTheWay],
         now: i64,
     ) -> Vec<Collection> {
         let mut left: HashMap<&str, BTreeMap<String, u64>> = HashMap::new();
@@ -157,7 +169,7 @@ impl Ledger {
             }
         }
         let mut in_the_way: HashMap<&str, Vec<Blocker>> = HashMap::new();
-        for (root, blocker) in blockers {
+        for InTheWay { root, blocker, .. } in blockers {
             if let Some(name) = self.by_root.get(root) {
                 in_the_way.entry(name).or_default().push(blocker.clone());
             }
@@ -168,6 +180,7 @@ impl Ledger {
             let blockers = in_the_way.remove(name.as_str()).unwrap_or_default();
             open.worth |= !blockers.is_empty();
             open.bring_up_to_date(&left, blockers, now);
+            self.news.extend(open.news());
             if open.worth && open.written.as_ref() != Some(&open.record.status) {
                 open.written = Some(open.record.status.clone());
                 changed.push(open.record.clone());

@@ -74,9 +74,24 @@ pub(super) fn dying(
     let life = finding.life;
     let waits = waits(snapshot, judgement, plan, life);
     let blockers = blockers(snapshot, judgement, life);
-    let chain = chain(snapshot, judgement, life);
     let nexts = waits.told.iter().flat_map(|wait| &wait.blockers).chain(&blockers);
     let next = nexts.filter_map(|blocker| blocker.next).filter(|next| *next >= now).min();
+    Dying {
+        stage: stage_of(snapshot, life),
+        destroyed: snapshot.is_destroyed(life),
+        blockers,
+        waits: waits.told,
+        waits_for: waits.all,
+        omitted: waits.omitted,
+        next,
+        ..reason(snapshot, judgement, finding)
+    }
+}
+
+/// Only why it dies: not where it stands, nor what it waits for.
+pub(super) fn reason(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Dying {
+    let life = finding.life;
+    let chain = chain(snapshot, judgement, life);
     let root = snapshot.get(&finding.root);
     let named = chain.last().filter(|step| step.object.uid == finding.root.0);
     Dying {
@@ -99,14 +114,14 @@ pub(super) fn dying(
             Some((marked, snapshot.policy(root).or_else(|| holder.then_some(found))))
         }),
         chain,
-        stage: stage_of(snapshot, life),
-        destroyed: snapshot.is_destroyed(life),
-        blockers,
-        waits: waits.told,
-        waits_for: waits.all,
-        omitted: waits.omitted,
+        stage: None,
+        destroyed: false,
+        blockers: Vec::new(),
+        waits: Vec::new(),
+        waits_for: 0,
+        omitted: 0,
         progress: None,
-        next,
+        next: None,
     }
 }
 

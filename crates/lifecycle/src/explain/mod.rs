@@ -19,7 +19,7 @@ mod words;
 use sexton_model::Policy;
 use sexton_model::hook::ObjectRef;
 
-use crate::detect::{Grace, Judgement};
+use crate::detect::{Finding, Grace, Judgement};
 use crate::plan::Plan;
 use crate::snapshot::{LifeId, Snapshot};
 
@@ -70,6 +70,12 @@ pub fn explain(
         None => Fate::Lives(Box::new(living::living(snapshot, judgement, life))),
     };
     Explanation { subject: snapshot.object(life), fate, note: snapshot.note(life).map(str::to_owned) }
+}
+
+/// Why a life dies, in the one sentence with which its [`story`] begins, without the subject; and without anything that
+/// changes by time passing, so that the same reason is the same sentence. Who waits for whom is not looked at.
+pub fn sentence(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding, naming: &Naming) -> String {
+    story::headline(&dying::reason(snapshot, judgement, finding), naming, None)
 }
 
 impl Explanation {

@@ -62,11 +62,12 @@ fn of_dying(dying: &Dying, subject: &str, naming: &Naming, now: i64) -> Story {
         lines.extend(of_wait(wait, &name, above.last().map_or("", String::as_str), naming, now));
         above.push(name);
     }
-    let headline = headline(dying, naming, now);
+    let headline = headline(dying, naming, Some(now));
     Story { headline, lines, footer: progress(dying, now), ..Story::default() }
 }
 
-fn headline(dying: &Dying, naming: &Naming, now: i64) -> String {
+/// What is the matter with a life that dies. Without a moment, nothing in it changes by time passing.
+pub(super) fn headline(dying: &Dying, naming: &Naming, now: Option<i64>) -> String {
     let mut headline = match (dying.destroyed, dying.marked) {
         (true, _) => "is destroyed and about to go",
         (false, Some(_)) => "is being destroyed",
@@ -81,7 +82,8 @@ fn headline(dying: &Dying, naming: &Naming, now: i64) -> String {
         headline.push_str(&format!("{sign}{} {}", step.link, naming.name(&step.object)));
     }
     let mut facts = Vec::new();
-    let asked = dying.asked.map(|(at, _)| format!(", {} ago", time::age(now - at))).unwrap_or_default();
+    let ago = |at: i64| Some(format!(", {} ago", time::age(now? - at)));
+    let asked = dying.asked.and_then(|(at, _)| ago(at)).unwrap_or_default();
     if let Some((by, because)) = &dying.accused {
         facts.push(format!("{by}: {because}"));
     }
@@ -93,7 +95,9 @@ fn headline(dying: &Dying, naming: &Naming, now: i64) -> String {
         (_, Some(by)) => facts.push(format!("deleted by {by}{asked}")),
         (_, None) => facts.push(format!("deleted{asked}")),
     }
-    let policy = dying.asked.map_or(Some(dying.policy), |(_, policy)| policy);
+    let told = dying.asked.map_or(Some(dying.policy), |(_, policy)| policy);
+    // What is said as soon as it begins is said before anything is carried out.
+    let policy = told.or_else(|| now.is_none().then_some(dying.policy));
     facts.push(match policy {
         Some(policy) => format!("policy {}", words::policy(policy)),
         None => "policy background, or one that is carried out already".to_owned(),

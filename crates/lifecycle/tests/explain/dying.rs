@@ -1,10 +1,10 @@
 //! Lives that die: who asked, how it follows, whom they wait for.
 
 use insta::assert_snapshot;
-use sexton_lifecycle::explain::{Before, Explanation, Fate, Progress};
+use sexton_lifecycle::explain::{Before, Explanation, Fate, Naming, Progress, sentence};
 use sexton_model::Policy;
 
-use crate::{explained, told, why, world_with};
+use crate::{common, explained, judged, told, why, world_with};
 
 #[test]
 fn the_chain_leads_to_who_asked() {
@@ -35,6 +35,22 @@ fn namespaces_definitions_and_removals_are_named() {
     assert_snapshot!(why(world, "vm/web"), @"Vm/web is going to be destroyed: defined by CustomResourceDefinition/vms.example.com (deleted, 4m9s ago, policy background)");
     let world = "app/shop\n vm/web <- app/shop\n gone app/shop by ada";
     assert_snapshot!(why(world, "vm/web"), @"Vm/web is going to be destroyed: was owned by App/shop (deleted by ada, policy background)");
+}
+
+/// The sentence alone does not change by time passing, nor with the step that a life takes.
+#[test]
+fn one_sentence_says_why() {
+    let snapshot = common::world("app/shop deleted cascade by ada\n vm/web <- app/shop");
+    let (judgement, _) = judged(&snapshot);
+    let naming = Naming { namespace: "a".into(), groups: false };
+    let said = |word: &str| {
+        sentence(&snapshot, &judgement, &judgement.doomed[&common::life(&snapshot, word)], &naming)
+    };
+    assert_eq!(said("app/shop"), "is being destroyed (deleted by ada, policy cascade)");
+    assert_eq!(
+        said("vm/web"),
+        "is going to be destroyed: owned by App/shop (deleted by ada, policy cascade)"
+    );
 }
 
 /// A long chain is told by its ends.

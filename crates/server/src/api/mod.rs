@@ -11,6 +11,7 @@ mod create;
 mod delete;
 mod delete_collection;
 mod deletion;
+mod expiry;
 mod failure;
 mod feed;
 mod get;
@@ -26,6 +27,7 @@ mod token;
 mod update;
 mod watch;
 
+pub use expiry::{EVENT_TTL, EventExpiry};
 pub use failure::{Failure, Result};
 pub use feed::{FeedEvent, FeedOptions, FeedStream};
 pub use list::Listed;

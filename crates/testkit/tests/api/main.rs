@@ -23,6 +23,7 @@ mod destruction_holds;
 mod discovery;
 mod dry_run;
 mod errors;
+mod events;
 mod feed;
 mod feed_client;
 mod feed_resume;

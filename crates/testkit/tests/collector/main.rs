@@ -8,6 +8,7 @@ mod approving;
 mod cascade;
 mod common;
 mod definitions;
+mod events;
 mod example;
 mod krake;
 mod last_moment;

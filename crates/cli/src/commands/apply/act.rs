@@ -131,7 +131,7 @@ fn own_collector(world: &World, ours: bool) -> Option<Collector> {
     match (world.embedded, ours) {
         (true, _) => Some(collecting::of_a_command(world.resources.clone())),
         (false, true) => None,
-        (false, false) => Some(collecting::of_a_cluster(world.resources.clone())),
+        (false, false) => Some(collecting::of_a_cluster(world.resources.clone(), false)),
     }
 }
 

@@ -1,5 +1,8 @@
 //! `sexton kubeconfig`: how other tools reach a running server.
 
+mod file;
+mod merge;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,21 +11,37 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use self::merge::{Entries, How, MergeError};
 use crate::failure::{Exit, Failure};
 use crate::lock;
 use crate::output::{Output, yaml};
-use crate::settings::Settings;
+use crate::settings::{Settings, quoted};
 
 /// Print a kubeconfig for a running server
 ///
 /// For example: sexton kubeconfig -o shop.kubeconfig, then KUBECONFIG=shop.kubeconfig kubectl get all. The address is
 /// that of the server that uses the data directory, unless --server names another. Token and certificates given with
 /// --token-file, SEXTON_TOKEN and --certificate-authority are written into it.
+///
+/// With --merge it is put into the kubeconfig that other tools use already: the first file of KUBECONFIG, or
+/// ~/.kube/config. Everything else in there stays, but comments are lost.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Write it to this new file, readable for you only
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Put it into the kubeconfig that is there; its comments are lost
+    #[arg(long, conflicts_with = "output")]
+    merge: bool,
+    /// What cluster, user and context are called
+    #[arg(long, default_value = "sexton", value_name = "NAME")]
+    name: String,
+    /// Make it the current context; without this only if there is none
+    #[arg(long = "use", requires = "merge")]
+    switch: bool,
+    /// Overwrite entries of that name that belong to another server
+    #[arg(long, requires = "merge")]
+    force: bool,
 }
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -33,7 +52,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<E
         Some(url) => url.clone(),
         None => running(&settings.data)?,
     };
-    let text = yaml::text(&document(&url, settings)?)?;
+    let entries = entries(&url, &args.name, settings)?;
+    if args.merge {
+        return merge_into(args, &entries, settings, output);
+    }
+    let mut config = Value::Null;
+    merge::merge(&mut config, &entries, How::default()).map_err(|error| Failure::new(error.to_string()))?;
+    let text = yaml::text(&config)?;
     match &args.output {
         Some(file) => {
             write_private(file, &text)?;
@@ -62,7 +87,49 @@ fn running(data: &Path) -> Result<String, Failure> {
     })
 }
 
-fn document(url: &str, settings: &Settings) -> Result<Value, Failure> {
+/// Puts it into the kubeconfig that is there.
+fn merge_into(args: &Args, entries: &Entries, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    let Some(path) = settings.kubeconfig_files().into_iter().next() else {
+        return Err(Failure::new("there is no home directory in which a kubeconfig could be")
+            .next("name one", "KUBECONFIG=FILE sexton kubeconfig --merge"));
+    };
+    let how = How { switch: args.switch, force: args.force };
+    let used = file::change(&path, |before| {
+        let mut config = read(&path, before.as_deref().unwrap_or_default())?;
+        let used = merge::merge(&mut config, entries, how).map_err(|error| refused(&path, &error))?;
+        Ok((yaml::text(&config)?, used))
+    })?;
+    let name = quoted(&args.name);
+    match used {
+        true => output.talk(&format!("{} has {name} as its current context", path.display())),
+        false => output
+            .talk(&format!("{} has the context {name}: kubectl --context {name} get all", path.display())),
+    }
+    Ok(Exit::Done)
+}
+
+/// What is in a kubeconfig; what cannot be understood is not touched.
+fn read(path: &Path, text: &str) -> Result<Value, Failure> {
+    if text.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    let options = serde_saphyr::options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        Failure::new(format!("{} cannot be understood and is left as it is: {error}", path.display()))
+    })
+}
+
+fn refused(path: &Path, error: &MergeError) -> Failure {
+    let failure = Failure::new(format!("{} is left as it is: {error}", path.display()));
+    match error {
+        MergeError::NotOne(_) => failure,
+        MergeError::Taken { .. } => failure
+            .next("take another name", "sexton kubeconfig --merge --name NAME")
+            .next("or overwrite it", "sexton kubeconfig --merge --force"),
+    }
+}
+
+fn entries(url: &str, name: &str, settings: &Settings) -> Result<Entries, Failure> {
     let credentials = settings.credentials()?;
     let mut cluster = json!({"server": url});
     if let Some(file) = &credentials.authority {
@@ -72,16 +139,7 @@ fn document(url: &str, settings: &Settings) -> Result<Value, Failure> {
         cluster["certificate-authority-data"] = STANDARD.encode(bytes).into();
     }
     let user = credentials.token.map_or(json!({}), |token| json!({"token": token}));
-    let mut context = json!({"cluster": "sexton", "user": "sexton"});
-    if let Some(namespace) = &settings.namespace {
-        context["namespace"] = namespace.as_str().into();
-    }
-    Ok(json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "sexton",
-        "clusters": [{"name": "sexton", "cluster": cluster}],
-        "contexts": [{"name": "sexton", "context": context}],
-        "users": [{"name": "sexton", "user": user}],
-    }))
+    Ok(Entries { name: name.to_owned(), cluster, user, namespace: settings.namespace.clone() })
 }
 
 /// A token may stand in it, so nobody else may read it, not even for a moment.

@@ -1,0 +1,47 @@
+//! `sexton completions`: what a shell needs to complete what is typed.
+
+use clap::CommandFactory;
+
+use crate::arguments::Arguments;
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+
+/// Print what a shell needs to complete commands and flags
+///
+/// For example, in ~/.bashrc: source <(sexton completions bash). For zsh, write it to a file _sexton in a directory of
+/// $fpath; for fish, to ~/.config/fish/completions/sexton.fish.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The shell
+    shell: clap_complete::Shell,
+}
+
+pub(crate) fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
+    output.data(&text(args.shell))?;
+    Ok(Exit::Done)
+}
+
+fn text(shell: clap_complete::Shell) -> String {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "sexton", &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn every_shell_is_told_every_command() {
+        for shell in clap_complete::Shell::value_variants() {
+            let text = text(*shell);
+            for word in ["why", "orphans", "kubeconfig", "--context"] {
+                let word =
+                    if *shell == clap_complete::Shell::Fish { word.trim_start_matches('-') } else { word };
+                assert!(text.contains(word), "{shell}: {word}");
+            }
+            assert!(!text.contains('\0'));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The same program called by kubectl: `kubectl sexton why cm/x` runs a file of the name `kubectl-sexton`.
+//!
+//! There the current context is meant, as with everything that kubectl does, and usage texts say how it was called.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
+use sexton_client::connect;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The name by which kubectl finds it.
+const NAME: &str = "kubectl-sexton";
+
+/// Reads what was typed; and whether kubectl called, and nobody named a store of this machine.
+pub(crate) fn parse(typed: impl IntoIterator<Item = OsString>) -> Result<(Arguments, bool), clap::Error> {
+    let typed: Vec<OsString> = typed.into_iter().collect();
+    let called_by_kubectl = typed.first().is_some_and(|name| is_plugin(Path::new(name)));
+    let mut command = Arguments::command();
+    if called_by_kubectl {
+        command = command.bin_name("kubectl sexton");
+    }
+    let matches = command.try_get_matches_from_mut(typed)?;
+    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let data = matches.value_source("data") == Some(ValueSource::CommandLine);
+    Ok((arguments, called_by_kubectl && !data))
+}
+
+fn is_plugin(program: &Path) -> bool {
+    program.file_stem().is_some_and(|stem| stem == NAME)
+}
+
+/// Whether a command works on resources, wherever they are.
+fn has_target(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Serve(_)
+            | Command::Demo(_)
+            | Command::Backup(_)
+            | Command::Kubeconfig(_)
+            | Command::Completions(_)
+            | Command::Version(_)
+            | Command::ScriptWorker(_)
+    )
+}
+
+/// Where nothing else is named, the current context is.
+pub(crate) fn take_current_context(settings: &mut Settings, command: &Command) -> Result<(), Failure> {
+    if settings.server.is_some() || settings.context.is_some() || !has_target(command) {
+        return Ok(());
+    }
+    let files = settings.kubeconfig_files();
+    let current = connect::current_context(&files);
+    let current = current.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    let Some(current) = current else {
+        let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        return Err(Failure::new("there is no current context")
+            .detail(format!("looked for in {}", files.join(", ")))
+            .next("choose one", "kubectl config use-context NAME")
+            .next("or name one", "the same command with --context NAME"));
+    };
+    settings.context = Some(current);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(typed: &[&str]) -> Result<(Arguments, bool), clap::Error> {
+        parse(typed.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn the_name_decides() {
+        for name in ["kubectl-sexton", "/opt/bin/kubectl-sexton", "kubectl-sexton.exe"] {
+            assert!(parsed(&[name, "kinds"]).unwrap().1, "{name}");
+        }
+        for name in ["sexton", "/opt/kubectl-sexton/sexton", ""] {
+            assert!(!parsed(&[name, "kinds"]).unwrap().1, "{name}");
+        }
+        assert!(!parsed(&["kubectl-sexton", "kinds", "--data", "x"]).unwrap().1, "a store was named");
+    }
+
+    #[test]
+    fn flags_are_understood_behind_the_command() {
+        let typed = ["kubectl-sexton", "why", "cm/x", "--context", "c", "-n", "n", "--kubeconfig", "f"];
+        let (Arguments { settings, .. }, _) = parsed(&typed).unwrap();
+        assert_eq!(settings.context.as_deref(), Some("c"));
+        assert_eq!(settings.namespace.as_deref(), Some("n"));
+        assert_eq!(settings.kubeconfig_files(), [Path::new("f")]);
+    }
+
+    #[test]
+    fn usage_says_how_it_was_called() {
+        let usage = |name: &str| parsed(&[name, "why", "--help"]).unwrap_err().to_string();
+        assert!(usage("kubectl-sexton").contains("Usage: kubectl sexton why"), "{}", usage("kubectl-sexton"));
+        assert!(usage("sexton").contains("Usage: sexton why"));
+    }
+
+    #[test]
+    fn the_current_context_is_taken_unless_another_target_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config");
+        std::fs::write(&file, "current-context: here\n").unwrap();
+        let path = file.to_str().unwrap();
+        let taken = |typed: &[&str]| {
+            let typed = [&["kubectl-sexton"], typed, &["--kubeconfig", path]].concat();
+            let (Arguments { mut settings, command }, _) = parsed(&typed).unwrap();
+            take_current_context(&mut settings, &command).map(|()| settings.context)
+        };
+        assert_eq!(taken(&["kinds"]).unwrap().as_deref(), Some("here"));
+        assert_eq!(taken(&["kinds", "--context", "there"]).unwrap().as_deref(), Some("there"));
+        assert_eq!(taken(&["kinds", "--server", "http://x"]).unwrap(), None);
+        assert_eq!(taken(&["version"]).unwrap(), None);
+        std::fs::write(&file, "contexts: []\n").unwrap();
+        assert_eq!(taken(&["kinds"]).unwrap_err().what, "there is no current context");
+    }
+}
