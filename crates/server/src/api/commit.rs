@@ -63,6 +63,7 @@ impl Api {
         ownership: Ownership,
         options: &WriteOptions,
     ) -> Result<Attempt> {
+        admission::fill(target, &mut new);
         admission::prepare_update(target, part, old, &mut new, self.now(), !self.kinds.is_plain())?;
         if let Ownership::Track = ownership {
             self.track(target, part, Some(old), &mut new, options);

@@ -13,6 +13,7 @@ mod negotiate;
 mod openapi;
 mod path;
 mod query;
+mod repeated;
 mod requests;
 mod respond;
 mod table;

@@ -129,6 +129,7 @@ fn kind(row: &Row) -> Kind {
         schema: Arc::new(
             Schema::builtin(row.group, row.kind).cloned().unwrap_or_else(|| Schema::custom(has('s'))),
         ),
+        structural: None,
     }
 }
 

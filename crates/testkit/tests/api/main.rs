@@ -36,6 +36,7 @@ mod patch;
 mod race;
 mod race_contents;
 mod restart;
+mod schemas;
 mod update;
 mod watch;
 mod watch_many;
