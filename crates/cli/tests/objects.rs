@@ -91,7 +91,8 @@ fn directories_definitions_and_their_objects_in_one_put() {
         r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {"name": "vms.x.example"}, "spec": {"group": "x.example", "scope": "Namespaced",
             "names": {"plural": "vms", "kind": "Vm", "shortNames": ["v"]},
-            "versions": [{"name": "v1", "served": true, "storage": true}]}}"#,
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+            {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}"#,
     );
     play.file("d/readme.txt", "not a document");
     play.run("put -f d").says(

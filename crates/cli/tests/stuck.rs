@@ -18,7 +18,11 @@ spec:
   group: example.com
   scope: Namespaced
   names: {plural: volumes, kind: Volume}
-  versions: [{name: v1, served: true, storage: true}]
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 ---
 apiVersion: sexton.dev/v1
 kind: Class

@@ -11,6 +11,8 @@ use crate::status::Cause;
 pub enum Wrong {
     /// The value is not allowed.
     Invalid,
+    /// The value is of another type than it must be.
+    TypeInvalid,
     /// Something is missing.
     Required,
     /// Fine elsewhere, not here or not now.
@@ -47,6 +49,15 @@ impl FieldError {
     ) -> FieldError {
         let (field, detail) = (field.into(), detail.into());
         FieldError { field, wrong: Wrong::Invalid, value: Some(value.into()), detail }
+    }
+
+    /// A value of the wrong type.
+    pub fn type_invalid(
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        detail: impl Into<String>,
+    ) -> FieldError {
+        FieldError { wrong: Wrong::TypeInvalid, ..FieldError::invalid(field, value, detail) }
     }
 
     /// A missing value.
@@ -96,6 +107,7 @@ impl FieldError {
     fn reason(&self) -> &'static str {
         match self.wrong {
             Wrong::Invalid => "FieldValueInvalid",
+            Wrong::TypeInvalid => "FieldValueTypeInvalid",
             Wrong::Required => "FieldValueRequired",
             Wrong::Forbidden => "FieldValueForbidden",
             Wrong::NotSupported => "FieldValueNotSupported",
@@ -107,7 +119,7 @@ impl FieldError {
 
     fn message(&self) -> String {
         let words = match self.wrong {
-            Wrong::Invalid => "Invalid value",
+            Wrong::Invalid | Wrong::TypeInvalid => "Invalid value",
             Wrong::Required => "Required value",
             Wrong::Forbidden => "Forbidden",
             Wrong::NotSupported => "Unsupported value",

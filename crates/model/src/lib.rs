@@ -24,6 +24,7 @@ pub mod partial;
 pub mod patch;
 pub mod raw;
 pub mod rule;
+pub mod schema;
 pub mod selector;
 pub mod status;
 pub mod stored;

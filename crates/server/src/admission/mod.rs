@@ -10,12 +10,14 @@ mod modules;
 mod owners;
 mod prepare;
 mod rules;
+mod schema;
 mod update;
 
 pub(crate) use classes::class_for;
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
 pub use limits::{Limits, check_size};
 pub use prepare::{match_target, prepare_create, prepare_update};
+pub(crate) use schema::{conform, fill, refuse_patch_strictly, refuse_strictly, take_out_unknown};
 pub(crate) use update::taken_off;
 
 use sexton_model::{Document, FieldError, Status, time};
@@ -59,6 +61,8 @@ const CHECKS: &[Check] = &[
     modules::module,
     // A rule that makes no sense is refused now: nobody would notice that it finds nothing.
     rules::rule,
+    // What a definition says of its objects is what others rely on.
+    schema::fits,
 ];
 
 /// What a verb of ours puts on an object, which is otherwise as it was, must be such as anybody may put on.
@@ -78,7 +82,7 @@ pub fn check_marks(target: &Target, document: &mut Document) -> Result<()> {
 /// A definition that cannot be served is refused, not stored and ignored.
 fn definition(target: &Target, registry: &Registry, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     if target.kind.special == Special::Definition {
-        errors.extend(check_definition(change.new, registry));
+        errors.extend(check_definition(change.new, change.old, registry));
         errors.extend(change.old.into_iter().flat_map(|old| check_redefinition(old, change.new)));
     }
 }

@@ -26,6 +26,8 @@ impl Api {
         }
         let mut config = Document::from_value(config)?;
         admission::match_target(target, &mut config, Some(name))?;
+        let told = admission::take_out_unknown(target, &mut config, options);
+        admission::refuse_strictly(target, &told, options)?;
         for _ in 0..RACES {
             let current = self.store.get(&target.key(name), At::Latest).await?;
             let attempt = match current {
@@ -34,7 +36,7 @@ impl Api {
                 None => return Err(Status::not_found(&target.kind.resource, name).into()),
             };
             match attempt {
-                Attempt::Done(written) => return Ok(*written),
+                Attempt::Done(written) => return Ok(written.warned(told)),
                 Attempt::Lost => {}
             }
         }
@@ -52,6 +54,7 @@ impl Api {
         let mut document = Document::from_value(value)?;
         self.stamp(target, &mut document);
         admission::prepare_create(target, &mut document)?;
+        admission::fill(target, &mut document);
         match self.create_ready(target, document, options, Ownership::Decided).await {
             Ok(written) => Ok(Attempt::Done(Box::new(written))),
             // Somebody else created it: apply to that.

@@ -20,9 +20,13 @@ impl Api {
         }
         let mut document = body;
         admission::match_target(target, &mut document, None)?;
+        let told = admission::take_out_unknown(target, &mut document, options);
+        admission::refuse_strictly(target, &told, options)?;
         self.stamp(target, &mut document);
         admission::prepare_create(target, &mut document)?;
-        self.create_named(target, document, options).await
+        admission::fill(target, &mut document);
+        let written = self.create_named(target, document, options).await?;
+        Ok(written.warned(told))
     }
 
     async fn create_named(

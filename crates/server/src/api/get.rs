@@ -9,7 +9,8 @@ impl Api {
     /// Reads one object. The answer is always the most recent one; a version that has not happened yet is refused.
     pub async fn get(&self, target: &Target, name: &str, options: &GetOptions) -> Result<Object> {
         self.not_in_the_future(&options.resource_version).await?;
-        self.find(target, name).await
+        let object = self.find(target, name).await?;
+        Ok(target.kind.filled_in(object)?)
     }
 
     /// The current object, or 404.

@@ -38,13 +38,16 @@ impl Api {
     pub async fn list(&self, target: &Target, options: &ListOptions) -> Result<Listed> {
         check_selectable(&target.kind, options.fields.terms().iter().map(|term| term.field.as_str()))?;
         let start = self.start(options).await?;
-        if let Some(listed) = self.list_one(target, options, &start).await? {
-            return Ok(listed);
+        let listed = match self.list_one(target, options, &start).await? {
+            Some(listed) => Ok(listed),
+            None => self.collect(target, options, &start).await,
+        };
+        let mut listed = listed.map_err(|failure| explain_expiry(failure, &start))?;
+        if target.kind.gives_defaults() {
+            let objects = listed.objects.into_iter().map(|object| target.kind.filled_in(object));
+            listed.objects = objects.collect::<std::result::Result<_, _>>()?;
         }
-        match self.collect(target, options, &start).await {
-            Ok(listed) => Ok(listed),
-            Err(failure) => Err(explain_expiry(failure, &start)),
-        }
+        Ok(listed)
     }
 
     async fn start(&self, options: &ListOptions) -> Result<Start> {

@@ -32,7 +32,7 @@ pub use failure::{Failure, Result};
 pub use feed::{FeedEvent, FeedOptions, FeedStream};
 pub use list::Listed;
 pub use nature::{Nature, RealNature};
-pub use options::{GetOptions, ListOptions, WatchOptions, WriteOptions};
+pub use options::{FieldValidation, GetOptions, ListOptions, WatchOptions, WriteOptions};
 pub use patch::PatchBody;
 pub use scale::ScaleChange;
 pub use watch::{EventKind, WatchEvent, WatchStream};
@@ -43,6 +43,7 @@ use sexton_model::{Document, Key, Revision, Stored};
 use sexton_store::{Object, Store};
 use tokio::sync::{Mutex, watch as watch_flag};
 
+use crate::admission;
 use crate::kinds::{KindRef, Kinds};
 
 /// How references to owners are treated that do not point at a living object.
@@ -69,6 +70,7 @@ impl Target {
     pub(crate) fn read(&self, object: &Object) -> Result<Document> {
         let mut document = object.document()?;
         document.object_mut().insert("apiVersion".into(), self.kind.api_version().into());
+        admission::conform(self, &mut document);
         Ok(document)
     }
 
@@ -144,6 +146,12 @@ pub enum Outcome {
 impl Written {
     fn stored(object: Object) -> Written {
         Written { outcome: Outcome::Stored(object), created: false, warnings: Vec::new() }
+    }
+
+    /// With more that the writer should know.
+    fn warned(mut self, told: Vec<String>) -> Written {
+        self.warnings.extend(told);
+        self
     }
 
     fn document(document: Document) -> Written {

@@ -11,6 +11,18 @@ pub struct GetOptions {
     pub resource_version: String,
 }
 
+/// What is done about fields that a kind does not know, and about those that are written twice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// Nothing is said.
+    Ignore,
+    /// The writer is warned.
+    #[default]
+    Warn,
+    /// The write is refused.
+    Strict,
+}
+
 /// Options of a write.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
@@ -22,6 +34,10 @@ pub struct WriteOptions {
     pub manager_named: bool,
     /// Take fields away from other managers (apply only).
     pub force: bool,
+    /// What is done about fields that nobody knows.
+    pub field_validation: FieldValidation,
+    /// Fields that stand in the body twice.
+    pub repeated: Vec<String>,
 }
 
 /// Options of a list.

@@ -51,7 +51,9 @@ impl Api {
             let current = self.find(target, name).await?;
             check_work(&body, current.stored.bytes().len())?;
             let old = target.read(&current)?;
-            let new = old.rewrite(|value| patched(target, name, value, &body))?;
+            let mut new = old.rewrite(|value| patched(target, name, value, &body))?;
+            let told = admission::take_out_unknown(target, &mut new, options);
+            admission::refuse_patch_strictly(&told, &new, options)?;
             if new.resource_version() != old.resource_version() && !new.resource_version().is_empty() {
                 return Err(modified(target, name).into());
             }
@@ -64,7 +66,7 @@ impl Api {
                 );
             }
             match self.replace(target, part, (&current, &old), new, Ownership::Track, options).await? {
-                Attempt::Done(written) => return Ok(*written),
+                Attempt::Done(written) => return Ok(written.warned(told)),
                 Attempt::Lost => {}
             }
         }

@@ -19,6 +19,8 @@ impl Api {
     ) -> Result<Written> {
         let mut body = body;
         admission::match_target(target, &mut body, Some(name))?;
+        let told = admission::take_out_unknown(target, &mut body, options);
+        admission::refuse_strictly(target, &told, options)?;
         for _ in 0..RACES {
             let current = self.find(target, name).await?;
             check_version(target, name, &body, &current)?;
@@ -28,7 +30,7 @@ impl Api {
             }
             let new = body.clone();
             match self.replace(target, part, (&current, &old), new, Ownership::Track, options).await? {
-                Attempt::Done(written) => return Ok(*written),
+                Attempt::Done(written) => return Ok(written.warned(told)),
                 Attempt::Lost => {}
             }
         }

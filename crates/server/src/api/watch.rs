@@ -12,6 +12,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use super::get::parse_version;
 use super::list::{check_selectable, matches};
 use super::{Api, Failure, ListOptions, Result, Target, WatchOptions};
+use crate::kinds::KindRef;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub struct WatchStream {
     deadline: Instant,
     closing: watch_flag::Receiver<bool>,
     ended: bool,
+    /// Gives objects the values that they leave out, where the kind has any.
+    filling: Option<KindRef>,
 }
 
 impl Api {
@@ -82,7 +85,8 @@ impl Api {
         });
         let deadline = Instant::now() + options.timeout.unwrap_or(LONGEST).min(LONGEST);
         let closing = self.closing.subscribe();
-        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, closing, ended: false })
+        let filling = target.kind.gives_defaults().then(|| target.kind.clone());
+        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, closing, ended: false, filling })
     }
 }
 
@@ -122,10 +126,19 @@ impl WatchStream {
 
     fn take(&mut self, changes: impl Iterator<Item = ObjectChange>) {
         for change in changes {
-            match event(change, &self.filter) {
+            match event(change, &self.filter).and_then(|event| self.filled_in(event)) {
                 Ok(event) => self.ready.extend(event),
                 Err(failure) => return self.fail(failure),
             }
+        }
+    }
+
+    fn filled_in(&self, event: Option<WatchEvent>) -> Result<Option<WatchEvent>> {
+        match (event, &self.filling) {
+            (Some(WatchEvent::Object(sort, object)), Some(kind)) => {
+                Ok(Some(WatchEvent::Object(sort, kind.filled_in(object)?)))
+            }
+            (event, _) => Ok(event),
         }
     }
 

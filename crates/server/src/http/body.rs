@@ -13,6 +13,7 @@ use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
 
 use super::protobuf::{self, Expected};
+use super::repeated;
 use crate::api::{Failure, PatchBody, Result};
 
 /// What Kubernetes allows, too.
@@ -44,32 +45,58 @@ fn media(headers: &HeaderMap) -> String {
 /// What documents may be sent as.
 const OFFERED: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
+/// Something read, and the fields that stood in it twice.
+pub(super) type Told<T> = (T, Vec<String>);
+
 /// The body of a create or an update.
-pub(super) fn document(headers: &HeaderMap, bytes: &Bytes, expected: Expected<'_>) -> Result<Document> {
-    Ok(Document::from_value(value(headers, bytes, expected)?)?)
+pub(super) fn document(headers: &HeaderMap, bytes: &Bytes, expected: Expected<'_>) -> Result<Told<Document>> {
+    let (value, repeated) = value(headers, bytes, expected)?;
+    Ok((Document::from_value(value)?, repeated))
 }
 
 /// A document in any form that is understood.
-pub(super) fn value(headers: &HeaderMap, bytes: &Bytes, expected: Expected<'_>) -> Result<Value> {
+pub(super) fn value(headers: &HeaderMap, bytes: &Bytes, expected: Expected<'_>) -> Result<Told<Value>> {
     match media(headers).as_str() {
-        "application/json" | "" | "*/*" => json(bytes),
-        "application/yaml" | "application/x-yaml" | "text/yaml" => yaml(bytes),
-        protobuf::MEDIA => protobuf::document(bytes, expected),
+        "application/json" | "" | "*/*" => told_json(bytes),
+        "application/yaml" | "application/x-yaml" | "text/yaml" => told_yaml(bytes),
+        protobuf::MEDIA => Ok((protobuf::document(bytes, expected)?, Vec::new())),
         other => Err(Status::unsupported_media_type(other, OFFERED).into()),
     }
 }
 
 /// The body of a patch: its type says what it means.
-pub(super) fn patch(headers: &HeaderMap, bytes: &Bytes) -> Result<PatchBody> {
+pub(super) fn patch(headers: &HeaderMap, bytes: &Bytes) -> Result<Told<PatchBody>> {
     let offered = "application/json-patch+json, application/merge-patch+json, \
          application/strategic-merge-patch+json, application/apply-patch+yaml";
+    let patch = |(value, repeated): Told<Value>, meant: fn(Value) -> PatchBody| (meant(value), repeated);
     match media(headers).as_str() {
-        "application/json-patch+json" => Ok(PatchBody::Json(json(bytes)?)),
-        "application/merge-patch+json" => Ok(PatchBody::Merge(json(bytes)?)),
-        "application/strategic-merge-patch+json" => Ok(PatchBody::Strategic(json(bytes)?)),
-        "application/apply-patch+yaml" => Ok(PatchBody::Apply(yaml(bytes)?)),
+        "application/json-patch+json" => Ok(patch(told_json(bytes)?, PatchBody::Json)),
+        "application/merge-patch+json" => Ok(patch(told_json(bytes)?, PatchBody::Merge)),
+        "application/strategic-merge-patch+json" => Ok(patch(told_json(bytes)?, PatchBody::Strategic)),
+        "application/apply-patch+yaml" => Ok(patch(told_yaml(bytes)?, PatchBody::Apply)),
         other => Err(Status::unsupported_media_type(other, offered).into()),
     }
+}
+
+fn told_json(bytes: &[u8]) -> Result<Told<Value>> {
+    if nests_deeper(bytes) {
+        return Err(too_deep());
+    }
+    if bytes.is_empty() {
+        return Err(empty());
+    }
+    repeated::read(bytes).map_err(|error| not_json(&error))
+}
+
+/// YAML with a field twice is refused by its reader.
+fn told_yaml(bytes: &[u8]) -> Result<Told<Value>> {
+    let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if start == Some(&b'{')
+        && let Ok(told) = told_json(bytes)
+    {
+        return Ok(told);
+    }
+    Ok((yaml(bytes)?, Vec::new()))
 }
 
 /// The body of a DELETE, if there is one.
@@ -77,7 +104,7 @@ pub(super) fn delete_options(headers: &HeaderMap, bytes: &Bytes) -> Result<Optio
     if bytes.is_empty() {
         return Ok(None);
     }
-    let value = value(headers, bytes, Expected { group: "", version: "v1", kind: "DeleteOptions" })?;
+    let (value, _) = value(headers, bytes, Expected { group: "", version: "v1", kind: "DeleteOptions" })?;
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or("DeleteOptions");
     if kind != "DeleteOptions" {
         return Err(Status::bad_request(format!("the body is a {kind}, expected DeleteOptions")).into());
@@ -118,12 +145,18 @@ fn too_deep() -> Failure {
 /// Read as it is; the reader itself refuses what is nested without end.
 fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     if bytes.is_empty() {
-        return Err(Status::bad_request("the body is empty").into());
+        return Err(empty());
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        let what = if error.is_data() { "cannot be understood" } else { "is not JSON" };
-        Status::bad_request(format!("the body {what}: {error}")).into()
-    })
+    serde_json::from_slice(bytes).map_err(|error| not_json(&error))
+}
+
+fn empty() -> Failure {
+    Status::bad_request("the body is empty").into()
+}
+
+fn not_json(error: &serde_json::Error) -> Failure {
+    let what = if error.is_data() { "cannot be understood" } else { "is not JSON" };
+    Status::bad_request(format!("the body {what}: {error}")).into()
 }
 
 /// YAML, of which JSON is a part. JSON is read as JSON: faster, and with the better error message.

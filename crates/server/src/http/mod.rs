@@ -18,6 +18,7 @@ mod openapi;
 mod path;
 mod protobuf;
 mod query;
+mod repeated;
 mod requests;
 mod respond;
 mod reviews;

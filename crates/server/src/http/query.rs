@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use sexton_model::delete_options::dry_run_error;
 use sexton_model::{DeleteOptions, FieldError, FieldSelector, LabelSelector, Status};
 
-use crate::api::{FeedOptions, GetOptions, ListOptions, Result, WatchOptions, WriteOptions};
+use crate::api::{FeedOptions, FieldValidation, GetOptions, ListOptions, Result, WatchOptions, WriteOptions};
 
 /// A query string, split and decoded.
 #[derive(Debug, Default)]
@@ -134,6 +134,12 @@ impl Query {
             manager_named: !manager.is_empty(),
             field_manager: if manager.is_empty() { agent.to_owned() } else { manager.to_owned() },
             force: self.switch("force")?,
+            field_validation: match validation {
+                "Strict" => FieldValidation::Strict,
+                "Ignore" => FieldValidation::Ignore,
+                _ => FieldValidation::Warn,
+            },
+            repeated: Vec::new(),
         })
     }
 

@@ -288,27 +288,30 @@ impl Incoming<'_> {
 
     async fn create(self, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "create";
-        let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
+        let (form, mut options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let document = body::document(&self.parts.headers, &body, self.expected())?;
+        let (document, repeated) = body::document(&self.parts.headers, &body, self.expected())?;
+        options.repeated = repeated;
         let written = self.app.api.create(&self.target, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
     async fn update(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "update";
-        let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let document = body::document(&self.parts.headers, &body, self.expected())?;
+        let (form, mut options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
+        let (document, repeated) = body::document(&self.parts.headers, &body, self.expected())?;
+        options.repeated = repeated;
         let written = self.app.api.update(&self.target, name, part, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
     async fn patch(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "patch";
-        let (form, options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let patch = body::patch(&self.parts.headers, &body)?;
+        let (form, mut options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
+        let (patch, repeated) = body::patch(&self.parts.headers, &body)?;
+        options.repeated = repeated;
         let written = self.app.api.patch(&self.target, name, part, patch, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }

@@ -103,11 +103,8 @@ pub(super) fn deleted(
 pub(super) fn warn(response: &mut Response<Body>, warnings: &[String]) {
     const MOST: usize = 16;
     for warning in warnings.iter().take(MOST) {
-        let plain: String = warning
-            .chars()
-            .map(|c| if (' '..='~').contains(&c) && c != '"' && c != '\\' { c } else { '\'' })
-            .take(512)
-            .collect();
+        let plain = warning.chars().take(512).map(|c| if (' '..='~').contains(&c) { c } else { '?' });
+        let plain: String = plain.collect::<String>().replace('\\', "\\\\").replace('"', "\\\"");
         if let Ok(header) = HeaderValue::from_str(&format!("299 - \"{plain}\"")) {
             response.headers_mut().append(WARNING, header);
         }

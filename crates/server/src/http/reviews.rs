@@ -101,7 +101,7 @@ impl Review {
         asking: &Asking<'_>,
     ) -> Result<Response<Body>> {
         let expected = Expected { group: self.group, version: VERSION, kind: self.kind };
-        let mut review = match body::value(&parts.headers, bytes, expected)? {
+        let mut review = match body::value(&parts.headers, bytes, expected)?.0 {
             Value::Object(review) => review,
             other => {
                 let message = format!("expected a {}, not {}", self.kind, type_of(&other));

@@ -34,11 +34,11 @@ pub(super) async fn serve(
         Method::PUT => {
             seen.verb = "update";
             let expected = Expected { group: "autoscaling", version: "v1", kind: "Scale" };
-            ScaleChange::Replace(body::document(&parts.headers, body, expected)?)
+            ScaleChange::Replace(body::document(&parts.headers, body, expected)?.0)
         }
         Method::PATCH => {
             seen.verb = "patch";
-            ScaleChange::Patch(body::patch(&parts.headers, body)?)
+            ScaleChange::Patch(body::patch(&parts.headers, body)?.0)
         }
         _ => return Err(Status::method_not_allowed().into()),
     };

@@ -130,6 +130,7 @@ fn kind(row: &Row) -> Kind {
             Schema::builtin(row.group, row.kind).cloned().unwrap_or_else(|| Schema::custom(has('s'))),
         ),
         offer: Arc::new(offer::built_in(row.group, row.kind)),
+        structural: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Kinds that a CustomResourceDefinition defines: what a definition must say, what is filled in, what is served.
 //!
-//! Schemas are stored and accepted as they are; checking objects against them is not done here.
+//! Whether a schema can be used is checked here; comparing objects with it is not done here.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 use sexton_model::names;
+use sexton_model::schema::{self, Structural};
 use sexton_model::{Document, FieldError, GroupResource};
 use sexton_store::Guard;
 
@@ -25,7 +26,13 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
 }
 
 /// Complains about a definition that cannot be served. A group of built-in kinds is one that has some here.
-pub fn check_definition(document: &Document, registry: &Registry) -> Vec<DefinitionError> {
+///
+/// A schema that stands there already is not looked at again.
+pub fn check_definition(
+    document: &Document,
+    old: Option<&Document>,
+    registry: &Registry,
+) -> Vec<DefinitionError> {
     let Some(spec) = document.object().get("spec").filter(|spec| spec.is_object()) else {
         return vec![FieldError::required("spec", "a definition needs a spec")];
     };
@@ -48,6 +55,7 @@ pub fn check_definition(document: &Document, registry: &Registry) -> Vec<Definit
     check_versions(spec, &mut errors);
     offered::check(spec, &mut errors);
     check_stored_versions(document, &mut errors);
+    check_schemas(spec, old.and_then(|old| old.object().get("spec")), &mut errors);
     errors
 }
 
@@ -71,6 +79,28 @@ fn check_stored_versions(document: &Document, errors: &mut Vec<DefinitionError>)
         if !versions.iter().any(|version| version["name"] == *name) {
             let place = format!("{PLACE}[{at}]");
             errors.push(FieldError::invalid(place, name.clone(), "must appear in spec.versions"));
+        }
+    }
+}
+
+/// Every version says what its objects are like.
+fn check_schemas(spec: &Value, old: Option<&Value>, errors: &mut Vec<DefinitionError>) {
+    if spec["preserveUnknownFields"] == true && old.is_none_or(|old| old["preserveUnknownFields"] != true) {
+        let detail =
+            "cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead";
+        errors.push(FieldError::invalid("spec.preserveUnknownFields", true, detail));
+    }
+    let versions = |spec: &Value| spec.get("versions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let before = old.map(versions).unwrap_or_default();
+    for (at, version) in versions(spec).iter().enumerate().take(MOST_VERSIONS) {
+        let same = |other: &&Value| other["name"] == version["name"] && other["schema"] == version["schema"];
+        if before.iter().find(same).is_some() {
+            continue;
+        }
+        let path = format!("spec.versions[{at}].schema.openAPIV3Schema");
+        match version.pointer("/schema/openAPIV3Schema").filter(|schema| !schema.is_null()) {
+            None => errors.push(FieldError::required(path, "schemas are required")),
+            Some(schema) => errors.extend(schema::check(schema, &path)),
         }
     }
 }
@@ -200,22 +230,22 @@ pub(crate) fn stores(document: &Document) -> Vec<FeedKind> {
 }
 
 /// The kinds that a stored definition serves, one per served version. Without its names it serves nothing.
-pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
+pub(super) fn kinds(document: &Document, definition: &Guard, before: &Registry) -> Vec<Kind> {
     if !naming::is_established(document) {
         return Vec::new();
     }
     let spec = spec_as_accepted(document);
     let versions = spec.get("versions").and_then(Value::as_array).cloned().unwrap_or_default();
     let served = versions.iter().filter(|version| version["served"] != false);
-    served.map(|version| kind(document, &spec, version, definition)).collect()
+    served.map(|version| kind(document, &spec, version, definition, before)).collect()
 }
 
 /// The kind in which a definition's objects are kept, if that version is not served.
-pub(super) fn unserved(document: &Document, definition: &Guard) -> Option<Kind> {
+pub(super) fn unserved(document: &Document, definition: &Guard, before: &Registry) -> Option<Kind> {
     let spec = spec_as_accepted(document);
     let kept = spec.get("versions")?.as_array()?.iter().find(|version| version["storage"] == true)?;
     let hidden = kept["served"] == false || !naming::is_established(document);
-    hidden.then(|| kind(document, &spec, kept, definition))
+    hidden.then(|| kind(document, &spec, kept, definition, before))
 }
 
 /// A definition's spec, under the names that it has instead of those that it asks for.
@@ -237,7 +267,7 @@ fn spec_as_accepted(document: &Document) -> Value {
     spec
 }
 
-fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard) -> Kind {
+fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard, before: &Registry) -> Kind {
     let strings = |path: &str| -> Vec<String> {
         let list = spec.pointer(path).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
@@ -274,6 +304,7 @@ fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard) 
         terminating: document.is_terminating(),
         schema: Arc::new(schema.unwrap_or_else(|| Schema::custom(status))),
         offer: Arc::new(offer::defined(spec, version, stamp(document, definition))),
+        structural: structural(spec, version, definition, before),
     }
 }
 
@@ -283,4 +314,19 @@ fn stamp(document: &Document, definition: &Guard) -> String {
         Guard::At { revision, .. } => format!("{}@{revision}", document.uid()),
         _ => document.uid().to_owned(),
     }
+}
+
+/// The schema of a version, ready for use: as it was made before, if the definition is the same.
+fn structural(
+    spec: &Value,
+    version: &Value,
+    definition: &Guard,
+    before: &Registry,
+) -> Option<Arc<Structural>> {
+    let known = before.find(text(spec, "/group"), text(version, "/name"), text(spec, "/names/plural"));
+    if let Some(known) = known.filter(|known| known.definition.as_ref() == Some(definition)) {
+        return known.structural.clone();
+    }
+    let schema = version.pointer("/schema/openAPIV3Schema").filter(|schema| schema.is_object())?;
+    Some(Structural::compile(schema)).filter(|schema| !schema.is_trivial()).map(Arc::new)
 }

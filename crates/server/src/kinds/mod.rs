@@ -24,7 +24,9 @@ use sexton_model::GroupResource;
 use sexton_model::feed::FeedKind;
 use sexton_model::fields::Schema;
 use sexton_model::names::{self, Complaint};
-use sexton_store::Guard;
+use sexton_model::schema::Structural;
+use sexton_model::stored::{NotStored, Stored};
+use sexton_store::{Guard, Object};
 
 /// How objects of a kind may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +114,8 @@ pub struct Kind {
     pub schema: Arc<Schema>,
     /// What it offers beside its objects.
     pub offer: Arc<Offer>,
+    /// What objects must be like, where a definition says more than nothing about it.
+    pub structural: Option<Arc<Structural>>,
 }
 
 /// A kind is shared by everybody who works on a request for it.
@@ -163,6 +167,26 @@ impl Kind {
     /// to in it are components, too.
     pub fn known_fields(&self) -> Option<&'static str> {
         component_of(&self.resource.group, &self.kind).filter(|_| !self.is_custom())
+    }
+
+    /// Whether objects may get values that they leave out.
+    pub(crate) fn gives_defaults(&self) -> bool {
+        self.structural.as_ref().is_some_and(|schema| schema.has_defaults())
+    }
+
+    /// A stored object with the values that it leaves out and its definition gives. Where a definition gives none this
+    /// costs a look.
+    pub(crate) fn filled_in(&self, object: Object) -> Result<Object, NotStored> {
+        let Some(schema) = self.structural.as_ref().filter(|_| self.gives_defaults()) else {
+            return Ok(object);
+        };
+        let before = object.document()?;
+        let mut document = before.clone();
+        schema.fill(document.value_mut());
+        if document == before {
+            return Ok(object);
+        }
+        Ok(Object { stored: Stored::encode(&document), ..object })
     }
 
     /// Whether objects can be selected by this field.

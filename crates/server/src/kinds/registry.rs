@@ -42,7 +42,7 @@ pub struct Registry {
 
 impl Registry {
     /// The built-in kinds and those of these definitions.
-    fn read(definitions: &[Object], plain: bool) -> Result<Registry, NotStored> {
+    fn read(definitions: &[Object], plain: bool, before: &Registry) -> Result<Registry, NotStored> {
         let mut registry = Registry { plain, ..Registry::default() };
         let here: Vec<Kind> = builtin::kinds().filter(|kind| registry.has_builtin(kind)).collect();
         here.into_iter().for_each(|kind| registry.add(kind));
@@ -50,10 +50,10 @@ impl Registry {
             let document = object.document()?;
             registry.take_names(&document);
             custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
-            for kind in custom::kinds(&document, &object.unchanged()) {
+            for kind in custom::kinds(&document, &object.unchanged(), before) {
                 registry.add(kind);
             }
-            custom::unserved(&document, &object.unchanged())
+            custom::unserved(&document, &object.unchanged(), before)
                 .into_iter()
                 .for_each(|kind| registry.add_unserved(kind));
         }
@@ -289,7 +289,7 @@ impl Kinds {
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let _turn = self.reloading.lock().await;
         let page = store.list(&definitions(), At::Latest, None, None).await?;
-        let mut registry = Registry::read(&page.objects, self.plain)?;
+        let mut registry = Registry::read(&page.objects, self.plain, &self.current())?;
         // What lies there on a plain server are objects like any other.
         if !self.plain {
             registry.classify(&store.list(&classes(), At::Latest, None, None).await?.objects)?;

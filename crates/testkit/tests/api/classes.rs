@@ -213,11 +213,13 @@ async fn a_class_in_use_is_held() {
     )
     .await;
     assert!(world.api().kinds().current().class_of("demo.example.com", "Widget").is_some());
-    let off = json!({"spec": {"versions": [{"name": "v1", "served": false, "storage": true}]}});
+    let any = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let off =
+        json!({"spec": {"versions": [{"name": "v1", "served": false, "storage": true, "schema": any}]}});
     world.merge(&format!("{DEFINITIONS}/widgets.demo.example.com"), &off).await.expect(200);
     world.call("DELETE", &format!("{CLASSES}/widget")).send().await.expect(200);
     world.get(&format!("{CLASSES}/widget")).await.expect(200);
-    let on = json!({"spec": {"versions": [{"name": "v1", "served": true, "storage": true}]}});
+    let on = json!({"spec": {"versions": [{"name": "v1", "served": true, "storage": true, "schema": any}]}});
     world.merge(&format!("{DEFINITIONS}/widgets.demo.example.com"), &on).await.expect(200);
     end(&world, "demo.example.com", "widgets", &format!("{WIDGETS}/w")).await;
     world.call("DELETE", &format!("{CLASSES}/widget")).send().await.expect(200);

@@ -186,8 +186,10 @@ async fn unserved_objects_still_count() {
 async fn objects_speak_the_version_asked_for() {
     let world = World::new().await;
     let mut definition = widgets();
+    let any = definition["spec"]["versions"][0]["schema"].clone();
     definition["spec"]["versions"] = json!([
-        {"name": "v1", "served": true, "storage": true}, {"name": "v1beta1", "served": true, "storage": false},
+        {"name": "v1", "served": true, "storage": true, "schema": any},
+        {"name": "v1beta1", "served": true, "storage": false, "schema": any},
     ]);
     world.create(DEFINITIONS, &definition).await.expect(201);
     let beta = WIDGETS.replace("/v1/", "/v1beta1/");

@@ -44,6 +44,7 @@ mod race_contents;
 mod restart;
 mod reviews;
 mod scale;
+mod schemas;
 mod update;
 mod versions;
 mod watch;

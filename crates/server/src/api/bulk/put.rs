@@ -10,7 +10,7 @@ use sexton_store::{At, Guard, Object, Op};
 use super::epoch::Turn;
 use super::item::{Asked, Condition, Decided, Write, check_life};
 use crate::admission::{self, Change};
-use crate::api::{Api, Part, Result, Target, WriteOptions, terminating};
+use crate::api::{Api, FieldValidation, Part, Result, Target, WriteOptions, terminating};
 
 impl Api {
     /// What a put comes to: a new life under a uid that nobody has, or another version of the life with that uid.
@@ -31,7 +31,10 @@ impl Api {
         let mut document = document.map_err(|error| Status::bad_request(error.to_string()))?;
         admission::match_target(&target, &mut document, Some(asked.name))?;
         let field_manager = manager.to_owned();
-        let options = WriteOptions { field_manager, manager_named: true, ..WriteOptions::default() };
+        let field_validation = FieldValidation::Ignore;
+        let options =
+            WriteOptions { field_manager, manager_named: true, field_validation, ..WriteOptions::default() };
+        admission::take_out_unknown(&target, &mut document, &options);
         match self.store.get(&target.key(asked.name), At::Latest).await? {
             None => self.decide_new(asked, turn, target, document, &options).await,
             Some(current) => self.decide_over(asked, turn, target, &current, document, &options).await,
@@ -56,6 +59,7 @@ impl Api {
         self.stamp(&target, &mut document);
         document.set_or_remove("uid", Some(asked.uid.into()));
         admission::prepare_create(&target, &mut document)?;
+        admission::fill(&target, &mut document);
         self.track(&target, Part::Main, None, &mut document, options);
         self.admit(&target, Change { old: None, new: &mut document }).await?;
         let stored = target.encode(&document);
@@ -85,6 +89,7 @@ impl Api {
         }
         check_life(&target, asked, current)?;
         let old = target.read(current)?;
+        admission::fill(&target, &mut new);
         admission::prepare_update(&target, Part::Main, &old, &mut new, !self.kinds.is_plain())?;
         self.track(&target, Part::Main, Some(&old), &mut new, options);
         self.admit(&target, Change { old: Some(&old), new: &mut new }).await?;

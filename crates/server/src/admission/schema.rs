@@ -1,0 +1,124 @@
+//! Objects by the schemas of their kinds: what is not in a schema goes and is told, what is left out is filled in, and
+//! what does not fit is refused. A kind without a schema costs a look.
+
+use sexton_model::schema::METADATA_FIELDS;
+use sexton_model::{Document, FieldError, Status};
+
+use super::Change;
+use crate::api::{FieldValidation, Result, Target, WriteOptions};
+
+/// What the small kinds that are always there consist of, beside what every resource has.
+const SMALL: [(&str, &str, &[&str]); 6] = [
+    ("", "ConfigMap", &["data", "binaryData", "immutable"]),
+    ("", "Secret", &["data", "stringData", "type", "immutable"]),
+    ("", "Namespace", &["spec", "status"]),
+    ("", "ServiceAccount", &["secrets", "imagePullSecrets", "automountServiceAccountToken"]),
+    (
+        "",
+        "Event",
+        &[
+            "involvedObject",
+            "reason",
+            "message",
+            "source",
+            "firstTimestamp",
+            "lastTimestamp",
+            "count",
+            "type",
+            "eventTime",
+            "series",
+            "action",
+            "related",
+            "reportingComponent",
+            "reportingInstance",
+        ],
+    ),
+    ("coordination.k8s.io", "Lease", &["spec"]),
+];
+
+/// More are not told.
+const MOST_TOLD: usize = 64;
+
+/// Takes out what a schema does not name. Says what the writer may want to hear of that, and of fields that it wrote
+/// twice, in the words of Kubernetes.
+pub(crate) fn take_out_unknown(
+    target: &Target,
+    document: &mut Document,
+    options: &WriteOptions,
+) -> Vec<String> {
+    let pruned = match &target.kind.structural {
+        Some(schema) => schema.prune(document.value_mut()),
+        None => Vec::new(),
+    };
+    if options.field_validation == FieldValidation::Ignore {
+        return Vec::new();
+    }
+    let mut told: Vec<String> =
+        options.repeated.iter().map(|path| format!("duplicate field \"{path}\"")).collect();
+    let metadata =
+        document.metadata().keys().filter(|name| METADATA_FIELDS.binary_search(&name.as_str()).is_err());
+    let metadata = metadata.map(|name| format!("metadata.{name}"));
+    told.extend(pruned.into_iter().chain(metadata).chain(unknown_of_small(target, document)).map(unknown));
+    told.truncate(MOST_TOLD);
+    told
+}
+
+fn unknown(path: String) -> String {
+    format!("unknown field \"{path}\"")
+}
+
+fn unknown_of_small(target: &Target, document: &Document) -> Vec<String> {
+    let kind = &target.kind;
+    let known = SMALL.iter().find(|(group, name, _)| *name == kind.kind && *group == kind.resource.group);
+    let Some((_, _, known)) = known.filter(|_| !kind.is_custom()) else { return Vec::new() };
+    let of_any = ["apiVersion", "kind", "metadata"];
+    let fields = document.object().keys().map(String::as_str);
+    fields.filter(|name| !of_any.contains(name) && !known.contains(name)).map(str::to_owned).collect()
+}
+
+/// Whoever asks for strictness is refused; others are warned with what is handed back.
+pub(crate) fn refuse_strictly(target: &Target, told: &[String], options: &WriteOptions) -> Result<()> {
+    if told.is_empty() || options.field_validation != FieldValidation::Strict {
+        return Ok(());
+    }
+    let (kind, version, told) = (&target.kind.kind, target.kind.version.as_str(), told.join(", "));
+    let message =
+        format!("{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {told}");
+    Err(Status::bad_request(message).into())
+}
+
+/// The same for a patch: it is what comes out of it that is looked at.
+pub(crate) fn refuse_patch_strictly(
+    told: &[String],
+    document: &Document,
+    options: &WriteOptions,
+) -> Result<()> {
+    if told.is_empty() || options.field_validation != FieldValidation::Strict {
+        return Ok(());
+    }
+    let detail = format!("strict decoding error: {}", told.join(", "));
+    let error = FieldError::invalid("patch", document.value().to_string(), detail);
+    Err(Status::invalid("", "", "", &[error]).into())
+}
+
+/// Gives a document the values that it leaves out.
+pub(crate) fn fill(target: &Target, document: &mut Document) {
+    if let Some(schema) = &target.kind.structural {
+        schema.fill(document.value_mut());
+    }
+}
+
+/// What is stored as a kind knows it now: definitions change, and objects do not change with them.
+pub(crate) fn conform(target: &Target, document: &mut Document) {
+    if let Some(schema) = &target.kind.structural {
+        schema.prune(document.value_mut());
+        schema.fill(document.value_mut());
+    }
+}
+
+/// An object must be as its definition says.
+pub(super) fn fits(target: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
+    if let Some(schema) = &target.kind.structural {
+        errors.extend(schema.validate(change.new.value(), change.old.map(Document::value)));
+    }
+}

@@ -1,0 +1,139 @@
+//! JSON as a value, and which fields stand in it twice: found while reading, so that looking for them costs nothing.
+//!
+//! It must not know what is done about them.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+
+/// More are not told.
+const MOST: usize = 64;
+
+/// Reads a value. Of a field that stands there twice the last one counts; its path is told.
+pub(super) fn read(bytes: &[u8]) -> serde_json::Result<(Value, Vec<String>)> {
+    let mut found = Vec::new();
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Reading(&mut found).deserialize(&mut reader)?;
+    reader.end()?;
+    Ok((value, found))
+}
+
+struct Reading<'a>(&'a mut Vec<String>);
+
+impl Reading<'_> {
+    /// Says of what was found below where that is.
+    fn below(&mut self, before: usize, above: impl fmt::Display) {
+        for path in &mut self.0[before..] {
+            let dot = if path.starts_with('[') { "" } else { "." };
+            *path = format!("{above}{dot}{path}");
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Reading<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reading<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        let mut before = self.0.len();
+        while let Some(item) = items.next_element_seed(Reading(self.0))? {
+            if self.0.len() > before {
+                self.below(before, format_args!("[{}]", list.len()));
+                before = self.0.len();
+            }
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            let before = self.0.len();
+            let value = fields.next_value_seed(Reading(self.0))?;
+            if self.0.len() > before {
+                self.below(before, &name);
+            }
+            match map.entry(name) {
+                Entry::Vacant(free) => {
+                    free.insert(value);
+                }
+                Entry::Occupied(mut taken) => {
+                    if self.0.len() < MOST {
+                        self.0.push(taken.key().clone());
+                    }
+                    taken.insert(value);
+                }
+            }
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn fields_that_stand_twice_are_told_with_their_paths() {
+        let text = br#"{"a":1,"b":{"c":1,"c":2},"l":[{},{"d":1,"d":2,"e":[{"f":1,"f":1}]}],"a":2}"#;
+        let (value, found) = read(text).unwrap();
+        assert_eq!(value["a"], 2);
+        assert_eq!(found, ["b.c", "l[1].d", "l[1].e[0].f", "a"]);
+    }
+
+    proptest! {
+        /// The value is the one that anybody else reads, and so are the errors.
+        #[test]
+        fn it_reads_what_others_read(text in r#"[\[\]{}:,"a-c0-9.eE+ \\-]{0,40}|[\[{]{0,200}"#) {
+            let other: serde_json::Result<Value> = serde_json::from_str(&text);
+            match (read(text.as_bytes()), other) {
+                (Ok((value, _)), Ok(other)) => prop_assert_eq!(value, other),
+                (one, other) => prop_assert!(one.is_err() && other.is_err(), "{text}"),
+            }
+        }
+    }
+}
