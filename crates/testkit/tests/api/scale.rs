@@ -18,8 +18,7 @@ fn scalable() -> Value {
 async fn defined_kinds_scale() {
     let world = World::new().await;
     world.create(DEFINITIONS, &scalable()).await.expect(201);
-    let made = world.create(WIDGETS, &widget("w", 2)).await.expect(201);
-    let version = made.version();
+    world.create(WIDGETS, &widget("w", 2)).await.expect(201);
     run(
         &world,
         r#"
@@ -81,6 +80,15 @@ async fn defined_kinds_scale() {
     "#,
     )
     .await;
+}
+
+/// A version in a scale is a condition; who scaled is recorded.
+#[tokio::test]
+async fn scales_have_conditions() {
+    let world = World::new().await;
+    world.create(DEFINITIONS, &scalable()).await.expect(201);
+    let version = world.create(WIDGETS, &widget("w", 2)).await.expect(201).version();
+    world.merge(&format!("{WIDGETS}/w/scale"), &json!({"spec": {"replicas": 5}})).await.expect(200);
     let path = format!("{WIDGETS}/w/scale");
     let stale =
         json!({"metadata": {"name": "w", "resourceVersion": version.to_string()}, "spec": {"replicas": 3}});
@@ -89,7 +97,7 @@ async fn defined_kinds_scale() {
     current["spec"]["replicas"] = json!(3);
     world.put(&path, &current).await.expect(200);
     let object = world.get(&format!("{WIDGETS}/w")).await.document(200);
-    assert_eq!((&object["spec"]["size"], &object["metadata"]["generation"]), (&json!(3), &json!(4)));
+    assert_eq!((&object["spec"]["size"], &object["metadata"]["generation"]), (&json!(3), &json!(3)));
     let managed = object["metadata"]["managedFields"].as_array().unwrap();
     assert!(managed.iter().any(|entry| entry["subresource"] == "scale"), "{managed:?}");
 }
