@@ -1,8 +1,9 @@
 //! Real kubectl with this program as its plugin, and the events that it shows; against our own server and one that
 //! looks like any other.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::kubectl::kubectls;
 use crate::process::Server;
@@ -25,6 +26,26 @@ impl Shell<'_> {
             .output()
             .unwrap();
         (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.success())
+    }
+
+    /// The first lines of something that does not end by itself.
+    fn begins(&self, arguments: &str, lines: usize, parts: &[&str]) {
+        let mut child = Command::new(self.home.join("kubectl"))
+            .args(arguments.split(' '))
+            .env("HOME", self.home)
+            .env("KUBECONFIG", self.home.join("config"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap()).lines().take(lines);
+        let text: Vec<String> = said.map(Result::unwrap).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let text = text.join("\n");
+        for part in parts {
+            assert!(text.contains(part), "kubectl {arguments}: {part:?} is not in\n{text}");
+        }
     }
 
     /// Runs a command that goes well and prints all of this.
@@ -62,7 +83,8 @@ fn with_each_kubectl(arguments: &[&str], test: impl Fn(&Shell<'_>)) {
         shell.says(&format!("{sexton} kubeconfig --data {} --merge --name here", data.display()), &["here"]);
         shell.says("kubectl config get-clusters", &["here", "prod"]);
         assert!(std::fs::read_to_string(dir.path().join("config")).unwrap().contains("keeps: this"));
-        let held = "{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [a.example.com/f]}}";
+        let held = r#"{"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "held", "finalizers": ["a.example.com/f"]}}"#;
         shell.says(&format!("echo '{held}' | kubectl create -f -"), &["created"]);
         test(&shell);
     }
@@ -92,9 +114,8 @@ fn kubectl_shows_events_and_has_a_plugin() {
     with_each_kubectl(&[], |shell| {
         looks_at_what_is_held(shell);
         // The header and the first: it waits until that is told.
-        let first =
-            "kubectl get events --watch --field-selector involvedObject.name=held,reason=Blocked | head -n 2";
-        shell.says(first, &["LAST SEEN", "Warning", "Blocked", "configmap/held"]);
+        let first = "get events --watch --field-selector involvedObject.name=held,reason=Blocked";
+        shell.begins(first, 2, &["LAST SEEN", "Warning", "Blocked", "configmap/held"]);
         let described = shell.says("kubectl describe cm held", &["Events:", "Blocked", "sexton-collector"]);
         assert!(!described.contains("<invalid>"), "{described}");
         let columns =
@@ -103,7 +124,7 @@ fn kubectl_shows_events_and_has_a_plugin() {
         shell.says("kubectl get events --sort-by=.lastTimestamp", &columns);
         shell.says("kubectl events", &columns);
         shell.says("kubectl events --for cm/held --types=Warning", &columns);
-        shell.says("kubectl events --watch | head -n 2", &["LAST SEEN", "ConfigMap/held"]);
+        shell.begins("events --watch", 2, &["LAST SEEN", "ConfigMap/held"]);
         let uid = shell.says("kubectl get cm held -o 'jsonpath={.metadata.uid}'", &[]);
         let of = |uid: &str| {
             format!("kubectl get events --field-selector involvedObject.name=held,involvedObject.uid={uid}")
