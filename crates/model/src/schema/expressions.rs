@@ -21,7 +21,7 @@ use crate::invalid::{FieldError, Wrong};
 /// Longer expressions are programs.
 const MOST_TEXT: usize = 8 << 10;
 /// So many items are iterated over for one document, by all of its expressions.
-const MOST_ITERATED: usize = 100_000;
+const MOST_ITERATED: usize = 50_000;
 /// Counts what is iterated over. Nobody can type this name.
 const COUNT: &str = "@count";
 
@@ -151,9 +151,11 @@ fn parse(source: &str) -> Result<IdedExpr, String> {
 /// Whether an expression may nest deeper than its reader can follow. Brackets nest, and so may anything else that joins
 /// one thing to another, so there is a bound on how much of that there is.
 fn nests_deeper(source: &str) -> bool {
-    const MOST_BRACKETS: usize = 16;
+    const MOST_BRACKETS: usize = 7;
+    const MOST_JOINED: usize = 24;
     const MOST_SIGNS: usize = 160;
-    let (mut depth, mut signs, mut deepest, mut quoted, mut escaped) = (0_usize, 0, 0, None, false);
+    let (mut depth, mut joined, mut signs, mut deepest) = (0_usize, 0, 0, 0);
+    let (mut quoted, mut escaped) = (None, false);
     for sign in source.chars() {
         match (quoted, sign) {
             _ if escaped => escaped = false,
@@ -164,13 +166,15 @@ fn nests_deeper(source: &str) -> bool {
             (None, '(' | '[' | '{') => {
                 depth += 1;
                 deepest = deepest.max(depth);
+                joined += usize::from(sign == '[');
             }
             (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            (None, '.' | '+' | '-' | '*' | '/' | '%' | '!' | '?' | '&' | '|') => signs += 1,
+            (None, '+' | '-' | '*' | '/' | '%') => joined += 1,
+            (None, '.' | '!' | '?' | '&' | '|') => signs += 1,
             (None, _) => {}
         }
     }
-    deepest > MOST_BRACKETS || signs > MOST_SIGNS
+    deepest > MOST_BRACKETS || joined > MOST_JOINED || signs > MOST_SIGNS
 }
 
 /// The functions that are called and the variables that are not bound inside.
