@@ -135,7 +135,10 @@ impl Answer {
     /// The warnings, without their frame.
     pub fn warnings(&self) -> Vec<String> {
         let values = self.headers.get_all("warning").iter().map(|value| value.to_str().unwrap());
-        values.map(|text| text.trim_start_matches("299 - \"").trim_end_matches('"').to_owned()).collect()
+        let inner = |text: &str| {
+            text.strip_prefix("299 - \"").and_then(|text| text.strip_suffix('"')).map(str::to_owned)
+        };
+        values.filter_map(inner).map(|text| text.replace("\\\"", "\"")).collect()
     }
 }
 

@@ -110,6 +110,7 @@ impl Reading {
         loop {
             if let Some(line) = self.ready.pop_front() {
                 if line.is_err() {
+                    self.ready.clear();
                     self.source = Source::Over;
                 }
                 return Some((line, self));

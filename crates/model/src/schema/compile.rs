@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::check::MOST_DEPTH;
+use super::expressions::Expression;
 use super::formats::Format;
 use super::node::{Additional, Bound, List, Rules, Structural, Type};
 use super::pattern::Pattern;
@@ -46,6 +47,12 @@ fn compile(schema: &Value, levels: usize) -> Structural {
         || node.properties.values().any(|property| property.has_defaults)
         || node.additional.schema().is_some_and(|each| each.has_defaults)
         || node.items.as_ref().is_some_and(|items| items.has_defaults);
+    let rules = map.get("x-kubernetes-validations").and_then(Value::as_array);
+    node.expressions = rules.into_iter().flatten().filter_map(|rule| Expression::read(rule).ok()).collect();
+    node.has_expressions = !node.expressions.is_empty()
+        || node.properties.values().any(|property| property.has_expressions)
+        || node.additional.schema().is_some_and(|each| each.has_expressions)
+        || node.items.as_ref().is_some_and(|items| items.has_expressions);
     node
 }
 

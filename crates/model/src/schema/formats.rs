@@ -1,6 +1,6 @@
 //! The formats that are checked. What is not among them says nothing, as in Kubernetes.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
 use regex::Regex;

@@ -8,6 +8,7 @@ mod check;
 mod compile;
 mod complaints;
 mod defaults;
+mod expressions;
 mod formats;
 mod lists;
 mod node;

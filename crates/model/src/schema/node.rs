@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Number, Value};
 
+use super::expressions::Expression;
 use super::formats::Format;
 use super::pattern::Pattern;
 
@@ -27,6 +28,9 @@ pub struct Structural {
     pub(super) rules: Rules,
     /// Whether there is a default here or below.
     pub(super) has_defaults: bool,
+    pub(super) expressions: Vec<Expression>,
+    /// Whether there is an expression here or below.
+    pub(super) has_expressions: bool,
 }
 
 /// The type of a value.
@@ -162,6 +166,7 @@ impl Structural {
             && matches!(self.additional, Additional::No | Additional::Any)
             && self.items.is_none()
             && !self.has_defaults
+            && !self.has_expressions
             && self.rules.is_empty()
     }
 

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::complaints::{Complaints, NOWHERE, Place};
 use super::node::{Additional, Structural, Type};
-use super::{lists, numbers, values};
-use crate::invalid::FieldError;
+use super::{expressions, lists, numbers, values};
+use crate::invalid::{FieldError, Wrong};
 
 impl Structural {
     /// What is wrong with a document, within bounds. With what it replaces, only what is new is looked at; what differs
@@ -19,7 +19,24 @@ impl Structural {
         }
         let mut complaints = Complaints::default();
         visit(&Visit { schema: self, old, root: true }, document, &mut Place::default(), &mut complaints);
+        if self.has_expressions {
+            self.run_expressions(document, old, &mut complaints);
+        }
         complaints.finish()
+    }
+
+    /// Expressions rely on types and sizes being as the rest of the schema says.
+    fn run_expressions(&self, document: &Value, old: Option<&Value>, complaints: &mut Complaints) {
+        let blocks = |error: &FieldError| {
+            matches!(error.wrong, Wrong::Required | Wrong::TooLong | Wrong::TooMany | Wrong::TypeInvalid)
+        };
+        if complaints.errors.iter().any(blocks) {
+            let detail = "some validation rules were not checked because the object was invalid; correct the existing \
+                          errors to complete validation";
+            complaints.add(FieldError::invalid(NOWHERE, "null", detail));
+        } else {
+            expressions::run(self, document, old, complaints);
+        }
     }
 
     /// What is wrong with a value that stands somewhere in a document.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::super::expressions::Expression;
 use super::super::node::Type;
 use super::super::pattern;
 use super::{Checking, Place, text};
@@ -101,6 +102,22 @@ impl Checking {
         self.texts(map, "required", place);
         self.texts(map, "x-kubernetes-list-map-keys", place);
         self.numbers(map, place);
+        self.expressions(map, place);
+    }
+
+    /// A rule that cannot be run is refused now: nobody would notice that it says nothing.
+    fn expressions(&mut self, map: &Map<String, Value>, place: &Place) {
+        let rules = map.get("x-kubernetes-validations").and_then(Value::as_array);
+        for (at, rule) in rules.into_iter().flatten().enumerate() {
+            self.expressions += 1;
+            if self.expressions > super::MOST_PATTERNS {
+                return;
+            }
+            if let Err((part, why)) = Expression::read(rule) {
+                let part_of = format!("x-kubernetes-validations[{at}].{part}");
+                self.invalid(place, &part_of, rule.get(part).unwrap_or(&Value::Null), why);
+            }
+        }
     }
 
     fn kind(&mut self, map: &Map<String, Value>, place: &Place) {

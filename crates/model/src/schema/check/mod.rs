@@ -16,16 +16,19 @@ use crate::invalid::FieldError;
 
 /// Deeper schemas are not read. Documents are not deeper either.
 pub(super) const MOST_DEPTH: usize = 64;
-/// More patterns than this take more memory than a definition is worth.
+/// More patterns or expressions than this take more memory than a definition is worth.
 const MOST_PATTERNS: usize = 256;
 
 /// What is wrong with an `openAPIV3Schema`; `path` is where it stands, such as `spec.versions[0].schema.openAPIV3Schema`.
 pub fn check(schema: &Value, path: &str) -> Vec<FieldError> {
-    let mut checking = Checking { complaints: Complaints::default(), patterns: 0 };
+    let mut checking = Checking { complaints: Complaints::default(), patterns: 0, expressions: 0 };
     let mut place = Place::at(path);
     checking.visit(schema, Level::Root, &mut place, MOST_DEPTH);
     if checking.patterns > MOST_PATTERNS {
         checking.complaints.add(FieldError::too_many(path, checking.patterns, MOST_PATTERNS));
+    }
+    if checking.expressions > MOST_PATTERNS {
+        checking.complaints.add(FieldError::too_many(path, checking.expressions, MOST_PATTERNS));
     }
     if checking.complaints.errors.is_empty() {
         let compiled = Structural::compile(schema);
@@ -51,6 +54,7 @@ enum Level {
 struct Checking {
     complaints: Complaints,
     patterns: usize,
+    expressions: usize,
 }
 
 impl Checking {

@@ -1,6 +1,7 @@
 //! Tests of schemas: what is said of which schema and which document, and what holds for any of them.
 
 mod checked;
+mod expressed;
 mod laws;
 mod pruned;
 mod validated;
