@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::kubectl::kubectls;
+use crate::kubectl::kubectls_or_skip;
 use crate::process::Server;
 
 /// A shell in which `kubectl` is the one under test and `kubectl sexton` is this program.
@@ -61,16 +61,7 @@ impl Shell<'_> {
 
 /// Everything for each kubectl that there is.
 fn with_each_kubectl(arguments: &[&str], test: impl Fn(&Shell<'_>)) {
-    let kubectls = kubectls();
-    if kubectls.is_empty() {
-        assert!(
-            std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(),
-            "kubectl is required and not on the PATH"
-        );
-        println!("skipped: needs kubectl");
-        return;
-    }
-    for kubectl in kubectls {
+    for kubectl in kubectls_or_skip() {
         let dir = tempfile::tempdir().unwrap();
         let data = dir.path().join("data");
         let _server = Server::start(&data, arguments);

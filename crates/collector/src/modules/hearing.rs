@@ -27,7 +27,7 @@ struct Hearing<'a> {
 impl<'a> Hearing<'a> {
     fn new(kinds: &'a Kinds, module: &'a str) -> Hearing<'a> {
         let place = |kind: &'a ServedKind| (kind.resource.group.as_str(), kind.resource.resource.as_str());
-        let kinds = kinds.preferred().into_iter().map(|kind| (place(kind), kind)).collect();
+        let kinds = kinds.preferred().map(|kind| (place(kind), kind)).collect();
         Hearing { module, kinds, members: Vec::new(), unlistable: Vec::new() }
     }
 

@@ -110,6 +110,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
+    #[allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
     fn mode(file: &Path) -> u32 {
         std::fs::metadata(file).unwrap().permissions().mode() & 0o777
     }
