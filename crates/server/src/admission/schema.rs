@@ -6,8 +6,10 @@ use sexton_model::{Document, FieldError, Status};
 
 use super::Change;
 use crate::api::{FieldValidation, Result, Target, WriteOptions};
+use crate::kinds::unknown_fields;
 
-/// What the small kinds that are always there consist of, beside what every resource has.
+/// What the small kinds that are always there consist of, beside what every resource has. They are written so often that
+/// nobody should have to look into their schemas.
 const SMALL: [(&str, &str, &[&str]); 6] = [
     ("", "ConfigMap", &["data", "binaryData", "immutable"]),
     ("", "Secret", &["data", "stringData", "type", "immutable"]),
@@ -55,10 +57,7 @@ pub(crate) fn take_out_unknown(
     }
     let mut told: Vec<String> =
         options.repeated.iter().map(|path| format!("duplicate field \"{path}\"")).collect();
-    let metadata =
-        document.metadata().keys().filter(|name| METADATA_FIELDS.binary_search(&name.as_str()).is_err());
-    let metadata = metadata.map(|name| format!("metadata.{name}"));
-    told.extend(pruned.into_iter().chain(metadata).chain(unknown_of_small(target, document)).map(unknown));
+    told.extend(pruned.into_iter().chain(unknown_of(target, document)).map(unknown));
     told.truncate(MOST_TOLD);
     told
 }
@@ -67,13 +66,23 @@ fn unknown(path: String) -> String {
     format!("unknown field \"{path}\"")
 }
 
-fn unknown_of_small(target: &Target, document: &Document) -> Vec<String> {
+/// What is not a field of the metadata, or of a built-in kind.
+fn unknown_of(target: &Target, document: &Document) -> Vec<String> {
     let kind = &target.kind;
-    let known = SMALL.iter().find(|(group, name, _)| *name == kind.kind && *group == kind.resource.group);
-    let Some((_, _, known)) = known.filter(|_| !kind.is_custom()) else { return Vec::new() };
-    let of_any = ["apiVersion", "kind", "metadata"];
-    let fields = document.object().keys().map(String::as_str);
-    fields.filter(|name| !of_any.contains(name) && !known.contains(name)).map(str::to_owned).collect()
+    let small = SMALL.iter().find(|(group, name, _)| *name == kind.kind && *group == kind.resource.group);
+    if let (None, Some(component)) = (small, kind.known_fields()) {
+        return unknown_fields(component, document.value());
+    }
+    let metadata = document.metadata().keys().map(String::as_str);
+    let metadata = metadata.filter(|name| METADATA_FIELDS.binary_search(name).is_err());
+    let mut found: Vec<String> = metadata.map(|name| format!("metadata.{name}")).collect();
+    if let Some((_, _, known)) = small.filter(|_| !kind.is_custom()) {
+        let of_any = ["apiVersion", "kind", "metadata"];
+        let fields = document.object().keys().map(String::as_str);
+        let fields = fields.filter(|name| !of_any.contains(name) && !known.contains(name));
+        found.extend(fields.map(str::to_owned));
+    }
+    found
 }
 
 /// Whoever asks for strictness is refused; others are warned with what is handed back.

@@ -8,6 +8,7 @@ mod naming;
 mod offer;
 mod offered;
 mod registry;
+mod unknown;
 
 pub(crate) use builtin::listed as builtin_listed;
 pub(crate) use custom::stores as defined_by;
@@ -17,6 +18,7 @@ pub(crate) use naming::settle as settle_names;
 pub use offer::{ColumnType, Offer, PrinterColumn, ScalePaths, ScaleSelector};
 pub use registry::{Kinds, Registry};
 pub(crate) use registry::{classes, definitions};
+pub(crate) use unknown::unknown_fields;
 
 use std::sync::Arc;
 

@@ -173,6 +173,11 @@ async fn unknown_and_repeated_fields_as_the_writer_wishes() {
         refused.text_at("message").ends_with("unknown field \"metadata.colour\", unknown field \"dota\"")
     );
     assert_eq!(world.create("configmaps", &map).await.expect(201).warnings().len(), 2);
+    let typo = json!({"metadata": {"name": "web"}, "spec": {"replica": 3}});
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let refused = world.create(&format!("{deployments}?fieldValidation=Strict"), &typo).await.expect(400);
+    assert!(refused.text_at("message").ends_with("unknown field \"spec.replica\""));
+    assert_eq!(world.create(deployments, &typo).await.expect(201).warnings().len(), 1);
 }
 
 /// Definitions whose schema is missing or not structural are refused; a schema that stands is not looked at again.
