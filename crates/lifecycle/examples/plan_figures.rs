@@ -10,6 +10,10 @@ use sexton_lifecycle::detect::{self, Roots};
 use sexton_lifecycle::{Hypothetical, Observation, OwnerRef, Settings, Snapshot, plan};
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn uid(number: usize) -> Uid {
     Uid(format!("{number:08x}-0000-4000-8000-000000000000"))
 }

@@ -14,6 +14,7 @@
 mod facts;
 mod pieces;
 mod sketch;
+mod words;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::term::Terms;
 pub use facts::{Facts, Subscribed};
 pub use pieces::Pieces;
 pub use sketch::Sketch;
+pub use words::Words;
 
 const VERSION: u8 = 2;
 /// Without subscriptions.

@@ -240,11 +240,14 @@ pub(super) fn check_life(
             return Err(Status::owners_changed(&target.kind.resource, name, &owners).into());
         }
     }
-    if let Some(other) = changed(&item.annotated, "annotations", current)? {
-        return Err(Status::annotations_changed(&target.kind.resource, name, other).into());
-    }
-    if let Some(other) = changed(&item.labelled, "labels", current)? {
-        return Err(Status::labels_changed(&target.kind.resource, name, other).into());
+    if !item.annotated.is_empty() || !item.labelled.is_empty() {
+        let words = current.stored.words()?;
+        if let Some(other) = changed(&item.annotated, |name| words.annotation(name)) {
+            return Err(Status::annotations_changed(&target.kind.resource, name, other).into());
+        }
+        if let Some(other) = changed(&item.labelled, |name| words.label(name)) {
+            return Err(Status::labels_changed(&target.kind.resource, name, other).into());
+        }
     }
     if item.unprotected && is_protected(current)? {
         return Err(Status::protected(&target.kind.resource, name).into());
@@ -253,15 +256,8 @@ pub(super) fn check_life(
 }
 
 /// An annotation or a label that is not what the caller thinks.
-fn changed<'a>(said: &'a Annotations, field: &str, current: &Object) -> Result<Option<&'a str>> {
-    if said.is_empty() {
-        return Ok(None);
-    }
-    let document = current.document()?;
-    let all = document.metadata().get(field);
-    let value = |name: &str| all.and_then(|all| all.get(name)).and_then(serde_json::Value::as_str);
-    let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
-    Ok(said.iter().find(differs).map(|(name, _)| name.as_str()))
+fn changed<'a, 'w>(said: &'a Annotations, now: impl Fn(&str) -> Option<&'w str>) -> Option<&'a str> {
+    said.iter().find(|(name, value)| now(name) != value.as_deref()).map(|(name, _)| name.as_str())
 }
 
 fn is_protected(current: &Object) -> Result<bool> {
