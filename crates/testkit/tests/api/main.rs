@@ -6,6 +6,7 @@
 
 mod apply;
 mod arbitrary;
+mod arbitrary_schemas;
 mod arbitrary_shapes;
 mod bulk;
 mod bulk_conditions;
