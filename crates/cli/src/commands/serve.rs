@@ -194,12 +194,13 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     });
     // From here on clients hear 503 until the gate opens.
     let engine = open(data, args).await?;
-    let collecting = assemble(&gate, engine.clone(), &security, args).await?;
     let scheme = if security.is_encrypted() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
+    // Before anybody is served: whoever finds it ready finds its address, too.
     if let Err(error) = embedded::announce(data, &url) {
         tracing::warn!(%error, "cannot write the address into the lock file");
     }
+    let collecting = assemble(&gate, engine.clone(), &security, args).await?;
     tracing::info!(%url, data = %data.display(), millis = started.elapsed().as_millis() as u64, "serving");
     output.line(&format!("serving {} on {url}", data.display())).map_err(Error::Say)?;
     output.talk(&format!("for kubectl: sexton kubeconfig --data {} > kubeconfig", data.display()));
