@@ -79,7 +79,8 @@ pub async fn answer(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
     match request.uri().path() {
         "/healthz" | "/livez" => health::alive(),
         "/readyz" => health::ready(app).await,
-        "/version" => health::version(),
+        // Clients that were generated ask for it with a slash.
+        "/version" | "/version/" => health::version(),
         "/metrics" => health::metrics(app, &request.into_parts().0),
         _ => resources(app, request).await,
     }
