@@ -1,6 +1,7 @@
 """What the Kubernetes client for Python does with a server, as lines. Usage: client.py URL"""
 
 import logging
+import os
 import sys
 import threading
 
@@ -127,3 +128,5 @@ for part in (typed, owned, defined, asked, elected):
     part()
 core.delete_namespace("team")
 say("done", "yes")
+# Whoever leads goes on leading, and would keep the interpreter from ending in order.
+os._exit(0)
