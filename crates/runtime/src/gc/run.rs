@@ -16,7 +16,7 @@ pub(super) struct Run<'a> {
     pub(super) shared: Rc<Shared>,
     pub(super) report: Report,
     pub(super) states: HashMap<ObjectKey, State>,
-    /// Everybody who was accused in this session. Nobody is twice.
+    /// Everybody who was accused in this collection. Nobody is twice.
     pub(super) accused: HashSet<ObjectKey>,
     /// Those of them who are stored.
     pub(super) stored: HashSet<ObjectKey>,

@@ -50,7 +50,7 @@ impl Session {
         self.phase
     }
 
-    /// Whether an object is marked for destruction in this session, or was destroyed by it.
+    /// Whether an object is marked for destruction by this collection, or was destroyed by it.
     pub fn is_doomed(&self, object: &Handle) -> bool {
         !self.shared.over.get() && self.shared.doomed.borrow().contains(&object.key())
     }
