@@ -3,6 +3,8 @@
 //!
 //! It must not know what is in a line.
 
+use memchr::memchr;
+
 /// Lines out of pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
@@ -26,7 +28,7 @@ impl Lines {
     /// The next whole line that is not empty, without its end.
     pub(crate) fn next(&mut self) -> Option<&[u8]> {
         loop {
-            let Some(found) = self.held[self.looked..].iter().position(|byte| *byte == b'\n') else {
+            let Some(found) = memchr(b'\n', &self.held[self.looked..]) else {
                 self.looked = self.held.len();
                 return None;
             };

@@ -42,6 +42,10 @@ pub const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// forge them could have a life removed that was never destroyed.
 pub const OF_THE_COLLECTOR: [&str; 2] = [JOURNAL, DESTROYED];
 
+/// Annotations that change nothing else of what a server knows of an object: they are written by the thousands.
+pub const SILENT: &[&str] =
+    &[JOURNAL, DESTROYED, DELETED_BY, COLLECTION, APPROVED, ACCUSED, DEPLOYMENT_ID, DEPENDENCY_ORDER];
+
 /// The finalizers that the collector takes off once a life may go. All others are somebody else's.
 pub const OURS: [&str; 7] = [
     crate::delete_options::CASCADE_FINALIZER,

@@ -4,6 +4,8 @@
 //! module or protected meanwhile is not touched. It must not destroy anything: that is the collector's.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 
 use sexton_client::BulkError;
 use sexton_lifecycle::module::{Member, in_scope, renumber, scope_labels};
@@ -86,6 +88,8 @@ impl Modules {
             return Err(SweepError::Unlistable(unlistable));
         }
         let mut refused: Vec<(&Member, String)> = Vec::new();
+        // One request after the other: they are accused in the order in which they go, so that those who are accused
+        // already never have to wait for one who is not.
         for chunk in victims.chunks(TOGETHER) {
             let members: Vec<&Member> = chunk.iter().map(|victim| &victim.member).collect();
             let done = self.send(self.accusations(&members, charge), charge.epoch).await?;
@@ -148,7 +152,9 @@ impl Modules {
         ]);
         let scope = charge.scope.into_iter().flat_map(scope_labels);
         labelled.extend(scope.map(|(name, value)| (name.to_owned(), Some(value.to_owned()))));
-        let mut items = shared(members, write);
+        // All else is the same for all.
+        let differs = |member: &Member| (member.order.is_none(), foreign.then(|| member.uid.clone()));
+        let mut items = shared(members, differs, write);
         for item in &mut items {
             item.unprotected = true;
             item.labelled.clone_from(&labelled);
@@ -177,7 +183,8 @@ impl Modules {
         };
         let mut count = 0;
         for chunk in moved.chunks(TOGETHER) {
-            let done = self.send(shared(chunk, write), epoch).await?;
+            let place = |member: &Member| new.get(member.uid.as_str()).copied();
+            let done = self.send(shared(chunk, place, write), epoch).await?;
             count += done.values().filter(|refusal| refusal.is_none()).count();
         }
         Ok(count)
@@ -219,26 +226,31 @@ fn changed(shown: &Member, now: Option<&Member>, scope: Option<&Scope>) -> Optio
 }
 
 /// Items for these lives, as long as they carry the mark that they were shown with: one for all that are of one kind and
-/// namespace, have the same mark and get the same.
-fn shared(members: &[&Member], write: impl Fn(&Member) -> Annotations) -> Vec<Item> {
-    type Common<'a> = (Annotations, Option<&'a str>);
-    let mut places: HashMap<(&str, &str, &str, Common<'_>), usize> = HashMap::new();
+/// namespace, have the same mark and do not differ in what is written.
+fn shared<D: Eq + Hash>(
+    members: &[&Member],
+    differs: impl Fn(&Member) -> D,
+    write: impl Fn(&Member) -> Annotations,
+) -> Vec<Item> {
+    type Common<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
+    let mut places: HashMap<(Common<'_>, D), usize> = HashMap::new();
     let mut items: Vec<Item> = Vec::new();
     for member in members {
-        let common = (write(member), member.deployment.as_deref());
-        let key =
-            (member.group.as_str(), member.resource.as_str(), member.namespace.as_str(), common.clone());
-        if let Some(at) = places.get(&key) {
-            items[*at].also.push((member.name.clone(), member.uid.clone()));
-            continue;
-        }
-        places.insert(key, items.len());
+        let kind = (member.group.as_str(), member.resource.as_str());
+        let common = (kind.0, kind.1, member.namespace.as_str(), member.deployment.as_deref());
+        match places.entry((common, differs(member))) {
+            Entry::Occupied(place) => {
+                items[*place.get()].also.push((member.name.clone(), member.uid.clone()));
+                continue;
+            }
+            Entry::Vacant(place) => place.insert(items.len()),
+        };
         let key = Key {
             kind: GroupResource::new(member.group.as_str(), member.resource.as_str()),
             namespace: member.namespace.clone(),
             name: member.name.clone(),
         };
-        let item = Item::new(key, member.uid.as_str(), Action::annotate(common.0));
+        let item = Item::new(key, member.uid.as_str(), Action::annotate(write(member)));
         let annotated = Annotations::from([(marks::DEPLOYMENT_ID.to_owned(), member.deployment.clone())]);
         items.push(Item { annotated, unmarked: true, ..item });
     }

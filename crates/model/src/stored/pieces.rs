@@ -65,10 +65,10 @@ impl<'a> Pieces<'a> {
     /// could: not if the facts would change by it, or if it becomes too much to leave it unchecked.
     pub fn annotate(&mut self, always: &[(&'a str, &str)], unless_there: &[(&'a str, &str)]) -> bool {
         const UNCHECKED: usize = 64 << 10;
-        let harmless = |(name, _): &(&str, &str)| {
-            matches!(*name, marks::COLLECTION | marks::DELETED_BY | marks::APPROVED)
-        };
-        if !always.iter().chain(unless_there).all(harmless) {
+        let all_new = || always.iter().chain(unless_there);
+        if !all_new().all(|(name, _)| marks::SILENT.contains(name))
+            || all_new().map(|(_, value)| value.len()).sum::<usize>() >= UNCHECKED
+        {
             return false;
         }
         let mut all = match self.fields.get("annotations") {

@@ -1,42 +1,107 @@
-//! Labels and annotations of a stored resource, read without the rest of it.
+//! Labels and annotations of a stored resource, read and changed without the rest of it.
+//!
+//! Labels are among the facts. Annotations are the first of the sorted metadata fields: what stands behind them is copied.
+//! What comes out is byte for byte what the long way over a document gives; what is unusual is left to that.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use super::{NotStored, Stored};
+use super::facts::{self, Facts};
+use super::{NotStored, Stored, close};
+use crate::marks;
+use crate::raw::RawObject;
+
+/// How metadata begin that have annotations.
+const FIRST: &[u8] = br#"{"annotations":"#;
+/// More text than this is for somebody who checks what is allowed.
+const UNCHECKED: usize = 64 << 10;
 
 /// What people and programs wrote on a resource.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Debug)]
 pub struct Words<'a> {
-    #[serde(borrow)]
-    labels: Option<BTreeMap<Cow<'a, str>, Cow<'a, str>>>,
-    #[serde(borrow)]
-    annotations: Option<BTreeMap<Cow<'a, str>, Cow<'a, str>>>,
-}
-
-impl Words<'_> {
-    /// A label.
-    pub fn label(&self, name: &str) -> Option<&str> {
-        self.labels.as_ref()?.get(name).map(AsRef::as_ref)
-    }
-
-    /// An annotation.
-    pub fn annotation(&self, name: &str) -> Option<&str> {
-        self.annotations.as_ref()?.get(name).map(AsRef::as_ref)
-    }
+    facts: Facts<'a>,
+    text: &'a [u8],
+    annotations: RawObject<'a>,
+    /// The metadata behind the annotations, from the quote of the next field or the last brace on.
+    rest: &'a [u8],
 }
 
 impl Stored {
-    /// Labels and annotations.
+    /// Labels and annotations; nothing if there is something unusual about them.
     ///
     /// # Errors
     /// If the bytes are not what [`Stored::encode`] writes.
-    pub fn words(&self) -> Result<Words<'_>, NotStored> {
-        let metadata = &self.text()?[self.facts()?.metadata()];
-        serde_json::from_slice(metadata).map_err(|_| NotStored::Damaged("the metadata is not JSON"))
+    pub fn words(&self) -> Result<Option<Words<'_>>, NotStored> {
+        let parts = self.split()?;
+        let facts = super::facts(&parts)?;
+        let divided = divide(&parts.text[facts.metadata()]);
+        Ok(divided.map(|(annotations, rest)| Words { facts, text: parts.text, annotations, rest }))
+    }
+}
+
+/// The annotations, and what stands behind them.
+fn divide(metadata: &[u8]) -> Option<(RawObject<'_>, &[u8])> {
+    let Some(behind) = metadata.strip_prefix(FIRST) else {
+        // Where something else comes first, nothing that comes before it in the alphabet is there.
+        let next = metadata.strip_prefix(br#"{""#)?;
+        return (next > b"annotations".as_slice()).then(|| (RawObject::default(), &metadata[1..]));
+    };
+    let mut values = serde_json::Deserializer::from_slice(behind).into_iter::<&RawValue>();
+    let text = values.next()?.ok()?.get();
+    let rest = &behind[values.byte_offset()..];
+    Some((RawObject::read(text.as_bytes())?, rest.strip_prefix(b",").unwrap_or(rest)))
+}
+
+impl<'a> Words<'a> {
+    /// A label.
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.facts.label(name)
+    }
+
+    /// An annotation.
+    pub fn annotation(&self, name: &str) -> Option<Cow<'_, str>> {
+        let text = self.annotations.get(name)?;
+        let plain = serde_json::from_str::<&str>(text).ok().map(Cow::Borrowed);
+        plain.or_else(|| serde_json::from_str::<String>(text).ok().map(Cow::Owned))
+    }
+
+    /// The resource with annotations set and taken away; nothing if that changes more than the annotations, or if
+    /// somebody should look whether it is allowed.
+    pub fn annotated<'b, C>(mut self, changes: C) -> Option<Stored>
+    where
+        C: IntoIterator<Item = (&'b str, Option<&'b str>)>,
+        'b: 'a,
+    {
+        let mut length = 0;
+        for (name, value) in changes {
+            if !marks::SILENT.contains(&name) {
+                return None;
+            }
+            length += name.len() + value.map_or(0, str::len);
+            // Plain data to memory: there is no way for it to fail.
+            self.annotations.set(name, value.map(|value| serde_json::to_string(value).unwrap_or_default()));
+        }
+        (length < UNCHECKED && self.text.len() < UNCHECKED).then(|| self.encode())
+    }
+
+    fn encode(mut self) -> Stored {
+        let place = self.facts.metadata();
+        let mut bytes = Vec::with_capacity(self.text.len() + 1024);
+        bytes.extend_from_slice(&self.text[..place.start]);
+        if self.annotations.is_empty() {
+            bytes.push(b'{');
+        } else {
+            bytes.extend_from_slice(FIRST);
+            self.annotations.write(&mut bytes);
+            if self.rest != b"}" {
+                bytes.push(b',');
+            }
+        }
+        bytes.extend_from_slice(self.rest);
+        self.facts.place(place.start..bytes.len());
+        bytes.extend_from_slice(&self.text[place.end..]);
+        close(bytes, |bytes| facts::append(&self.facts.subscriptions, facts::append(&self.facts, bytes)))
     }
 }
 
@@ -44,26 +109,96 @@ impl Stored {
 mod tests {
     use super::*;
     use crate::Document;
-    use serde_json::json;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn stored(metadata: &Value) -> Stored {
+        let value = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "labels": {"a": "no"},
+            "data": {"annotations": "{\"x\":1}"},
+        });
+        Stored::encode(&Document::from_value(value).unwrap())
+    }
+
+    fn metadata() -> impl Strategy<Value = Value> {
+        let name = prop_oneof!["[a-c]", prop::sample::select(marks::SILENT).prop_map(str::to_owned)];
+        let value = prop_oneof!["[a-c]{0,3}", Just("ä\n\"\\".to_owned())];
+        let map = move || prop::option::of(prop::collection::btree_map(name.clone(), value.clone(), 0..4));
+        (map(), map(), any::<[bool; 3]>()).prop_map(|(labels, annotations, [uid, managed, created])| {
+            let mut metadata = json!({});
+            let mut set = |field: &str, value: Option<Value>| {
+                if let Some(value) = value {
+                    metadata[field] = value;
+                }
+            };
+            set("labels", labels.map(|map| json!(map)));
+            set("annotations", annotations.map(|map| json!(map)));
+            set("uid", uid.then(|| "u".into()));
+            set("creationTimestamp", created.then(|| "2026-11-15T19:00:00Z".into()));
+            set("managedFields", managed.then(|| json!([{"annotations": {"a": "no"}}])));
+            metadata
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_those_of_the_document(metadata in metadata()) {
+            let stored = stored(&metadata);
+            let document = stored.document(crate::Revision::new(7)).unwrap();
+            let Some(words) = stored.words().unwrap() else {
+                prop_assert_eq!(metadata, json!({}));
+                return Ok(());
+            };
+            for name in ["a", "b", "c", "d", marks::ACCUSED] {
+                let label = metadata.get("labels").and_then(|all| all.get(name)?.as_str());
+                prop_assert_eq!(words.label(name), label);
+                let annotation = words.annotation(name);
+                prop_assert_eq!(annotation.as_deref(), document.annotation(name));
+            }
+            let again = words.encode();
+            prop_assert_eq!(again.facts().unwrap().uid, document.uid());
+        }
+
+        /// Byte for byte what encoding the whole document gives.
+        #[test]
+        fn annotating_is_the_same_as_the_long_way(
+            metadata in metadata(),
+            changes in prop::collection::btree_map(
+                prop::sample::select(marks::SILENT), prop::option::of("[a-c]{0,3}|ä\"\n"), 0..4,
+            ),
+        ) {
+            let stored = stored(&metadata);
+            let mut sketch = stored.sketch().unwrap();
+            let there = sketch.document.metadata().get("annotations").cloned().unwrap_or_else(|| json!({}));
+            let mut all = there.as_object().cloned().unwrap();
+            for (name, value) in &changes {
+                match value {
+                    Some(value) => drop(all.insert((*name).to_owned(), value.as_str().into())),
+                    None => drop(all.remove(*name)),
+                }
+            }
+            sketch.document.set_or_remove("annotations", (!all.is_empty()).then(|| all.into()));
+            let Some(words) = stored.words().unwrap() else { return Ok(()) };
+            let quick = words.annotated(changes.iter().map(|(name, value)| (*name, value.as_deref())));
+            prop_assert_eq!(quick, Some(sketch.encode()));
+        }
+    }
 
     #[test]
-    fn words_are_those_of_the_document() {
-        let words = json!({"a": "1", "e\"x\\": "ä\n", "": ""});
-        for metadata in [
-            json!({"name": "n", "uid": "u", "labels": words, "annotations": {"b": "2"}}),
-            json!({"name": "n", "uid": "u", "labels": null, "managedFields": [{"labels": {"a": "no"}}]}),
-            json!({"name": "n", "uid": "u"}),
-        ] {
-            let value =
-                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "labels": {"a": "no"}});
-            let document = Document::from_value(value).unwrap();
-            let stored = Stored::encode(&document);
-            let read = stored.words().unwrap();
-            for name in ["a", "b", "e\"x\\", "", "c"] {
-                let label = metadata["labels"].get(name).and_then(|label| label.as_str());
-                assert_eq!(read.label(name), label);
-                assert_eq!(read.annotation(name), document.annotation(name));
-            }
+    fn what_means_something_or_is_too_much_is_left_to_the_long_way() {
+        let stored = stored(&json!({"name": "n", "uid": "u", "annotations": {"a": "b"}}));
+        let annotate = |name, value| stored.words().unwrap().unwrap().annotated([(name, Some(value))]);
+        assert!(annotate(marks::ACCUSED, "x").is_some());
+        assert_eq!(annotate(marks::DEPENDENCIES, "Vm/a"), None);
+        assert_eq!(annotate(marks::PROTECT, "true"), None);
+        assert_eq!(annotate("anything", "else"), None);
+        assert_eq!(annotate(marks::ACCUSED, &"x".repeat(UNCHECKED)), None);
+    }
+
+    #[test]
+    fn what_is_unusual_is_nothing() {
+        for metadata in [json!({}), json!({"annotations": {"\"": "b"}}), json!({"a": 1, "name": "n"})] {
+            assert!(stored(&metadata).words().unwrap().is_none(), "{metadata}");
         }
     }
 }

@@ -13,7 +13,7 @@ use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
 
 use super::protobuf::{self, Expected};
-use super::repeated;
+use super::repeated::{self, Unread};
 use crate::api::{Failure, PatchBody, Result};
 
 /// What Kubernetes allows, too.
@@ -79,13 +79,13 @@ pub(super) fn patch(headers: &HeaderMap, bytes: &Bytes) -> Result<Told<PatchBody
 }
 
 fn told_json(bytes: &[u8]) -> Result<Told<Value>> {
-    if nests_deeper(bytes) {
-        return Err(too_deep());
-    }
     if bytes.is_empty() {
         return Err(empty());
     }
-    repeated::read(bytes).map_err(|error| not_json(&error))
+    repeated::read(bytes, MOST_DEPTH).map_err(|why| match why {
+        Unread::TooDeep => too_deep(),
+        Unread::NotJson(error) => not_json(&error),
+    })
 }
 
 /// YAML with a field twice is refused by its reader.

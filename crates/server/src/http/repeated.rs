@@ -1,6 +1,7 @@
-//! JSON as a value, and which fields stand in it twice: found while reading, so that looking for them costs nothing.
+//! JSON as a value, and which fields stand in it twice: found while reading, so that looking for them costs nothing. How
+//! deep it nests is bounded in passing, too.
 //!
-//! It must not know what is done about them.
+//! It must not know what is done about either.
 
 use std::fmt;
 
@@ -11,21 +12,52 @@ use serde_json::{Map, Number, Value};
 /// More are not told.
 const MOST: usize = 64;
 
-/// Reads a value. Of a field that stands there twice the last one counts; its path is told.
-pub(super) fn read(bytes: &[u8]) -> serde_json::Result<(Value, Vec<String>)> {
-    let mut found = Vec::new();
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Reading(&mut found).deserialize(&mut reader)?;
-    reader.end()?;
-    Ok((value, found))
+/// Why nothing was read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    TooDeep,
+    NotJson(serde_json::Error),
 }
 
-struct Reading<'a>(&'a mut Vec<String>);
+/// Reads a value with at most so many brackets inside of each other. Of a field that stands there twice the last one
+/// counts; its path is told.
+pub(super) fn read(bytes: &[u8], most_depth: usize) -> Result<(Value, Vec<String>), Unread> {
+    let mut found = Found { paths: Vec::new(), too_deep: false };
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Reading { found: &mut found, levels: most_depth }.deserialize(&mut reader);
+    match value.and_then(|value| reader.end().map(|()| value)) {
+        Ok(value) => Ok((value, found.paths)),
+        Err(_) if found.too_deep => Err(Unread::TooDeep),
+        Err(error) => Err(Unread::NotJson(error)),
+    }
+}
+
+struct Found {
+    paths: Vec<String>,
+    too_deep: bool,
+}
+
+/// One value, in which brackets may still nest so deep.
+struct Reading<'a> {
+    found: &'a mut Found,
+    levels: usize,
+}
 
 impl Reading<'_> {
+    /// What is inside of brackets.
+    fn inside<E: serde::de::Error>(&mut self) -> Result<Reading<'_>, E> {
+        match self.levels.checked_sub(1) {
+            Some(levels) => Ok(Reading { found: self.found, levels }),
+            None => {
+                self.found.too_deep = true;
+                Err(E::custom("nested too deep"))
+            }
+        }
+    }
+
     /// Says of what was found below where that is.
     fn below(&mut self, before: usize, above: impl fmt::Display) {
-        for path in &mut self.0[before..] {
+        for path in &mut self.found.paths[before..] {
             let dot = if path.starts_with('[') { "" } else { "." };
             *path = format!("{above}{dot}{path}");
         }
@@ -77,11 +109,11 @@ impl<'de> Visitor<'de> for Reading<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        let mut before = self.0.len();
-        while let Some(item) = items.next_element_seed(Reading(self.0))? {
-            if self.0.len() > before {
+        let mut before = self.found.paths.len();
+        while let Some(item) = items.next_element_seed(self.inside()?)? {
+            if self.found.paths.len() > before {
                 self.below(before, format_args!("[{}]", list.len()));
-                before = self.0.len();
+                before = self.found.paths.len();
             }
             list.push(item);
         }
@@ -90,10 +122,11 @@ impl<'de> Visitor<'de> for Reading<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
+        self.inside()?;
         while let Some(name) = fields.next_key::<String>()? {
-            let before = self.0.len();
-            let value = fields.next_value_seed(Reading(self.0))?;
-            if self.0.len() > before {
+            let before = self.found.paths.len();
+            let value = fields.next_value_seed(self.inside()?)?;
+            if self.found.paths.len() > before {
                 self.below(before, &name);
             }
             match map.entry(name) {
@@ -101,8 +134,8 @@ impl<'de> Visitor<'de> for Reading<'_> {
                     free.insert(value);
                 }
                 Entry::Occupied(mut taken) => {
-                    if self.0.len() < MOST {
-                        self.0.push(taken.key().clone());
+                    if self.found.paths.len() < MOST {
+                        self.found.paths.push(taken.key().clone());
                     }
                     taken.insert(value);
                 }
@@ -120,9 +153,19 @@ mod tests {
     #[test]
     fn fields_that_stand_twice_are_told_with_their_paths() {
         let text = br#"{"a":1,"b":{"c":1,"c":2},"l":[{},{"d":1,"d":2,"e":[{"f":1,"f":1}]}],"a":2}"#;
-        let (value, found) = read(text).unwrap();
+        let (value, found) = read(text, 8).unwrap();
         assert_eq!(value["a"], 2);
         assert_eq!(found, ["b.c", "l[1].d", "l[1].e[0].f", "a"]);
+    }
+
+    #[test]
+    fn it_is_not_read_deeper_than_told() {
+        for text in ["[[]]", r#"{"a":[]}"#, r#"[{"a":"[[[["}]"#, r#"[1,{"a":2,"b":3}]"#] {
+            assert!(read(text.as_bytes(), 2).is_ok(), "{text}");
+            assert!(matches!(read(text.as_bytes(), 1), Err(Unread::TooDeep)), "{text}");
+        }
+        assert!(matches!(read(b"[[[", 2), Err(Unread::TooDeep)));
+        assert!(matches!(read(b"[[", 2), Err(Unread::NotJson(_))));
     }
 
     proptest! {
@@ -130,7 +173,7 @@ mod tests {
         #[test]
         fn it_reads_what_others_read(text in r#"[\[\]{}:,"a-c0-9.eE+ \\-]{0,40}|[\[{]{0,200}"#) {
             let other: serde_json::Result<Value> = serde_json::from_str(&text);
-            match (read(text.as_bytes()), other) {
+            match (read(text.as_bytes(), 127), other) {
                 (Ok((value, _)), Ok(other)) => prop_assert_eq!(value, other),
                 (one, other) => prop_assert!(one.is_err() && other.is_err(), "{text}"),
             }

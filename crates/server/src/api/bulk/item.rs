@@ -241,13 +241,7 @@ pub(super) fn check_life(
         }
     }
     if !item.annotated.is_empty() || !item.labelled.is_empty() {
-        let words = current.stored.words()?;
-        if let Some(other) = changed(&item.annotated, |name| words.annotation(name)) {
-            return Err(Status::annotations_changed(&target.kind.resource, name, other).into());
-        }
-        if let Some(other) = changed(&item.labelled, |name| words.label(name)) {
-            return Err(Status::labels_changed(&target.kind.resource, name, other).into());
-        }
+        check_words(target, item, name, current)?;
     }
     if item.unprotected && is_protected(current)? {
         return Err(Status::protected(&target.kind.resource, name).into());
@@ -255,9 +249,32 @@ pub(super) fn check_life(
     Ok(())
 }
 
-/// An annotation or a label that is not what the caller thinks.
-fn changed<'a, 'w>(said: &'a Annotations, now: impl Fn(&str) -> Option<&'w str>) -> Option<&'a str> {
-    said.iter().find(|(name, value)| now(name) != value.as_deref()).map(|(name, _)| name.as_str())
+/// Whether labels and annotations are what the caller thinks.
+fn check_words(target: &Target, item: &Item, name: &str, current: &Object) -> Result<()> {
+    let (annotation, label) = match current.stored.words()? {
+        Some(words) => (
+            changed(&item.annotated, |name, said| words.annotation(name).as_deref() == said),
+            changed(&item.labelled, |name, said| words.label(name) == said),
+        ),
+        None => {
+            let document = current.document()?;
+            let label = |name: &str| document.metadata().get("labels")?.get(name)?.as_str();
+            (
+                changed(&item.annotated, |name, said| document.annotation(name) == said),
+                changed(&item.labelled, |name, said| label(name) == said),
+            )
+        }
+    };
+    match (annotation, label) {
+        (Some(other), _) => Err(Status::annotations_changed(&target.kind.resource, name, other).into()),
+        (_, Some(other)) => Err(Status::labels_changed(&target.kind.resource, name, other).into()),
+        (None, None) => Ok(()),
+    }
+}
+
+/// One that is not what the caller thinks.
+fn changed(said: &Annotations, is: impl Fn(&str, Option<&str>) -> bool) -> Option<&str> {
+    said.iter().find(|(name, value)| !is(name, value.as_deref())).map(|(name, _)| name.as_str())
 }
 
 fn is_protected(current: &Object) -> Result<bool> {

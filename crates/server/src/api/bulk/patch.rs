@@ -64,10 +64,17 @@ impl Patch<'_> {
         self.remove_finalizers.iter().any(|name| name == finalizer)
     }
 
-    /// What only takes something away is done without reading the rest.
+    /// What only takes something away, or only annotates, is done without reading the rest.
     fn apply_quickly(&self, current: &Object, finalizers: &[&str]) -> Result<Option<Stored>> {
-        if !self.add_finalizers.is_empty() || !self.annotations.is_empty() {
+        if !self.add_finalizers.is_empty() {
             return Ok(None);
+        }
+        if !self.annotations.is_empty() {
+            if !self.remove_finalizers.is_empty() || !self.remove_owners.is_empty() {
+                return Ok(None);
+            }
+            let changes = self.annotations.iter().map(|(name, value)| (name.as_str(), value.as_deref()));
+            return Ok(current.stored.words()?.and_then(|words| words.annotated(changes)));
         }
         let kept: Vec<String> =
             finalizers.iter().filter(|name| !self.removes(name)).map(|name| (*name).to_owned()).collect();
