@@ -3,8 +3,6 @@
 //! Nothing is parsed: the text is walked once, value by value, and copied around the one field that is left out. That
 //! is what makes a feed of a million objects cheap. It must not know what the fields mean.
 
-use memchr::memchr2;
-
 use crate::ids::Revision;
 use crate::stored::{NotStored, Stored, splice};
 
@@ -68,7 +66,7 @@ fn string_end(text: &[u8], at: usize) -> Option<usize> {
     }
     let mut at = at + 1;
     loop {
-        at += memchr2(b'"', b'\\', text.get(at..)?)?;
+        at += text.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
         match text[at] {
             b'"' => return Some(at + 1),
             _ => at += 2,

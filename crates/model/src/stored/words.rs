@@ -3,8 +3,6 @@
 //! Labels are among the facts. Annotations are the first of the sorted metadata fields: what stands behind them is copied.
 //! What comes out is byte for byte what the long way over a document gives; what is unusual is left to that.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 
 use super::facts::{self, Facts};
@@ -20,7 +18,7 @@ const UNCHECKED: usize = 64 << 10;
 /// What people and programs wrote on a resource.
 #[derive(Debug)]
 pub struct Words<'a> {
-    facts: Facts<'a>,
+    facts: &'a Facts<'a>,
     text: &'a [u8],
     annotations: RawObject<'a>,
     /// The metadata behind the annotations, from the quote of the next field or the last brace on.
@@ -28,15 +26,14 @@ pub struct Words<'a> {
 }
 
 impl Stored {
-    /// Labels and annotations; nothing if there is something unusual about them.
+    /// Labels and annotations, with the help of its own facts; nothing if there is something unusual about them.
     ///
     /// # Errors
     /// If the bytes are not what [`Stored::encode`] writes.
-    pub fn words(&self) -> Result<Option<Words<'_>>, NotStored> {
-        let parts = self.split()?;
-        let facts = super::facts(&parts)?;
-        let divided = divide(&parts.text[facts.metadata()]);
-        Ok(divided.map(|(annotations, rest)| Words { facts, text: parts.text, annotations, rest }))
+    pub fn words<'a>(&'a self, facts: &'a Facts<'a>) -> Result<Option<Words<'a>>, NotStored> {
+        let text = self.text()?;
+        let divided = text.get(facts.metadata()).and_then(divide);
+        Ok(divided.map(|(annotations, rest)| Words { facts, text, annotations, rest }))
     }
 }
 
@@ -59,11 +56,10 @@ impl<'a> Words<'a> {
         self.facts.label(name)
     }
 
-    /// An annotation.
-    pub fn annotation(&self, name: &str) -> Option<Cow<'_, str>> {
-        let text = self.annotations.get(name)?;
-        let plain = serde_json::from_str::<&str>(text).ok().map(Cow::Borrowed);
-        plain.or_else(|| serde_json::from_str::<String>(text).ok().map(Cow::Owned))
+    /// Whether an annotation has this value, or is not there.
+    pub fn annotates(&self, name: &str, value: Option<&str>) -> bool {
+        // There is one way to write a text as JSON, and all that is stored was written in it.
+        self.annotations.get(name).map(|text| &**text) == value.map(json).as_deref()
     }
 
     /// The resource with annotations set and taken away; nothing if that changes more than the annotations, or if
@@ -79,14 +75,14 @@ impl<'a> Words<'a> {
                 return None;
             }
             length += name.len() + value.map_or(0, str::len);
-            // Plain data to memory: there is no way for it to fail.
-            self.annotations.set(name, value.map(|value| serde_json::to_string(value).unwrap_or_default()));
+            self.annotations.set(name, value.map(json));
         }
         (length < UNCHECKED && self.text.len() < UNCHECKED).then(|| self.encode())
     }
 
-    fn encode(mut self) -> Stored {
-        let place = self.facts.metadata();
+    fn encode(&self) -> Stored {
+        let mut facts = self.facts.clone();
+        let place = facts.metadata();
         let mut bytes = Vec::with_capacity(self.text.len() + 1024);
         bytes.extend_from_slice(&self.text[..place.start]);
         if self.annotations.is_empty() {
@@ -99,10 +95,15 @@ impl<'a> Words<'a> {
             }
         }
         bytes.extend_from_slice(self.rest);
-        self.facts.place(place.start..bytes.len());
+        facts.place(place.start..bytes.len());
         bytes.extend_from_slice(&self.text[place.end..]);
-        close(bytes, |bytes| facts::append(&self.facts.subscriptions, facts::append(&self.facts, bytes)))
+        close(bytes, |bytes| facts::append(&facts.subscriptions, facts::append(&facts, bytes)))
     }
+}
+
+fn json(value: &str) -> String {
+    // Plain data to memory: there is no way for it to fail.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -145,15 +146,17 @@ mod tests {
         fn words_are_those_of_the_document(metadata in metadata()) {
             let stored = stored(&metadata);
             let document = stored.document(crate::Revision::new(7)).unwrap();
-            let Some(words) = stored.words().unwrap() else {
+            let facts = stored.facts().unwrap();
+            let Some(words) = stored.words(&facts).unwrap() else {
                 prop_assert_eq!(metadata, json!({}));
                 return Ok(());
             };
             for name in ["a", "b", "c", "d", marks::ACCUSED] {
                 let label = metadata.get("labels").and_then(|all| all.get(name)?.as_str());
                 prop_assert_eq!(words.label(name), label);
-                let annotation = words.annotation(name);
-                prop_assert_eq!(annotation.as_deref(), document.annotation(name));
+                for value in [None, Some("a"), Some("ä\n\"\\"), document.annotation(name)] {
+                    prop_assert_eq!(words.annotates(name, value), document.annotation(name) == value);
+                }
             }
             let again = words.encode();
             prop_assert_eq!(again.facts().unwrap().uid, document.uid());
@@ -178,7 +181,8 @@ mod tests {
                 }
             }
             sketch.document.set_or_remove("annotations", (!all.is_empty()).then(|| all.into()));
-            let Some(words) = stored.words().unwrap() else { return Ok(()) };
+            let facts = stored.facts().unwrap();
+            let Some(words) = stored.words(&facts).unwrap() else { return Ok(()) };
             let quick = words.annotated(changes.iter().map(|(name, value)| (*name, value.as_deref())));
             prop_assert_eq!(quick, Some(sketch.encode()));
         }
@@ -187,7 +191,8 @@ mod tests {
     #[test]
     fn what_means_something_or_is_too_much_is_left_to_the_long_way() {
         let stored = stored(&json!({"name": "n", "uid": "u", "annotations": {"a": "b"}}));
-        let annotate = |name, value| stored.words().unwrap().unwrap().annotated([(name, Some(value))]);
+        let facts = stored.facts().unwrap();
+        let annotate = |name, value| stored.words(&facts).unwrap().unwrap().annotated([(name, Some(value))]);
         assert!(annotate(marks::ACCUSED, "x").is_some());
         assert_eq!(annotate(marks::DEPENDENCIES, "Vm/a"), None);
         assert_eq!(annotate(marks::PROTECT, "true"), None);
@@ -198,7 +203,8 @@ mod tests {
     #[test]
     fn what_is_unusual_is_nothing() {
         for metadata in [json!({}), json!({"annotations": {"\"": "b"}}), json!({"a": 1, "name": "n"})] {
-            assert!(stored(&metadata).words().unwrap().is_none(), "{metadata}");
+            let stored = stored(&metadata);
+            assert!(stored.words(&stored.facts().unwrap()).unwrap().is_none(), "{metadata}");
         }
     }
 }

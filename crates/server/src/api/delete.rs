@@ -34,8 +34,9 @@ impl Api {
         options: &DeleteOptions,
     ) -> Result<Option<Written>> {
         let _turn = self.own_turn(target).await;
-        let Deletion { guards, effect } =
-            self.decide_deletion(target, current, options.policy(), &Annotations::new()).await?;
+        let Deletion { guards, effect } = self
+            .decide_deletion(target, current, &current.facts()?, options.policy(), &Annotations::new())
+            .await?;
         match effect {
             Effect::Remove { marked } => {
                 let removed = self.remove_now(target, current, guards, options).await?;

@@ -45,6 +45,7 @@ impl Api {
         &self,
         target: &Target,
         current: &Object,
+        facts: &Facts<'_>,
         policy: Option<Policy>,
         annotations: &Annotations,
     ) -> Result<Deletion> {
@@ -53,11 +54,10 @@ impl Api {
             let why = "this namespace may not be deleted";
             return Err(Status::forbidden(&target.kind.resource, name, why).into());
         }
-        let facts = current.facts()?;
         let mut guards = vec![current.unchanged()];
         let mut finalizers = finalizers_after(target, self.kinds.is_plain(), &facts.finalizers, policy);
         if facts.deleted.is_none() {
-            self.hold_for_destruction(target, current, &facts, &mut finalizers, &mut guards).await?;
+            self.hold_for_destruction(target, current, facts, &mut finalizers, &mut guards).await?;
         }
         if target.kind.holds_others() {
             return self.decide_holder(target, current, finalizers, guards, annotations).await;

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 use sexton_model::bulk::{Action, Annotations, Item, Outcome};
-use sexton_model::{FieldError, GroupResource, Policy, Revision, Status, Term, marks};
+use sexton_model::{Facts, FieldError, GroupResource, Policy, Revision, Status, Term, marks};
 use sexton_store::{Guard, Object, Op, Scope};
 
 use super::epoch::Turn;
@@ -110,7 +110,10 @@ pub(super) enum Write {
     /// This is stored in its place.
     Put(sexton_model::Stored),
     /// It goes.
-    Remove,
+    Remove {
+        /// Whether it was marked before.
+        marked: bool,
+    },
 }
 
 impl Api {
@@ -121,19 +124,20 @@ impl Api {
             return self.decide_put(asked, turn, target, object.text(), field_manager).await;
         }
         let current = self.find(&target, asked.name).await?;
-        check_life(&target, asked, &current)?;
+        let facts = current.facts()?;
+        check_life(&target, asked, &current, &facts)?;
         let (guards, write, outcome) = match &asked.item.action {
-            Action::Delete { .. } if asked.item.unmarked && current.facts()?.deleted.is_some() => {
+            Action::Delete { .. } if asked.item.unmarked && facts.deleted.is_some() => {
                 (vec![current.unchanged()], Write::Nothing, Outcome::Unchanged)
             }
             Action::Delete { policy, annotations, hold: _ } => {
                 let policy = policy.as_deref().map(|name| policy_named(&target, asked, name)).transpose()?;
-                let deletion = self.decide_deletion(&target, &current, policy, annotations).await?;
-                deletion_of(deletion)
+                let deletion = self.decide_deletion(&target, &current, &facts, policy, annotations).await?;
+                deletion_of(deletion, facts.deleted.is_some())
             }
             Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
                 let patch = Patch { remove_finalizers, add_finalizers, remove_owners, annotations };
-                let (write, outcome) = patch.decide(&target, &current)?;
+                let (write, outcome) = patch.decide(&target, &current, &facts)?;
                 (vec![current.unchanged()], write, outcome)
             }
             // Decided above: it needs nothing that is there.
@@ -190,8 +194,8 @@ impl Api {
             Write::Put(stored) => {
                 decided.ops.push(Op::Put { key: current.key.clone(), value: stored.bytes().clone() });
             }
-            Write::Remove => {
-                self.sign_item(item, asked.uid, current.facts()?.deleted.is_some());
+            Write::Remove { marked } => {
+                self.sign_item(item, asked.uid, marked);
                 if let Some(spec) = &item.tombstone {
                     let (key, stored) = self.tombstone(asked, spec, current)?;
                     let free = Guard::At { key: key.clone(), revision: Revision::NONE };
@@ -222,8 +226,8 @@ pub(super) fn check_life(
     target: &Target,
     Asked { item, name, uid }: Asked<'_>,
     current: &Object,
+    facts: &Facts<'_>,
 ) -> Result<()> {
-    let facts = current.facts()?;
     if facts.uid != uid {
         // That life is gone; whoever has its name now is none of the caller's business.
         return Err(Status::not_found(&target.kind.resource, name).into());
@@ -241,7 +245,7 @@ pub(super) fn check_life(
         }
     }
     if !item.annotated.is_empty() || !item.labelled.is_empty() {
-        check_words(target, item, name, current)?;
+        check_words(target, item, name, current, facts)?;
     }
     if item.unprotected && is_protected(current)? {
         return Err(Status::protected(&target.kind.resource, name).into());
@@ -250,10 +254,10 @@ pub(super) fn check_life(
 }
 
 /// Whether labels and annotations are what the caller thinks.
-fn check_words(target: &Target, item: &Item, name: &str, current: &Object) -> Result<()> {
-    let (annotation, label) = match current.stored.words()? {
+fn check_words(target: &Target, item: &Item, name: &str, current: &Object, facts: &Facts<'_>) -> Result<()> {
+    let (annotation, label) = match current.stored.words(facts)? {
         Some(words) => (
-            changed(&item.annotated, |name, said| words.annotation(name).as_deref() == said),
+            changed(&item.annotated, |name, said| words.annotates(name, said)),
             changed(&item.labelled, |name, said| words.label(name) == said),
         ),
         None => {
@@ -296,11 +300,11 @@ fn policy_named(target: &Target, asked: Asked<'_>, policy: &str) -> Result<Polic
     })
 }
 
-fn deletion_of(deletion: Deletion) -> (Vec<Guard>, Write, Outcome) {
+fn deletion_of(deletion: Deletion, marked: bool) -> (Vec<Guard>, Write, Outcome) {
     let Deletion { guards, effect } = deletion;
     match effect {
         Effect::Nothing => (guards, Write::Nothing, Outcome::Unchanged),
         Effect::Mark { stored } => (guards, Write::Put(stored), Outcome::Marked),
-        Effect::Remove { .. } => (guards, Write::Remove, Outcome::Removed),
+        Effect::Remove { .. } => (guards, Write::Remove { marked }, Outcome::Removed),
     }
 }

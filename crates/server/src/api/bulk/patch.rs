@@ -4,7 +4,7 @@
 use serde_json::Value;
 use sexton_model::bulk::{Annotations, Outcome};
 use sexton_model::marks::NAMESPACE_HOLD;
-use sexton_model::{Document, Stored};
+use sexton_model::{Document, Facts, Stored};
 use sexton_store::Object;
 
 use super::item::Write;
@@ -24,8 +24,12 @@ pub(super) struct Patch<'a> {
 
 impl Patch<'_> {
     /// What it comes to on this version.
-    pub(super) fn decide(&self, target: &Target, current: &Object) -> Result<(Write, Outcome)> {
-        let facts = current.facts()?;
+    pub(super) fn decide(
+        &self,
+        target: &Target,
+        current: &Object,
+        facts: &Facts<'_>,
+    ) -> Result<(Write, Outcome)> {
         let marked = facts.deleted.is_some();
         let namespace = target.kind.special == Special::Namespace;
         if marked
@@ -34,7 +38,7 @@ impl Patch<'_> {
             && facts.finalizers.iter().all(|name| self.removes(name))
         {
             // The last holds go, and the object with them: known without reading its text.
-            return Ok((Write::Remove, Outcome::Removed));
+            return Ok((Write::Remove { marked }, Outcome::Removed));
         }
         let stored = if namespace {
             let mut document = current.document()?;
@@ -43,10 +47,10 @@ impl Patch<'_> {
                 admission::release_contents(target, &mut document);
             }
             if marked && !is_held(target, &document) {
-                return Ok((Write::Remove, Outcome::Removed));
+                return Ok((Write::Remove { marked }, Outcome::Removed));
             }
             target.encode(&document)
-        } else if let Some(stored) = self.apply_quickly(current, &facts.finalizers)? {
+        } else if let Some(stored) = self.apply_quickly(current, facts)? {
             stored
         } else {
             let mut sketch = current.stored.sketch()?;
@@ -65,7 +69,7 @@ impl Patch<'_> {
     }
 
     /// What only takes something away, or only annotates, is done without reading the rest.
-    fn apply_quickly(&self, current: &Object, finalizers: &[&str]) -> Result<Option<Stored>> {
+    fn apply_quickly(&self, current: &Object, facts: &Facts<'_>) -> Result<Option<Stored>> {
         if !self.add_finalizers.is_empty() {
             return Ok(None);
         }
@@ -74,10 +78,14 @@ impl Patch<'_> {
                 return Ok(None);
             }
             let changes = self.annotations.iter().map(|(name, value)| (name.as_str(), value.as_deref()));
-            return Ok(current.stored.words()?.and_then(|words| words.annotated(changes)));
+            return Ok(current.stored.words(facts)?.and_then(|words| words.annotated(changes)));
         }
-        let kept: Vec<String> =
-            finalizers.iter().filter(|name| !self.removes(name)).map(|name| (*name).to_owned()).collect();
+        let kept: Vec<String> = facts
+            .finalizers
+            .iter()
+            .filter(|name| !self.removes(name))
+            .map(|name| (*name).to_owned())
+            .collect();
         let Some(mut pieces) = current.stored.pieces()? else { return Ok(None) };
         if !pieces.remove_owners(self.remove_owners) {
             return Ok(None);

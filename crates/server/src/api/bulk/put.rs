@@ -84,10 +84,11 @@ impl Api {
         mut new: Document,
         options: &WriteOptions,
     ) -> Result<Decided> {
-        if current.facts()?.uid != asked.uid {
+        let facts = current.facts()?;
+        if facts.uid != asked.uid {
             return Err(Status::already_exists(&target.kind.resource, asked.name, false).into());
         }
-        check_life(&target, asked, current)?;
+        check_life(&target, asked, current, &facts)?;
         let old = target.read(current)?;
         admission::fill(&target, &mut new);
         admission::prepare_update(&target, Part::Main, &old, &mut new, !self.kinds.is_plain())?;
