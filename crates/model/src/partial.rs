@@ -1,13 +1,11 @@
 //! A stored resource reduced to kind and metadata, without managed fields: what a feed over all kinds tells.
 //!
-//! Nothing is parsed: the text is walked once, value by value, and copied around the one field that is left out. That
-//! is what makes a feed of a million objects cheap. It must not know what the fields mean.
+//! Who manages which fields is of no use to whoever follows lives, and often longer than everything else. Nothing is
+//! parsed: the text is copied around the one field that is left out. That is what makes a feed of a million objects cheap.
+//! It must not know what the fields mean.
 
 use crate::ids::Revision;
-use crate::stored::{NotStored, Stored, splice};
-
-/// Who manages which fields is of no use to whoever follows lives, and often longer than everything else.
-const LEFT_OUT: &[u8] = b"managedFields";
+use crate::stored::{MANAGED, NotStored, Stored, splice};
 
 const BROKEN: NotStored = NotStored::Damaged("the metadata is not JSON");
 
@@ -16,11 +14,24 @@ const BROKEN: NotStored = NotStored::Damaged("the metadata is not JSON");
 /// # Errors
 /// If the bytes are not what [`Stored::encode`] writes.
 pub fn write(stored: &Stored, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
-    let text = stored.text()?;
-    let range = stored.facts()?.metadata();
+    let (text, range, managed) = stored.places()?;
     out.extend_from_slice(&text[..range.start + 1]);
     splice(revision, out);
-    write_without(&text[range], LEFT_OUT, out)?;
+    match managed {
+        Some(place) if place.is_empty() => out.extend_from_slice(&text[range.start + 1..range.end - 1]),
+        Some(place) => {
+            let (before, behind) = (&text[range.start + 1..place.start], &text[place.end..range.end - 1]);
+            match behind.strip_prefix(b",") {
+                Some(behind) => {
+                    out.extend_from_slice(before);
+                    out.extend_from_slice(behind);
+                }
+                None => out.extend_from_slice(before.strip_suffix(b",").unwrap_or(before)),
+            }
+        }
+        // Stored by an older version.
+        None => write_without(&text[range], MANAGED.as_bytes(), out)?,
+    }
     // Only metadata without any field at all would leave the comma behind the version alone.
     if out.last() == Some(&b',') {
         out.pop();
@@ -114,7 +125,7 @@ mod tests {
     /// Walks the text of an object, and says the same by parsing it.
     fn check(object: Value) {
         let mut text = b"{".to_vec();
-        write_without(object.to_string().as_bytes(), LEFT_OUT, &mut text).unwrap();
+        write_without(object.to_string().as_bytes(), MANAGED.as_bytes(), &mut text).unwrap();
         text.push(b'}');
         let mut expected = object;
         expected.as_object_mut().unwrap().remove("managedFields");

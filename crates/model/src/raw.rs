@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -76,26 +77,32 @@ impl<'a> RawObject<'a> {
         }
     }
 
-    /// Appends it as JSON.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    /// Appends it as JSON. Says where name and text of this field are; nothing if it is not there.
+    pub fn write(&self, out: &mut Vec<u8>, field: &str) -> Range<usize> {
+        let mut place = 0..0;
         out.push(b'{');
         for (at, (name, text)) in self.0.iter().enumerate() {
             if at > 0 {
                 out.push(b',');
             }
+            let start = out.len();
             // Plain, so it needs no escapes.
             out.push(b'"');
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b"\":");
             out.extend_from_slice(text.as_bytes());
+            if *name == field {
+                place = start..out.len();
+            }
         }
         out.push(b'}');
+        place
     }
 
     /// It as JSON.
     pub fn text(&self) -> String {
         let mut out = Vec::new();
-        self.write(&mut out);
+        self.write(&mut out, "");
         // What was put together from text is text.
         String::from_utf8(out).unwrap_or_default()
     }

@@ -113,6 +113,12 @@ pub(super) fn append(facts: &impl Serialize, bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
+/// Where the metadata stand, which is the first of the facts.
+pub(super) fn place(bytes: &[u8]) -> postcard::Result<(usize, usize)> {
+    let ((start, end), _) = postcard::take_from_bytes::<(u32, u32)>(bytes)?;
+    Ok((start as usize, end as usize))
+}
+
 /// Reads facts, in the first version without subscriptions.
 pub(super) fn read(bytes: &[u8], with_subscriptions: bool) -> postcard::Result<Facts<'_>> {
     let (mut facts, rest): (Facts<'_>, _) = postcard::take_from_bytes(bytes)?;

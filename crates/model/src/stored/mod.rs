@@ -1,11 +1,12 @@
 //! How a resource is kept: its JSON text once, and what the server needs to know of it without reading JSON.
 //!
 //! ```text
-//! {"apiVersion":…,"kind":…,"metadata":{…},…} \n   facts     version  length of facts
-//! └──────────────── text ──────────────────┘    └postcard┘  └1 byte┘ └4 bytes, LE┘
+//! {"apiVersion":…,"kind":…,"metadata":{…},…} \n   facts     managed fields  version  length of facts
+//! └──────────────── text ──────────────────┘    └postcard┘ └from, to: LE┘  └1 byte┘ └4 bytes, LE┘
 //! ```
 //!
-//! Version 2 of the facts says behind those of version 1 to what the resource subscribes; both are read.
+//! Version 2 of the facts says behind those of version 1 to what the resource subscribes. Version 3 says where in the text
+//! it stands who manages which fields: often more than all other metadata, and left out of most that is told. All are read.
 //!
 //! The text is compact JSON with sorted keys except that `apiVersion`, `kind` and `metadata` come first, and it holds
 //! no `resourceVersion`: that is the revision of the commit, which is known only afterwards, and is spliced in when
@@ -31,9 +32,20 @@ pub use pieces::Pieces;
 pub use sketch::Sketch;
 pub use words::Words;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Without subscriptions.
 const FIRST_VERSION: u8 = 1;
+/// Without the place of the managed fields.
+const SECOND_VERSION: u8 = 2;
+
+pub(crate) const MANAGED: &str = "managedFields";
+
+/// Where things stand in a text.
+struct Places {
+    metadata: Range<usize>,
+    /// Name and value; nothing if there are none.
+    managed: Range<usize>,
+}
 
 /// Bytes that are not what this module writes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,16 +66,16 @@ impl Stored {
     /// The stored form of a document. A `resourceVersion` in it is left out.
     pub fn encode(document: &Document) -> Stored {
         let mut bytes = Vec::with_capacity(2048);
-        let metadata = write_text(document, &mut bytes);
-        finish(document, metadata, bytes)
+        let places = write_text(document, &mut bytes);
+        finish(document, places, bytes)
     }
 
     /// The stored form of a document that gets one more field, given as text: what is large is copied instead of read.
     /// The field must not be there, nor be one that comes first.
     pub fn encode_with(document: &Document, field: &str, text: &str) -> Stored {
         let mut bytes = Vec::with_capacity(1024 + text.len());
-        let metadata = write_text_with(document, Some((field, text)), &mut bytes);
-        finish(document, metadata, bytes)
+        let places = write_text_with(document, Some((field, text)), &mut bytes);
+        finish(document, places, bytes)
     }
 
     /// Takes bytes that [`Stored::encode`] made.
@@ -91,6 +103,28 @@ impl Stored {
         facts(&self.split()?)
     }
 
+    /// The text, and where the metadata stand in it, without reading what else is known.
+    fn placed(&self) -> Result<(&[u8], Range<usize>), NotStored> {
+        let parts = self.split()?;
+        let (start, end) = facts::place(parts.facts).map_err(|_| UNREADABLE)?;
+        check_place(parts.text, start..end)?;
+        Ok((parts.text, start..end))
+    }
+
+    /// The text, where the metadata stand in it and where in them the managed fields; `None` if that is not known.
+    pub(crate) fn places(&self) -> Result<(&[u8], Range<usize>, Option<Range<usize>>), NotStored> {
+        let (text, metadata) = self.placed()?;
+        let managed = self.split()?.managed;
+        let within = |place: &Range<usize>| {
+            place.is_empty()
+                || (metadata.start < place.start && place.start < place.end && place.end < metadata.end)
+        };
+        if managed.as_ref().is_some_and(|managed| !within(managed)) {
+            return Err(NotStored::Damaged("the managed fields are not in the metadata"));
+        }
+        Ok((text, metadata, managed))
+    }
+
     /// The document as it was, with its resource version.
     pub fn document(&self, revision: Revision) -> Result<Document, NotStored> {
         let value: Value =
@@ -103,8 +137,8 @@ impl Stored {
 
     /// Appends the JSON text with its resource version.
     pub fn write(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
-        let text = self.text()?;
-        let start = self.facts()?.metadata().start + 1;
+        let (text, metadata) = self.placed()?;
+        let start = metadata.start + 1;
         out.reserve(text.len() + 40);
         out.extend_from_slice(&text[..start]);
         splice(revision, out);
@@ -125,7 +159,7 @@ impl Stored {
         if &rest[..end] == api_version.as_bytes() {
             return self.write(revision, out);
         }
-        let start = self.facts()?.metadata().start + 1;
+        let start = self.placed()?.1.start + 1;
         out.extend_from_slice(HEAD);
         out.extend_from_slice(api_version.as_bytes());
         out.extend_from_slice(&rest[end..start - HEAD.len()]);
@@ -136,8 +170,7 @@ impl Stored {
 
     /// Appends only kind and metadata, as clients that ask for `PartialObjectMetadata` want it.
     pub fn write_metadata(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
-        let text = self.text()?;
-        let range = self.facts()?.metadata();
+        let (text, range) = self.placed()?;
         out.extend_from_slice(
             br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"#,
         );
@@ -149,45 +182,66 @@ impl Stored {
 }
 
 /// Puts the facts behind a text.
-fn finish(document: &Document, metadata: Range<usize>, bytes: Vec<u8>) -> Stored {
-    close(bytes, |bytes| facts::write(document, metadata, bytes))
+fn finish(document: &Document, Places { metadata, managed }: Places, bytes: Vec<u8>) -> Stored {
+    close(bytes, &managed, |bytes| facts::write(document, metadata, bytes))
 }
 
-fn close(mut bytes: Vec<u8>, facts: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Stored {
+fn close(mut bytes: Vec<u8>, managed: &Range<usize>, facts: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Stored {
     bytes.push(b'\n');
     let text = bytes.len();
     let mut bytes = facts(bytes);
-    let length = u32::try_from(bytes.len() - text).unwrap_or(u32::MAX);
+    let length = number(bytes.len() - text);
+    bytes.extend_from_slice(&number(managed.start).to_le_bytes());
+    bytes.extend_from_slice(&number(managed.end).to_le_bytes());
     bytes.push(VERSION);
     bytes.extend_from_slice(&length.to_le_bytes());
     Stored(bytes.into())
+}
+
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// The parts of a stored value.
 struct Parts<'a> {
     text: &'a [u8],
     facts: &'a [u8],
+    /// Where the managed fields stand, if that is known.
+    managed: Option<Range<usize>>,
     version: u8,
 }
 
 fn split(bytes: &[u8]) -> Result<Parts<'_>, NotStored> {
     const SHORT: NotStored = NotStored::Damaged("it is too short");
     let (rest, length) = bytes.split_last_chunk::<4>().ok_or(SHORT)?;
-    let (version, rest) = rest.split_last().ok_or(SHORT)?;
+    let (version, mut rest) = rest.split_last().ok_or(SHORT)?;
     if !(FIRST_VERSION..=VERSION).contains(version) {
         return Err(NotStored::UnknownVersion(*version));
+    }
+    let mut managed = None;
+    if *version > SECOND_VERSION {
+        let (before, to) = rest.split_last_chunk::<4>().ok_or(SHORT)?;
+        let (before, from) = before.split_last_chunk::<4>().ok_or(SHORT)?;
+        managed = Some(u32::from_le_bytes(*from) as usize..u32::from_le_bytes(*to) as usize);
+        rest = before;
     }
     let length = u32::from_le_bytes(*length) as usize;
     let (text, facts) = rest.split_at_checked(rest.len().wrapping_sub(length)).ok_or(SHORT)?;
     let text = text.strip_suffix(b"\n").ok_or(NotStored::Damaged("no line feed behind the text"))?;
-    Ok(Parts { text, facts, version: *version })
+    Ok(Parts { text, facts, managed, version: *version })
 }
 
 fn facts<'a>(parts: &Parts<'a>) -> Result<Facts<'a>, NotStored> {
-    let facts = facts::read(parts.facts, parts.version > FIRST_VERSION)
-        .map_err(|_| NotStored::Damaged("the facts cannot be read"))?;
-    match parts.text.get(facts.metadata()) {
-        Some([b'{', .., b'}']) => Ok(facts),
+    let facts = facts::read(parts.facts, parts.version > FIRST_VERSION).map_err(|_| UNREADABLE)?;
+    check_place(parts.text, facts.metadata())?;
+    Ok(facts)
+}
+
+const UNREADABLE: NotStored = NotStored::Damaged("the facts cannot be read");
+
+fn check_place(text: &[u8], metadata: Range<usize>) -> Result<(), NotStored> {
+    match text.get(metadata) {
+        Some([b'{', .., b'}']) => Ok(()),
         _ => Err(NotStored::Damaged("the facts point beside the metadata")),
     }
 }
@@ -204,11 +258,11 @@ pub(crate) fn splice(revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"","#);
 }
 
-fn write_text(document: &Document, out: &mut Vec<u8>) -> Range<usize> {
+fn write_text(document: &Document, out: &mut Vec<u8>) -> Places {
     write_text_with(document, None, out)
 }
 
-fn write_text_with(document: &Document, mut more: Option<(&str, &str)>, out: &mut Vec<u8>) -> Range<usize> {
+fn write_text_with(document: &Document, mut more: Option<(&str, &str)>, out: &mut Vec<u8>) -> Places {
     let object = document.object();
     out.push(b'{');
     for field in ["apiVersion", "kind"] {
@@ -219,7 +273,7 @@ fn write_text_with(document: &Document, mut more: Option<(&str, &str)>, out: &mu
     }
     out.extend_from_slice(br#""metadata":"#);
     let start = out.len();
-    write_metadata_object(document.metadata(), out);
+    let managed = write_metadata_object(document.metadata(), out);
     let end = out.len();
     for (field, value) in object {
         if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
@@ -234,7 +288,7 @@ fn write_text_with(document: &Document, mut more: Option<(&str, &str)>, out: &mu
         write_given(more, text, out);
     }
     out.push(b'}');
-    start..end
+    Places { metadata: start..end, managed }
 }
 
 fn write_given(field: &str, text: &str, out: &mut Vec<u8>) {
@@ -244,19 +298,27 @@ fn write_given(field: &str, text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn write_metadata_object(metadata: &Map<String, Value>, out: &mut Vec<u8>) {
+/// Says where the managed fields stand.
+fn write_metadata_object(metadata: &Map<String, Value>, out: &mut Vec<u8>) -> Range<usize> {
     out.push(b'{');
-    let mut first = true;
-    for (field, value) in metadata {
-        if field != "resourceVersion" {
-            if !first {
-                out.push(b',');
-            }
-            write_field(field, value, out);
-            first = false;
+    let mut managed = 0..0;
+    for (field, value) in metadata.iter().filter(|(field, _)| *field != "resourceVersion") {
+        separate(out);
+        let start = out.len();
+        write_field(field, value, out);
+        if field == MANAGED {
+            managed = start..out.len();
         }
     }
     out.push(b'}');
+    managed
+}
+
+/// A comma, except before the first.
+fn separate(out: &mut Vec<u8>) {
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
 }
 
 fn write_field(field: &str, value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::facts::{self, Facts};
-use super::{NotStored, Stored, close};
+use super::{MANAGED, NotStored, Stored, close};
 use crate::ids::Revision;
 use crate::raw::RawObject;
 use crate::{marks, time};
@@ -114,7 +114,7 @@ impl<'a> Pieces<'a> {
 
     /// The text of the resource for people to look back at: with its revision, without who managed which field.
     pub fn epitaph(mut self, revision: Revision) -> Option<String> {
-        self.set("managedFields", None);
+        self.set(MANAGED, None);
         self.set("resourceVersion", Some(json(&revision.to_string())));
         let mut whole = RawObject::read(self.text)?;
         whole.set("metadata", Some(self.fields.text()));
@@ -126,10 +126,12 @@ impl<'a> Pieces<'a> {
         let mut bytes = Vec::with_capacity(self.text.len() + 1024);
         bytes.extend_from_slice(&self.text[..self.place.start]);
         let start = bytes.len();
-        self.fields.write(&mut bytes);
+        let managed = self.fields.write(&mut bytes, MANAGED);
         self.facts.place(start..bytes.len());
         bytes.extend_from_slice(&self.text[self.place.end..]);
-        close(bytes, |bytes| facts::append(&self.facts.subscriptions, facts::append(&self.facts, bytes)))
+        close(bytes, &managed, |bytes| {
+            facts::append(&self.facts.subscriptions, facts::append(&self.facts, bytes))
+        })
     }
 }
 

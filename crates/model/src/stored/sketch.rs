@@ -10,10 +10,8 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{NotStored, Stored, finish, write_field};
+use super::{MANAGED, NotStored, Places, Stored, finish, separate, write_field};
 use crate::document::Document;
-
-const MANAGED: &str = "managedFields";
 
 /// The metadata of a stored resource, to change, and the text around them.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ impl Stored {
     /// The metadata, to change.
     pub fn sketch(&self) -> Result<Sketch<'_>, NotStored> {
         const DAMAGED: NotStored = NotStored::Damaged("the metadata are not JSON");
-        let (text, metadata) = (self.text()?, self.facts()?.metadata());
+        let (text, metadata) = self.placed()?;
         let mut reader = serde_json::Deserializer::from_slice(&text[metadata.clone()]);
         let (fields, managed) = reader.deserialize_map(Fields).map_err(|_| DAMAGED)?;
         let value = Value::Object(Map::from_iter([("metadata".to_owned(), Value::Object(fields))]));
@@ -44,37 +42,38 @@ impl Sketch<'_> {
         let mut bytes = Vec::with_capacity(self.text.len() + 1024);
         bytes.extend_from_slice(&self.text[..self.metadata.start]);
         let start = bytes.len();
-        self.write_metadata(&mut bytes);
-        let end = bytes.len();
+        let managed = self.write_metadata(&mut bytes);
+        let metadata = start..bytes.len();
         bytes.extend_from_slice(&self.text[self.metadata.end..]);
-        finish(&self.document, start..end, bytes)
+        finish(&self.document, Places { metadata, managed }, bytes)
     }
 
-    fn write_metadata(&self, out: &mut Vec<u8>) {
+    /// Says where the managed fields stand.
+    fn write_metadata(&self, out: &mut Vec<u8>) -> Range<usize> {
         out.push(b'{');
         let mut managed = self.managed;
+        let mut place = 0..0;
+        let mut write_managed = |managed, out: &mut Vec<u8>| {
+            separate(out);
+            let start = out.len();
+            write_field(MANAGED, managed, out);
+            place = start..out.len();
+        };
         for (field, value) in self.document.metadata().iter().filter(|(field, _)| *field != "resourceVersion")
         {
             if field.as_str() > MANAGED
                 && let Some(managed) = managed.take()
             {
-                separate(out);
-                write_field(MANAGED, managed, out);
+                write_managed(managed, out);
             }
             separate(out);
             write_field(field, value, out);
         }
         if let Some(managed) = managed {
-            separate(out);
-            write_field(MANAGED, managed, out);
+            write_managed(managed, out);
         }
         out.push(b'}');
-    }
-}
-
-fn separate(out: &mut Vec<u8>) {
-    if out.last() != Some(&b'{') {
-        out.push(b',');
+        place
     }
 }
 

@@ -123,18 +123,51 @@ fn an_annotation_that_cannot_be_read_declares_nothing() {
     assert_eq!(terms(b"nonsense").len(), 0);
 }
 
-/// The first version ended where the subscriptions now begin.
+/// The first version ended where the subscriptions now begin, the second where it says where the managed fields stand.
 #[test]
-fn the_first_version_is_still_read() {
-    let new = Stored::encode(&document());
+fn older_versions_are_still_read() {
+    let mut document = document();
+    document.set_or_remove(MANAGED, Some(json!([{"manager": "m", "fieldsV1": {"f:data": {"f:\"]": {}}}}])));
+    let new = Stored::encode(&document);
     let Parts { text, facts, .. } = split(new.bytes()).unwrap();
-    let mut old = [text, b"\n", &facts[..facts.len() - 1], &[FIRST_VERSION]].concat();
-    old.extend_from_slice(&u32::try_from(facts.len() - 1).unwrap().to_le_bytes());
-    let old = Stored::from_bytes(old.into());
-    assert_eq!(old.facts(), new.facts());
-    assert_eq!(terms(old.bytes()), terms(new.bytes()));
+    for (version, facts) in [(FIRST_VERSION, &facts[..facts.len() - 1]), (SECOND_VERSION, facts)] {
+        let length = number(facts.len()).to_le_bytes();
+        let old = [text, b"\n", facts, &[version], length.as_slice()].concat();
+        let old = Stored::from_bytes(old.into());
+        assert_eq!(old.facts(), new.facts());
+        assert_eq!(terms(old.bytes()), terms(new.bytes()));
+        assert_eq!(told(&old), told(&new));
+        assert_eq!(old.document(Revision::new(3)), new.document(Revision::new(3)));
+        assert_eq!(old.sketch().unwrap().encode(), new);
+        assert_eq!(old.pieces().unwrap().unwrap().encode(), new);
+    }
     let mut newer = new.bytes().to_vec();
     let at = newer.len() - 5;
     newer[at] = VERSION + 1;
     assert_eq!(Stored::from_bytes(newer.into()).facts(), Err(NotStored::UnknownVersion(VERSION + 1)));
+}
+
+fn told(stored: &Stored) -> String {
+    let mut text = Vec::new();
+    crate::partial::write(stored, Revision::new(3), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// Wherever they stand among the metadata.
+#[test]
+fn managed_fields_are_not_told() {
+    let managed = json!([{"manager": "m"}]);
+    for mut metadata in
+        [json!({}), json!({"name": "n"}), json!({"labels": {}}), json!({"labels": {}, "name": "n"})]
+    {
+        let whole = |metadata: &Value| {
+            let value = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+            Stored::encode(&Document::from_value(value).unwrap())
+        };
+        let expected = told(&whole(&metadata));
+        metadata[MANAGED] = managed.clone();
+        assert_eq!(told(&whole(&metadata)), expected);
+        let kept: Value = serde_json::from_str(&expected).unwrap();
+        assert_eq!(kept["metadata"]["resourceVersion"], "3");
+    }
 }

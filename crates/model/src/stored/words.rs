@@ -3,6 +3,8 @@
 //! Labels are among the facts. Annotations are the first of the sorted metadata fields: what stands behind them is copied.
 //! What comes out is byte for byte what the long way over a document gives; what is unusual is left to that.
 
+use std::ops::Range;
+
 use serde_json::value::RawValue;
 
 use super::facts::{self, Facts};
@@ -23,6 +25,8 @@ pub struct Words<'a> {
     annotations: RawObject<'a>,
     /// The metadata behind the annotations, from the quote of the next field or the last brace on.
     rest: &'a [u8],
+    /// Where the managed fields stand in the text.
+    managed: Range<usize>,
 }
 
 impl Stored {
@@ -31,9 +35,10 @@ impl Stored {
     /// # Errors
     /// If the bytes are not what [`Stored::encode`] writes.
     pub fn words<'a>(&'a self, facts: &'a Facts<'a>) -> Result<Option<Words<'a>>, NotStored> {
-        let text = self.text()?;
-        let divided = text.get(facts.metadata()).and_then(divide);
-        Ok(divided.map(|(annotations, rest)| Words { facts, text, annotations, rest }))
+        let (text, metadata, managed) = self.places()?;
+        let Some(managed) = managed else { return Ok(None) };
+        let divided = divide(&text[metadata]);
+        Ok(divided.map(|(annotations, rest)| Words { facts, text, annotations, rest, managed }))
     }
 }
 
@@ -89,15 +94,19 @@ impl<'a> Words<'a> {
             bytes.push(b'{');
         } else {
             bytes.extend_from_slice(FIRST);
-            self.annotations.write(&mut bytes);
+            self.annotations.write(&mut bytes, "");
             if self.rest != b"}" {
                 bytes.push(b',');
             }
         }
+        // All of the rest moves by as much.
+        let moved = |at: usize| at + bytes.len() + self.rest.len() - place.end;
+        let managed =
+            if self.managed.is_empty() { 0..0 } else { moved(self.managed.start)..moved(self.managed.end) };
         bytes.extend_from_slice(self.rest);
         facts.place(place.start..bytes.len());
         bytes.extend_from_slice(&self.text[place.end..]);
-        close(bytes, |bytes| facts::append(&facts.subscriptions, facts::append(&facts, bytes)))
+        close(bytes, &managed, |bytes| facts::append(&facts.subscriptions, facts::append(&facts, bytes)))
     }
 }
 
