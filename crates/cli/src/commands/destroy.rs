@@ -8,7 +8,7 @@ use super::apply::{Sweep, deaths, follow_sweep, some, tools};
 use super::delete::consent::{Given, Refusal, consent, obtain};
 use crate::ask;
 use crate::failure::{Exit, Failure};
-use crate::following::Quiet;
+use crate::following::silence;
 use crate::interrupt::{Interrupts, breakable};
 use crate::naming::Names;
 use crate::output::style::{count, ordinal, padded, time, width};
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if let Some(destruction) = plan.destruction.as_ref().filter(|_| !destroyed.swept.accused.is_empty()) {
         let accused = &destroyed.swept.accused;
         let sweep = Sweep { accused, destruction, names: &names, settings };
-        let swept = follow_sweep(&world, sweep, &mut Quiet, &mut interrupts, output).await?;
+        let swept = follow_sweep(&world, sweep, &silence, &mut interrupts, output).await?;
         if swept.exit != Exit::Done {
             return Ok(swept.exit);
         }

@@ -12,7 +12,7 @@ use sexton_model::collection::{Collection, KIND, RESOURCE};
 
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
-use crate::following::{Follow, Quiet, Until, Where, Work, report};
+use crate::following::{Follow, Until, Where, Work, report, silence};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
 use crate::output::Output;
@@ -80,7 +80,7 @@ pub(super) async fn finish(
     }
     follow.expect(lives.into_iter());
     let mut work = Work::start(collector).await;
-    let end = follow.run(&mut work, &mut Quiet, &mut interrupts).await?;
+    let end = follow.run(&mut work, &silence, &mut interrupts).await?;
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);
     }

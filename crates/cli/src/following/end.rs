@@ -8,7 +8,7 @@ use sexton_lifecycle::explain;
 use sexton_model::Uid;
 
 use super::now;
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::output::why::{self, Why};
 use crate::settings::Settings;
@@ -28,6 +28,8 @@ pub(crate) struct End {
     pub(crate) interrupted: bool,
     /// It is somebody else's work, and there is nobody who does it.
     pub(crate) nobody_collects: bool,
+    /// Whether what was said of those who are gone could be written.
+    pub(crate) unheard: Result<(), Failure>,
 }
 
 impl End {

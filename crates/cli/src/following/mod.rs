@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use serde_json::Value;
-use sexton_client::resources::text;
+use sexton_client::resources::{FeedError, text};
 use sexton_client::{Gateway, Lines, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Settings as CollectorSettings, Standing};
@@ -41,6 +41,8 @@ const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
 const ABANDONED: Duration = Duration::from_secs(3);
 /// So long the collector may take to write down that all is over.
 const BOOKS: Duration = Duration::from_secs(2);
+/// So many lines are heard before anything is written.
+const TOGETHER: usize = 1_024;
 /// A feed that breaks off is begun again so often.
 const TRIES: u32 = 5;
 
@@ -80,21 +82,18 @@ pub(crate) struct Follow<'a> {
     next_look: Instant,
     broken: u32,
     nobody_collects: Option<bool>,
+    /// Said, but not written yet.
+    told: String,
+    /// That nobody listens any more is no reason to stop in the middle.
+    unheard: Result<(), Failure>,
 }
 
-/// Somebody who is told of every life that goes.
-pub(crate) trait Mourner {
-    /// This one is gone.
-    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure>;
-}
+/// What is said of a life that is gone, by its label: a line of data, or nothing.
+pub(crate) type Obituary<'a> = dyn Fn(&str, &Uid) -> String + 'a;
 
-/// Nobody who is told.
-pub(crate) struct Quiet;
-
-impl Mourner for Quiet {
-    fn gone(&mut self, _: &str, _: &Uid) -> Result<(), Failure> {
-        Ok(())
-    }
+/// Nothing is said of anybody.
+pub(crate) fn silence(_: &str, _: &Uid) -> String {
+    String::new()
 }
 
 impl<'a> Follow<'a> {
@@ -123,6 +122,8 @@ impl<'a> Follow<'a> {
             next_look: now,
             broken: 0,
             nobody_collects: None,
+            told: String::new(),
+            unheard: Ok(()),
             place,
             until,
             names,
@@ -147,14 +148,15 @@ impl<'a> Follow<'a> {
     pub(crate) async fn run(
         mut self,
         work: &mut Work,
-        mourner: &mut dyn Mourner,
+        says: &Obituary<'_>,
         interrupts: &mut Interrupts,
     ) -> Result<End, Failure> {
         let mut tick = tokio::time::interval(DRAW);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut interrupted = false;
-        self.catch_up(mourner)?;
+        self.catch_up(says);
         loop {
+            self.write_told();
             if self.is_over(work, interrupted) {
                 break;
             }
@@ -168,10 +170,11 @@ impl<'a> Follow<'a> {
                         break;
                     }
                 }
-                line = self.lines.next() => match line {
-                    Some(Ok(line)) => self.hear(line, mourner)?,
-                    Some(Err(_)) | None => self.again(mourner).await?,
-                },
+                line = self.lines.next() => {
+                    if !self.hear_what_is_there(line, says) {
+                        self.again(says).await?;
+                    }
+                }
                 () = work.changed() => {}
                 _ = tick.tick() => {
                     if work.summary().is_none() {
@@ -182,21 +185,22 @@ impl<'a> Follow<'a> {
             }
         }
         work.end().await;
-        self.hear_the_rest(mourner).await?;
+        self.hear_the_rest(says).await;
+        self.write_told();
         Ok(self.ended(work, interrupted))
     }
 
     /// What was told while the work came to its end.
-    async fn hear_the_rest(&mut self, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+    async fn hear_the_rest(&mut self, says: &Obituary<'_>) {
         if self.left.is_empty() {
-            return Ok(());
+            return;
         }
         let seen = Seen::look(&*self.place.gateway, &self.place.resources).await;
         // A server that is gone now leaves what was seen last.
         if let Ok(seen) = seen {
             self.seen = seen;
         }
-        self.catch_up(mourner)
+        self.catch_up(says);
     }
 
     fn ended(mut self, work: &Work, interrupted: bool) -> End {
@@ -214,10 +218,27 @@ impl<'a> Follow<'a> {
             seen: self.seen,
             interrupted,
             nobody_collects: self.nobody_collects == Some(true),
+            unheard: self.unheard,
         }
     }
 
-    fn hear(&mut self, line: Line, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+    /// Hears a line, and those that are there already: what is said of them is written together. Whether there will be
+    /// more.
+    fn hear_what_is_there(&mut self, first: Option<Result<Line, FeedError>>, says: &Obituary<'_>) -> bool {
+        let (mut next, mut heard) = (first, 0);
+        loop {
+            match next {
+                Some(Ok(line)) => self.hear(line, says),
+                Some(Err(_)) | None => return false,
+            }
+            heard += 1;
+            let at_hand = if heard < TOGETHER { self.lines.next().now_or_never() } else { None };
+            let Some(line) = at_hand else { return true };
+            next = line;
+        }
+    }
+
+    fn hear(&mut self, line: Line, says: &Obituary<'_>) {
         if self.concerns(&line) {
             self.moved = Instant::now();
         }
@@ -226,9 +247,19 @@ impl<'a> Follow<'a> {
             _ => None,
         };
         self.seen.hear(line);
-        match gone.and_then(|uid| self.left.remove_entry(&uid)) {
-            Some((uid, label)) => mourner.gone(&label, &uid),
-            None => Ok(()),
+        if let Some((uid, label)) = gone.and_then(|uid| self.left.remove_entry(&uid)) {
+            self.told += &says(&label, &uid);
+        }
+    }
+
+    /// Writes what was said since the last time.
+    fn write_told(&mut self) {
+        if self.told.is_empty() {
+            return;
+        }
+        let written = self.output.data(&std::mem::take(&mut self.told));
+        if self.unheard.is_ok() {
+            self.unheard = written;
         }
     }
 
@@ -249,13 +280,14 @@ impl<'a> Follow<'a> {
     }
 
     /// The feed broke off: everything is looked at anew.
-    async fn again(&mut self, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+    async fn again(&mut self, says: &Obituary<'_>) -> Result<(), Failure> {
         self.broken += 1;
         let opened = Seen::open(&*self.place.gateway, &self.place.resources).await;
         match opened {
             Ok((seen, lines)) => {
                 (self.seen, self.lines) = (seen, lines);
-                self.catch_up(mourner)
+                self.catch_up(says);
+                Ok(())
             }
             Err(error) if self.broken >= TRIES => Err(Failure::from(error)
                 .detail("it is not followed any further; what is marked goes on")
@@ -268,15 +300,14 @@ impl<'a> Follow<'a> {
     }
 
     /// Who went while nobody looked.
-    fn catch_up(&mut self, mourner: &mut dyn Mourner) -> Result<(), Failure> {
+    fn catch_up(&mut self, says: &Obituary<'_>) {
         let snapshot = self.seen.snapshot();
         let gone: Vec<Uid> = self.left.keys().filter(|uid| snapshot.get(uid).is_none()).cloned().collect();
         for uid in gone {
             if let Some(label) = self.left.remove(&uid) {
-                mourner.gone(&label, &uid)?;
+                self.told += &says(&label, &uid);
             }
         }
-        Ok(())
     }
 
     fn is_over(&mut self, work: &Work, interrupted: bool) -> bool {

@@ -13,7 +13,7 @@ use sexton_model::Uid;
 use super::{Agreed, Args, Form, lines};
 use crate::collecting;
 use crate::failure::{Exit, Failure};
-use crate::following::{Follow, Mourner, Quiet, Until, Where, Work, report};
+use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
 use crate::output::style::{count, time};
@@ -40,6 +40,8 @@ pub(crate) struct Swept {
     pub(crate) left: usize,
     pub(crate) interrupted: bool,
     pub(crate) exit: Exit,
+    /// Whether what was said of them could be written.
+    pub(crate) unheard: Result<(), Failure>,
 }
 
 /// Does it.
@@ -75,13 +77,13 @@ pub(super) async fn act(
         Some(destruction) if !deployed.swept.accused.is_empty() => {
             let accused = &deployed.swept.accused;
             let sweep = Sweep { accused, destruction, names: &names, settings };
-            let mut crier = Crier { form: args.output, output };
-            follow_sweep(&world, sweep, &mut crier, &mut interrupts, output).await?
+            let says: &Obituary<'_> = if args.output == Form::Json { &lines::gone } else { &silence };
+            follow_sweep(&world, sweep, says, &mut interrupts, output).await?
         }
-        _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done },
+        _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
     };
     let unheard = end(args, &deployed, &swept, started, output);
-    let unheard = told.into_inner().unwrap_or(Ok(())).and(unheard);
+    let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
     match swept.exit {
         Exit::Done => unheard.map(|()| Exit::Done),
         exit => Ok(exit),
@@ -101,7 +103,7 @@ pub(crate) struct Sweep<'a> {
 pub(crate) async fn follow_sweep(
     world: &World,
     sweep: Sweep<'_>,
-    mourner: &mut dyn Mourner,
+    says: &Obituary<'_>,
     interrupts: &mut Interrupts,
     output: &Output,
 ) -> Result<Swept, Failure> {
@@ -113,7 +115,7 @@ pub(crate) async fn follow_sweep(
         Some(collector) => Work::start(collector).await,
         None => Work::Elsewhere,
     };
-    let end = follow.run(&mut work, mourner, interrupts).await?;
+    let end = follow.run(&mut work, says, interrupts).await?;
     let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
@@ -124,7 +126,14 @@ pub(crate) async fn follow_sweep(
         let accused: Vec<Uid> = sweep.accused.iter().map(|member| Uid(member.uid.clone())).collect();
         report(&end, &accused, &world.namespace, sweep.settings, output);
     }
-    Ok(Swept { gone: end.gone, left: end.left.len(), interrupted: end.interrupted, exit: end.exit() })
+    let exit = end.exit();
+    Ok(Swept {
+        gone: end.gone,
+        left: end.left.len(),
+        interrupted: end.interrupted,
+        exit,
+        unheard: end.unheard,
+    })
 }
 
 fn own_collector(world: &World, ours: bool) -> Option<Collector> {
@@ -170,23 +179,6 @@ fn tell(args: &Args, event: &Event, output: &Output) -> Result<(), Failure> {
             Ok(())
         }
         _ => Ok(()),
-    }
-}
-
-struct Crier<'a> {
-    form: Form,
-    output: &'a Output,
-}
-
-impl Mourner for Crier<'_> {
-    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure> {
-        match self.form {
-            Form::Json => {
-                let gone = serde_json::json!({"kind": "Gone", "label": label, "uid": uid.0});
-                self.output.data(&crate::output::ndjson::line(&gone))
-            }
-            _ => Quiet.gone(label, uid),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use sexton_collector::modules::{Event, ModulePlan, PutAction, Sweep};
+use sexton_model::Uid;
 
 use crate::output::ndjson::line;
 use crate::output::tree::Death;
@@ -67,6 +68,10 @@ enum Line<'a> {
     },
     NotSwept {
         why: &'a str,
+    },
+    Gone {
+        label: &'a str,
+        uid: &'a str,
     },
     Result {
         created: usize,
@@ -157,6 +162,11 @@ pub(super) fn event(event: &Event) -> Option<String> {
         Event::NotSwept { why } => Line::NotSwept { why },
         Event::Locked { .. } | Event::Intended { .. } | Event::Accused { .. } => return None,
     }))
+}
+
+/// Who is gone.
+pub(super) fn gone(label: &str, uid: &Uid) -> String {
+    line(&Line::Gone { label, uid: &uid.0 })
 }
 
 /// How it ended.

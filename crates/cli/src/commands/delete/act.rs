@@ -5,7 +5,7 @@ use sexton_lifecycle::LifeId;
 use sexton_model::Status;
 
 use super::preview::{Preview, command};
-use super::tell::{self, Crier};
+use super::tell;
 use super::wanted::Named;
 use super::{Agreed, Args};
 use crate::collecting;
@@ -55,9 +55,9 @@ pub(super) async fn act(
         return Ok(Exit::of_several(missing + refused.len(), missing + preview.roots.len()));
     }
     follow.expect(preview.doomed());
-    let mut crier = Crier { form: args.output, output, unheard: Ok(()) };
-    let end = follow.run(&mut work, &mut crier, &mut interrupts).await?;
-    let unheard = crier.unheard.and(tell::end(args.output, &preview, &end, output));
+    let says = |label: &str, uid: &_| tell::gone(args.output, label, uid);
+    let end = follow.run(&mut work, &says, &mut interrupts).await?;
+    let unheard = tell::end(args.output, &preview, &end, output);
     let flags = settings.flags();
     if end.interrupted && !end.left.is_empty() {
         let how = match world.embedded {
@@ -71,7 +71,7 @@ pub(super) async fn act(
     }
     match end.exit() {
         Exit::Done if missing + refused.len() > 0 => Ok(Exit::Partial),
-        Exit::Done => unheard.map(|()| Exit::Done),
+        Exit::Done => end.unheard.and(unheard).map(|()| Exit::Done),
         exit => Ok(exit),
     }
 }

@@ -5,7 +5,7 @@ use sexton_model::Uid;
 
 use super::preview::{Form, Preview};
 use crate::failure::Failure;
-use crate::following::{End, Mourner};
+use crate::following::End;
 use crate::output::ndjson::line;
 use crate::output::style::count;
 use crate::output::{Output, Paint};
@@ -19,25 +19,12 @@ enum Line<'a> {
     Result { gone: usize, left: usize, interrupted: bool },
 }
 
-/// Tells of every life that goes, in a form for programs.
-pub(super) struct Crier<'a> {
-    pub(super) form: Form,
-    pub(super) output: &'a Output,
-    /// That nobody listens any more is no reason to stop in the middle.
-    pub(super) unheard: Result<(), Failure>,
-}
-
-impl Mourner for Crier<'_> {
-    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure> {
-        let told = match self.form {
-            Form::Json => self.output.data(&line(&Line::Gone { label, uid: &uid.0 })),
-            Form::Name => self.output.line(label),
-            _ => Ok(()),
-        };
-        if self.unheard.is_ok() {
-            self.unheard = told;
-        }
-        Ok(())
+/// What is said of a life that is gone, in a form for programs.
+pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
+    match form {
+        Form::Json => line(&Line::Gone { label, uid: &uid.0 }),
+        Form::Name => format!("{label}\n"),
+        _ => String::new(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ask;
 use crate::collecting;
 use crate::commands::delete::consent::{Given, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
-use crate::following::{End, Follow, Mourner, Until, Where, Work, now, report};
+use crate::following::{End, Follow, Until, Where, Work, now, report};
 use crate::interrupt::{Interrupts, breakable};
 use crate::output::ndjson::line;
 use crate::output::style::count;
@@ -74,13 +74,15 @@ pub(super) async fn collect(
             .filter(|(uid, root, _, _)| !saved.contains(&uid.0.as_str()) && !saved.contains(&root.0.as_str()))
             .map(|(uid, _, label, wave)| (uid, label, wave)),
     );
-    let mut crier = Crier { form: args.output, output, unheard: Ok(()) };
-    let end = follow.run(&mut work, &mut crier, &mut interrupts).await?;
-    let unheard = crier.unheard;
+    let says = |label: &str, uid: &Uid| match args.output {
+        Form::Json => line(&Line::Gone { label, uid: &uid.0 }),
+        Form::Text => output.marked('-', Paint::Bad, &format!("{label} destroyed")) + "\n",
+    };
+    let end = follow.run(&mut work, &says, &mut interrupts).await?;
     finish(args, settings, &looked, &end, output)?;
     match end.exit() {
         Exit::Done if !accused.refused.is_empty() => Ok(Exit::Partial),
-        Exit::Done => unheard.map(|()| Exit::Done),
+        Exit::Done => end.unheard.map(|()| Exit::Done),
         exit => Ok(exit),
     }
 }
@@ -175,27 +177,6 @@ enum Line<'a> {
     Gone { label: &'a str, uid: &'a str },
     Left { label: &'a str, uid: &'a str },
     Result { gone: usize, left: usize, interrupted: bool },
-}
-
-/// Tells of every life that goes.
-struct Crier<'a> {
-    form: Form,
-    output: &'a Output,
-    /// That nobody listens any more is no reason to stop in the middle.
-    unheard: Result<(), Failure>,
-}
-
-impl Mourner for Crier<'_> {
-    fn gone(&mut self, label: &str, uid: &Uid) -> Result<(), Failure> {
-        let told = match self.form {
-            Form::Json => self.output.data(&line(&Line::Gone { label, uid: &uid.0 })),
-            Form::Text => self.output.mark('-', Paint::Bad, &format!("{label} destroyed")),
-        };
-        if self.unheard.is_ok() {
-            self.unheard = told;
-        }
-        Ok(())
-    }
 }
 
 fn finish(
