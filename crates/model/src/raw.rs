@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -44,13 +44,7 @@ pub struct RawObject<'a>(Vec<(&'a str, Cow<'a, str>)>);
 impl<'a> RawObject<'a> {
     /// The fields of an object, if their names are plain and each occurs once.
     pub fn read(text: &'a [u8]) -> Option<RawObject<'a>> {
-        let mut reader = serde_json::Deserializer::from_slice(text);
-        let mut fields = reader.deserialize_map(Read(PhantomData)).ok()?;
-        reader.end().ok()?;
-        if !fields.is_sorted_by(|(a, _), (b, _)| a < b) {
-            fields.sort_unstable_by_key(|(name, _)| *name);
-        }
-        fields.is_sorted_by(|(a, _), (b, _)| a < b).then_some(RawObject(fields))
+        serde_json::from_slice(text).ok()
     }
 
     /// Whether there is nothing in it.
@@ -105,6 +99,17 @@ impl<'a> RawObject<'a> {
         self.write(&mut out, "");
         // What was put together from text is text.
         String::from_utf8(out).unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for RawObject<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<RawObject<'de>, D::Error> {
+        let mut fields = reader.deserialize_map(Read(PhantomData))?;
+        if !fields.is_sorted_by(|(a, _), (b, _)| a < b) {
+            fields.sort_unstable_by_key(|(name, _)| *name);
+        }
+        let once = fields.is_sorted_by(|(a, _), (b, _)| a < b);
+        if once { Ok(RawObject(fields)) } else { Err(D::Error::custom("a field twice")) }
     }
 }
 

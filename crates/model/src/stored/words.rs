@@ -5,8 +5,6 @@
 
 use std::ops::Range;
 
-use serde_json::value::RawValue;
-
 use super::facts::{self, Facts};
 use super::{NotStored, Stored, close};
 use crate::marks;
@@ -49,10 +47,10 @@ fn divide(metadata: &[u8]) -> Option<(RawObject<'_>, &[u8])> {
         let next = metadata.strip_prefix(br#"{""#)?;
         return (next > b"annotations".as_slice()).then(|| (RawObject::default(), &metadata[1..]));
     };
-    let mut values = serde_json::Deserializer::from_slice(behind).into_iter::<&RawValue>();
-    let text = values.next()?.ok()?.get();
+    let mut values = serde_json::Deserializer::from_slice(behind).into_iter::<RawObject<'_>>();
+    let annotations = values.next()?.ok()?;
     let rest = &behind[values.byte_offset()..];
-    Some((RawObject::read(text.as_bytes())?, rest.strip_prefix(b",").unwrap_or(rest)))
+    Some((annotations, rest.strip_prefix(b",").unwrap_or(rest)))
 }
 
 impl<'a> Words<'a> {
