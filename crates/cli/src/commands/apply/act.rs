@@ -110,7 +110,7 @@ pub(crate) async fn follow_sweep(
     let mut follow = Follow::begin(place, Until::Gone, sweep.names, output).await?;
     follow.expect(expected(&sweep).into_iter());
     let mut work = match own_collector(world, is_ours(&kinds)) {
-        Some(collector) => Work::start(collector).await,
+        Some(collector) => Work::start(collector).await?,
         None => Work::Elsewhere,
     };
     let end = follow.run(&mut work, mourner, interrupts).await?;

@@ -43,10 +43,10 @@ pub(super) async fn collect(
     let mut follow = Follow::begin(place, Until::Gone, &looked.names, output).await?;
     let resources = looked.world.resources.clone();
     let mut work = match (looked.world.embedded, is_ours(&looked.kinds)) {
-        (true, _) => Work::start(collecting::of_a_command(resources)).await,
+        (true, _) => Work::start(collecting::of_a_command(resources)).await?,
         (false, true) => Work::Elsewhere,
         // Perhaps nobody collects there: then it is done from here.
-        (false, false) => Work::start(collecting::of_a_command_elsewhere(resources)).await,
+        (false, false) => Work::start(collecting::of_a_command_elsewhere(resources)).await?,
     };
     let charge = Charge {
         accuser: Accuser::Orphaned,
