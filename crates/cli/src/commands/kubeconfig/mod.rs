@@ -115,7 +115,8 @@ fn merge_into(args: &Args, entries: &Entries, settings: &Settings, output: &Outp
     let how = How { switch: args.switch, has_current, force: args.force };
     let used = file::change(&path, |before| {
         let mut config = read(&path, before.as_deref().unwrap_or_default())?;
-        let used = merge::merge(&mut config, entries, how).map_err(|error| refused(args, settings, &path, &error))?;
+        let used = merge::merge(&mut config, entries, how)
+            .map_err(|error| refused(args, settings, &path, &error))?;
         Ok((yaml::text(&config)?, used))
     })?;
     let name = quoted(&args.name);
