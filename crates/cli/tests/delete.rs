@@ -58,7 +58,7 @@ fn events_are_in_no_plan_and_go_nevertheless() {
     play.put("apiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n");
     play.put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n");
     play.put(&event("first"));
-    play.run("plan delete ns/b -o name").says("configmap/a\nnamespace/b\n");
+    play.run("plan delete ns/b -o name").says("ConfigMap/b/a\nNamespace/b\n");
     let digest = play.digest("ns/b");
     play.put(&event("second"));
     let deleted = play.run(&format!("delete ns/b --approve {digest}"));

@@ -214,7 +214,7 @@ mod tests {
         let number = documents("f.yaml", "apiVersion: v1\nkind: X\nmetadata: {name: 1}\n").unwrap_err();
         assert_eq!(number.what, "f.yaml:1 (document 1): metadata.name must be a string, and is 1");
         let twice = documents("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
-        assert!(twice.what.contains("duplicate"), "{twice:?}");
+        assert!(twice.what.contains("the key kind is there twice"), "{twice:?}");
         let json = documents("f.json", "{\n \"a\": }\n").unwrap_err();
         assert!(json.what.starts_with("f.json:2:"), "{json:?}");
     }

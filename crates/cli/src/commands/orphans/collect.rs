@@ -10,9 +10,8 @@ use sexton_model::accusation::Accuser;
 use sexton_model::{Policy, Uid};
 
 use super::{Args, Form, Looked, command, show};
-use crate::ask;
 use crate::collecting;
-use crate::commands::delete::consent::{Given, Refusal, consent, obtain};
+use crate::commands::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::following::{End, Follow, Mourner, Until, Where, Work, now, report};
 use crate::interrupt::{Interrupts, breakable};
@@ -98,7 +97,7 @@ fn refuse_too_much(args: &Args, settings: &Settings, looked: &Looked) -> Result<
             max_delete: None,
             kinds: args.kinds.clone(),
             selector: args.selector.clone(),
-            approve: None,
+            agreement: Agreement::default(),
             ..*args
         };
         let many = looked.scan.condemned().count();
@@ -137,12 +136,7 @@ async fn agree(
         let fold = if args.full { Fold::Never } else { Fold::USUAL };
         output.talk_text(&text::text(&plan_shown, output.talk_style(), fold));
     }
-    let given = Given {
-        yes: args.yes,
-        approve: args.approve.as_deref(),
-        digest: &plan.digest,
-        somebody: ask::somebody_is_there(),
-    };
+    let given = args.agreement.given(&plan.digest);
     let along = match plan.len().saturating_sub(condemned.len()) {
         0 => String::new(),
         1 => " and 1 other".to_owned(),
