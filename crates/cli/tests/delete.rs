@@ -45,8 +45,8 @@ Nothing was written.
     assert_eq!(play.run("get cm -o yaml --show-managed-fields").out, before);
 }
 
-/// EXT-31, EXT-32: events are nobody's object: they are not in the plan of a namespace, and one that is told after the plan was
-/// approved does not make it another one; but they go with the namespace.
+/// EXT-31: events are nobody's object. They are not in the plan of a namespace, and one that is told after the plan was
+/// shown does not make it another one; but they go with the namespace.
 #[test]
 fn events_are_in_no_plan_and_go_nevertheless() {
     let play = Play::new();

@@ -42,8 +42,8 @@ const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
 const ABANDONED: Duration = Duration::from_secs(3);
 /// So long the collector may take to write down that all is over.
 const BOOKS: Duration = Duration::from_secs(2);
-/// A feed that breaks off is begun again so often without hearing anything, later and later: some seconds in all, in which
-/// a server can start again.
+/// A feed that breaks off is begun again so often without hearing anything, later and later: some seconds in all, in
+/// which a server can start again.
 const TRIES: u32 = 7;
 const PAUSE: Duration = Duration::from_millis(200);
 

@@ -30,7 +30,7 @@ fn until(address: &str, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-/// EXT-31: a server that dies while a deletion is followed is told, with what to type; it is no panic.
+/// A server that dies while a deletion is followed is told, with what to type; it is no panic.
 #[test]
 fn a_server_that_dies_while_it_is_followed_is_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ fn a_server_that_dies_while_it_is_followed_is_told() {
     assert!(!rest.contains("panicked"), "{rest}");
 }
 
-/// EXT-30: what a namespace takes over from another collection is not called gone there, and events are not counted.
+/// What a namespace takes over from another collection is not called gone there, and events are not counted.
 #[test]
 fn who_goes_over_to_another_collection_is_not_gone() {
     let dir = tempfile::tempdir().unwrap();

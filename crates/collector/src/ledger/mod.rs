@@ -264,8 +264,8 @@ impl Open {
         self.worth |= self.loud;
     }
 
-    /// Somebody who is not gone yet belongs to another collection now, for example that of the namespace: who is not here
-    /// any more is not gone.
+    /// Somebody who is not gone yet belongs to another collection now, for example that of the namespace: who is not
+    /// here any more is not gone.
     fn hand_over(&mut self, uid: &Uid, kind: &str, to: &str) {
         if !self.members.remove(uid) {
             return;
