@@ -2,8 +2,10 @@
 //!
 //! There the current context is meant, as with everything that kubectl does, and usage texts say how it was called.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
@@ -15,6 +17,34 @@ use crate::settings::Settings;
 
 /// The name by which kubectl finds it.
 const NAME: &str = "kubectl-sexton";
+
+/// How this program was called does not change while it runs, and everything that proposes a command wants to know.
+static CALLED_BY_KUBECTL: OnceLock<bool> = OnceLock::new();
+
+/// Remembers by which name this program was called.
+pub(crate) fn remember(name: Option<OsString>) {
+    let _ = CALLED_BY_KUBECTL.set(name.is_some_and(|name| is_plugin(Path::new(&name))));
+}
+
+/// A command that is proposed, as whoever called this program types it.
+pub(crate) fn typed(command: &str) -> Cow<'_, str> {
+    typed_by(command, CALLED_BY_KUBECTL.get() == Some(&true))
+}
+
+fn typed_by(command: &str, kubectl: bool) -> Cow<'_, str> {
+    match kubectl && command.starts_with("sexton ") {
+        true => Cow::Owned(format!("kubectl {command}")),
+        false => Cow::Borrowed(command),
+    }
+}
+
+/// The same for a text with lines of what for and, three spaces behind it, the command.
+pub(crate) fn typed_in(text: &str) -> Cow<'_, str> {
+    match CALLED_BY_KUBECTL.get() {
+        Some(true) => Cow::Owned(text.replace("   sexton ", "   kubectl sexton ")),
+        _ => Cow::Borrowed(text),
+    }
+}
 
 /// Reads what was typed; and whether kubectl called, and nobody named a store of this machine.
 pub(crate) fn parse(typed: impl IntoIterator<Item = OsString>) -> Result<(Arguments, bool), clap::Error> {
@@ -93,6 +123,13 @@ mod tests {
         assert_eq!(settings.context.as_deref(), Some("c"));
         assert_eq!(settings.namespace.as_deref(), Some("n"));
         assert_eq!(settings.kubeconfig_files(), [Path::new("f")]);
+    }
+
+    #[test]
+    fn proposals_are_typed_as_it_was_called() {
+        assert_eq!(typed_by("sexton why cm/x", true), "kubectl sexton why cm/x");
+        assert_eq!(typed_by("sexton why cm/x", false), "sexton why cm/x");
+        assert_eq!(typed_by("kubectl config use-context NAME", true), "kubectl config use-context NAME");
     }
 
     #[test]

@@ -20,6 +20,7 @@ const CLOSING: Duration = Duration::from_millis(500);
 
 /// Runs the command that was typed.
 pub(crate) fn run() -> ExitCode {
+    plugin::remember(std::env::args_os().next());
     let (mut settings, command, called_by_kubectl) = match plugin::parse(std::env::args_os()) {
         Ok((Arguments { settings, command }, called_by_kubectl)) => (settings, command, called_by_kubectl),
         Err(error) => return misread(&error),
@@ -59,7 +60,7 @@ pub(crate) fn run() -> ExitCode {
     runtime.shutdown_timeout(CLOSING);
     match result {
         Ok(exit) => exit.into(),
-        Err(failure) => output.fail(&failure),
+        Err(failure) => output.fail(&failure.on(&settings)),
     }
 }
 

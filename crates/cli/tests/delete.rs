@@ -45,6 +45,36 @@ Nothing was written.
     assert_eq!(play.run("get cm -o yaml --show-managed-fields").out, before);
 }
 
+/// EXT-31: events are nobody's object. They are not in the plan of a namespace, and one that is told after the plan was
+/// shown does not make it another one; but they go with the namespace.
+#[test]
+fn events_are_in_no_plan_and_go_nevertheless() {
+    let play = Play::new();
+    let event = |name: &str| {
+        let about =
+            "involvedObject: {kind: ConfigMap, name: a, namespace: b}\nreason: X\nmessage: m\ntype: Normal";
+        format!("apiVersion: v1\nkind: Event\nmetadata: {{name: {name}, namespace: b}}\n{about}\n")
+    };
+    play.put("apiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n");
+    play.put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n");
+    play.put(&event("first"));
+    play.run("plan delete ns/b -o name").says("ConfigMap/b/a\nNamespace/b\n");
+    let digest = play.digest("ns/b");
+    play.put(&event("second"));
+    let deleted = play.run(&format!("delete ns/b --approve {digest}"));
+    assert_eq!(deleted.code, 0, "{deleted:?}");
+    assert!(deleted.out.contains("Namespace/b destroyed, and 1 other with it"), "{deleted:?}");
+    play.run("get events -A -o name").says("");
+    let tombstones = play.run("get tombstones -o json").out;
+    assert!(!tombstones.contains("\"Event\""), "{tombstones}");
+    // Whoever means an event gets one.
+    play.put(
+        "apiVersion: v1\nkind: Event\nmetadata: {name: own}\ninvolvedObject: {kind: ConfigMap, name: a}\n",
+    );
+    let deleted = play.run("delete event/own --yes");
+    assert_eq!(deleted.code, 0, "{deleted:?}");
+}
+
 /// Other policies, other plans: who has another owner lives on.
 #[test]
 fn every_policy_has_its_plan() {

@@ -94,7 +94,7 @@ impl fmt::Debug for Credentials {
 /// # Errors
 /// The address is not an `http` or `https` one, or the credentials cannot be used.
 pub async fn to_url(url: &str, credentials: &Credentials) -> Result<Connection, ConnectError> {
-    check_url(url).map_err(|why| ConnectError::BadUrl { url: url.to_owned(), why })?;
+    check_url(url)?;
     let mut cluster = json!({"server": url});
     if let Some(authority) = &credentials.authority {
         cluster["certificate-authority"] = json!(authority);
@@ -110,12 +110,20 @@ pub async fn to_url(url: &str, credentials: &Credentials) -> Result<Connection, 
     connect(config, "given").await
 }
 
-fn check_url(url: &str) -> Result<(), String> {
-    let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| error.to_string())?;
+/// Whether this can be the address of a server.
+///
+/// # Errors
+/// It is not an `http` or `https` one, or names no host.
+pub fn check_url(url: &str) -> Result<(), ConnectError> {
+    let bad = |why: String| Err(ConnectError::BadUrl { url: url.to_owned(), why });
+    let uri: Uri = match url.parse() {
+        Ok(uri) => uri,
+        Err(error) => return bad(http::uri::InvalidUri::to_string(&error)),
+    };
     match uri.scheme_str() {
         Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(()),
-        Some("http" | "https") => Err("it names no host".into()),
-        _ => Err("it must begin with http:// or https://".into()),
+        Some("http" | "https") => bad("it names no host".into()),
+        _ => bad("it must begin with http:// or https://".into()),
     }
 }
 
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn addresses_are_checked() {
         for good in ["http://127.0.0.1:8180", "https://localhost/prefix"] {
-            assert_eq!(check_url(good), Ok(()), "{good}");
+            assert!(check_url(good).is_ok(), "{good}");
         }
         for bad in ["127.0.0.1:8180", "ftp://localhost", "", "http://"] {
             assert!(check_url(bad).is_err(), "{bad}");

@@ -126,7 +126,8 @@ impl World {
         self.snapshot().get(&Uid(uid.to_owned()))
     }
 
-    /// What would follow from these deletions, as if nothing else were going on.
+    /// What would follow from these deletions, as if nothing else were going on. Events that go with their namespace are
+    /// left out: they come and go all the time, and a plan that is approved must still be the same a moment later.
     ///
     /// # Errors
     /// The plan did not pass its check.
@@ -135,7 +136,8 @@ impl World {
         asked: &[Hypothetical],
         rules: &Rules,
     ) -> Result<(Judgement, Plan), PreviewError> {
-        self.planned(detect::judge(self.snapshot(), Roots::None, asked, rules))
+        let judgement = detect::judge(self.snapshot(), Roots::None, asked, rules);
+        self.planned(judgement.without_asides(self.snapshot()))
     }
 
     /// What follows from what is marked now, and from accusations.

@@ -47,6 +47,11 @@ fn place() -> Place {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
+    if !kinds.all.iter().any(|kind| kind.resource == place().kind.resource) {
+        return Err(Failure::new(format!("nobody keeps records of collections on {}", world.target))
+            .detail("it does not know our kinds")
+            .next("make it know them", "sexton install-crds"));
+    }
     if let Some(name) = &args.name {
         return show(&args, name, &world, &kinds, settings, output).await;
     }

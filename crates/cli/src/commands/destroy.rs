@@ -5,8 +5,7 @@ use std::time::Instant;
 use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
 
 use super::apply::{Sweep, deaths, follow_sweep, some, tools};
-use super::delete::consent::{Given, Refusal, consent, obtain};
-use crate::ask;
+use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::following::silence;
 use crate::interrupt::{Interrupts, breakable};
@@ -31,12 +30,8 @@ pub(crate) struct Args {
     /// Show everything, however much it is
     #[arg(long)]
     full: bool,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
-    /// Do not ask, if the digest of the plan begins like this now
-    #[arg(long, value_name = "DIGEST")]
-    approve: Option<String>,
+    #[command(flatten)]
+    agreement: Agreement,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -110,17 +105,12 @@ async fn prepare(
         output.talk("Nothing was written.");
         return Ok(None);
     }
-    let given = Given {
-        yes: args.yes,
-        approve: args.approve.as_deref(),
-        digest: &plan.digest,
-        somebody: ask::somebody_is_there(),
-    };
+    let given = args.agreement.given(&plan.digest);
     let doomed = plan.destruction.as_ref().map_or(0, |destruction| destruction.plan.len());
     let what = format!("all {} of {module}", count(doomed));
     let question = format!("Destroy {what} on {}?", world.target);
     let refusal = Refusal { command: &command, digest: &plan.digest, what: &what };
-    if doomed > 0 || args.approve.is_some() {
+    if doomed > 0 || args.agreement.approve.is_some() {
         obtain(consent(given, &[]), &question, &refusal, output).await?;
     }
     Ok(Some((world, modules, plan, names)))

@@ -79,7 +79,7 @@ pub(super) async fn finish(
         output.talk(&format!("resume on {}: {told}", world.target));
     }
     follow.expect(lives.into_iter());
-    let mut work = Work::start(collector).await;
+    let mut work = Work::start(collector).await?;
     let end = follow.run(&mut work, &silence, &mut interrupts).await?;
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures::stream::Fuse;
 use futures::{FutureExt, StreamExt};
 use serde_json::Value;
 use sexton_client::resources::{FeedError, text};
@@ -43,8 +44,10 @@ const ABANDONED: Duration = Duration::from_secs(3);
 const BOOKS: Duration = Duration::from_secs(2);
 /// So many lines are heard before anything is written.
 const TOGETHER: usize = 1_024;
-/// A feed that breaks off is begun again so often.
-const TRIES: u32 = 5;
+/// A feed that breaks off is begun again so often without hearing anything, later and later: some seconds in all, in
+/// which a server can start again.
+const TRIES: u32 = 7;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Where to follow.
 #[derive(Debug, Clone)]
@@ -69,7 +72,8 @@ pub(crate) struct Follow<'a> {
     pub(crate) names: &'a Names,
     pub(crate) output: &'a Output,
     seen: Seen,
-    lines: Lines,
+    /// Over once it broke off: it may not be asked again then.
+    lines: Fuse<Lines>,
     /// Who is still there, and what it is called.
     left: BTreeMap<Uid, String>,
     total: usize,
@@ -129,7 +133,7 @@ impl<'a> Follow<'a> {
             names,
             output,
             seen,
-            lines,
+            lines: lines.fuse(),
         })
     }
 
@@ -239,6 +243,7 @@ impl<'a> Follow<'a> {
     }
 
     fn hear(&mut self, line: Line, says: &Obituary<'_>) {
+        self.broken = 0;
         if self.concerns(&line) {
             self.moved = Instant::now();
         }
@@ -281,21 +286,20 @@ impl<'a> Follow<'a> {
 
     /// The feed broke off: everything is looked at anew.
     async fn again(&mut self, says: &Obituary<'_>) -> Result<(), Failure> {
+        // One that only broke off is begun again at once; one that does so again and again is given time.
+        tokio::time::sleep(PAUSE * self.broken).await;
         self.broken += 1;
         let opened = Seen::open(&*self.place.gateway, &self.place.resources).await;
         match opened {
             Ok((seen, lines)) => {
-                (self.seen, self.lines) = (seen, lines);
+                (self.seen, self.lines) = (seen, lines.fuse());
                 self.catch_up(says);
                 Ok(())
             }
             Err(error) if self.broken >= TRIES => Err(Failure::from(error)
                 .detail("it is not followed any further; what is marked goes on")
                 .next("see how far it is", "sexton collections")),
-            Err(_) => {
-                tokio::time::sleep(Duration::from_millis(200 * u64::from(self.broken))).await;
-                Ok(())
-            }
+            Err(_) => Ok(()),
         }
     }
 

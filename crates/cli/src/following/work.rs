@@ -1,10 +1,16 @@
 //! Who does the work while it is followed: a collector in this process, or somebody else.
 
+use std::time::Duration;
+
 use sexton_collector::{Collector, Stop, Summary};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::failure::Failure;
 use crate::output::Output;
+
+/// A collector tries again by itself; what is in its way for longer than this stays there.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Who does the work.
 #[derive(Debug)]
@@ -27,13 +33,25 @@ pub(crate) struct Own {
 
 impl Work {
     /// Starts a collector, and waits until it has seen everything there is and acts, or somebody else does.
-    pub(crate) async fn start(collector: Collector) -> Work {
+    ///
+    /// # Errors
+    /// It cannot begin, for example because the store takes no writes. Nothing was destroyed then.
+    pub(crate) async fn start(collector: Collector) -> Result<Work, Failure> {
         let (stop, stopped) = watch::channel(Stop::No);
         let mut summary = collector.summary();
         let task = tokio::spawn(collector.run(stopped));
+        let has_begun = |summary: &Summary| summary.synced && (summary.acts || summary.other.is_some());
         // Should it end before, whoever waits for it will notice.
-        let _ = summary.wait_for(|summary| summary.synced && (summary.acts || summary.other.is_some())).await;
-        Work::Here(Box::new(Own { stop, summary, task: Some(task), deaf: false }))
+        while tokio::time::timeout(PATIENCE, summary.wait_for(has_begun)).await.is_err() {
+            let trouble = summary.borrow().trouble.clone();
+            // Without any trouble there is only much to be seen.
+            if let Some(trouble) = trouble {
+                stop.send_replace(Stop::Now);
+                let _ = task.await;
+                return Err(Failure::new("nothing can be destroyed now").detail(trouble));
+            }
+        }
+        Ok(Work::Here(Box::new(Own { stop, summary, task: Some(task), deaf: false })))
     }
 
     /// What the own collector does.

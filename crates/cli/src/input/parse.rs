@@ -78,8 +78,23 @@ fn values(origin: &Origin, text: &str, piece: &str) -> Result<Vec<Value>, Failur
         let place = error.location().map(|place| (place.line() as usize, place.column() as usize));
         let what = error.without_snippet().to_string();
         let what = what.split(" at line ").next().unwrap_or_default().trim_end_matches([':', ',']).to_owned();
-        broken(origin, text, "YAML", &what, place)
+        broken(origin, text, "YAML", &in_our_words(&what), place)
     })
+}
+
+/// What the reader of YAML says in words that are meant for programmers.
+fn in_our_words(what: &str) -> String {
+    if let Some(key) = what.strip_prefix("duplicate mapping key: ") {
+        let key = key.split(", set ").next().unwrap_or_default();
+        return format!("the key {key} is there twice");
+    }
+    match what {
+        what if what.starts_with("budget breached") => {
+            "it is too large, or repeats itself too often by its aliases".to_owned()
+        }
+        what if what.starts_with("recursive references") => "an alias stands within what it means".to_owned(),
+        what => what.to_owned(),
+    }
 }
 
 /// A document that cannot be read, with the line of it that says why.
@@ -145,6 +160,26 @@ fn take(origin: &Origin, mut value: Value, documents: &mut Vec<Document>) -> Res
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_is_wrong_with_yaml_is_said_in_words() {
+        let said = |text: &str| documents("a.yaml", text).unwrap_err().what;
+        assert_eq!(said("a: 1\na: 2\n"), "a.yaml:2:1 (document 1): not YAML: the key a is there twice");
+        assert_eq!(
+            said("a: &a [*a]\n"),
+            "a.yaml:1:8 (document 1): not YAML: an alias stands within what it means"
+        );
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..7 {
+            let before = vec![format!("*a{}", n - 1); 10].join(", ");
+            text.push_str(&format!("a{n}: &a{n} [{before}]\n"));
+        }
+        assert!(
+            said(&text).ends_with("it is too large, or repeats itself too often by its aliases"),
+            "{}",
+            said(&text)
+        );
+    }
+
     const ONE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
     fn places(text: &str) -> Vec<(usize, usize, String)> {
@@ -179,7 +214,7 @@ mod tests {
         let number = documents("f.yaml", "apiVersion: v1\nkind: X\nmetadata: {name: 1}\n").unwrap_err();
         assert_eq!(number.what, "f.yaml:1 (document 1): metadata.name must be a string, and is 1");
         let twice = documents("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
-        assert!(twice.what.contains("duplicate"), "{twice:?}");
+        assert!(twice.what.contains("the key kind is there twice"), "{twice:?}");
         let json = documents("f.json", "{\n \"a\": }\n").unwrap_err();
         assert!(json.what.starts_with("f.json:2:"), "{json:?}");
     }

@@ -16,6 +16,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::failure::Failure;
+use crate::plugin;
 use style::Style;
 
 /// What colour says beside the symbol.
@@ -122,7 +123,7 @@ impl Output {
 
     /// Writes a line of talk. If nobody listens, nothing is lost.
     pub(crate) fn talk(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", plugin::typed_in(text));
     }
 
     /// Writes talk as it is.
@@ -158,7 +159,7 @@ impl Output {
         }
         let width = failure.next.iter().map(|(aim, _)| aim.chars().count()).max().unwrap_or(0);
         for (aim, command) in &failure.next {
-            text.push_str(&format!("\n  {aim:width$}   {command}"));
+            text.push_str(&format!("\n  {aim:width$}   {}", plugin::typed(command)));
         }
         self.talk(&text);
     }

@@ -8,6 +8,7 @@ use crate::naming::Names;
 use crate::output::progress::Waiting;
 use crate::output::style;
 use crate::output::why::{Command, WhyLine};
+use crate::plugin;
 
 /// More are counted.
 const SHOWN: usize = 20;
@@ -41,6 +42,7 @@ impl Here<'_> {
         }
         let mut commands = Vec::new();
         let mut add = |what: &str, command: String, note: &str| {
+            let command = plugin::typed(&command).into_owned();
             commands.push(Command { what: what.into(), command, note: note.into() });
         };
         match (blocker.what.as_deref(), blocker.clears.as_deref()) {

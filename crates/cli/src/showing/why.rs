@@ -3,6 +3,7 @@
 use sexton_lifecycle::explain::{Naming, Story};
 
 use crate::output::why::{Command, Why, WhyLine};
+use crate::plugin;
 use crate::settings::Settings;
 
 /// The words of `lifecycle`, with flags behind every command of ours that lead to the same target.
@@ -15,7 +16,7 @@ pub(crate) fn why(story: Story, settings: &Settings) -> Why {
     let command = |typed: sexton_lifecycle::explain::Typed| Command {
         what: typed.purpose,
         command: match typed.command.starts_with("sexton ") {
-            true => format!("{}{}", typed.command, flags(&typed.command)),
+            true => plugin::typed(&format!("{}{}", typed.command, flags(&typed.command))).into_owned(),
             false => typed.command,
         },
         note: typed.note,

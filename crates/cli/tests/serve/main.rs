@@ -9,5 +9,6 @@ mod plugin;
 mod process;
 mod python;
 mod raw;
+mod seen;
 mod sockets;
 mod tls;

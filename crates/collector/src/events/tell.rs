@@ -75,7 +75,11 @@ impl Collector {
         let namespace = view.snapshot.namespace(finding.life).to_owned();
         let why = explain::sentence(&view.snapshot, judgement, finding, &Naming { namespace, groups: false });
         let follow = record.status.doomed.saturating_sub(1 + others);
-        let follow = if follow == 0 { String::new() } else { format!("; {follow} go with it") };
+        let follow = match follow {
+            0 => String::new(),
+            1 => "; 1 goes with it".to_owned(),
+            follow => format!("; {follow} go with it"),
+        };
         match living {
             Some(finding) => {
                 let message = format!("{why}{with}{follow}");

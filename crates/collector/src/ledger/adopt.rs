@@ -30,6 +30,7 @@ impl Ledger {
             loud: true,
             told: true,
             before: Some(before),
+            handed_over: None,
         };
         open.record.status.kinds.values_mut().for_each(|count| *count = KindCount::default());
         self.open.insert(open.record.name.clone(), open);

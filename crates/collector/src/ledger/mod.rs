@@ -46,6 +46,8 @@ struct Open {
     told: bool,
     /// What somebody before us had counted, until it is known who is left of it.
     before: Option<Progress>,
+    /// How many went over to another collection before they were gone, and to which at last.
+    handed_over: Option<(u64, String)>,
 }
 
 /// All collections under way.
@@ -90,16 +92,16 @@ impl Ledger {
                 self.begin(snapshot, decision, finding, name, now);
             }
         }
-        for finding in findings.values() {
+        for finding in findings.values().filter(|finding| !finding.is_aside(snapshot)) {
             let Some(name) = self.by_root.get(&finding.root) else { continue };
             let Some(open) = self.open.get_mut(name) else { continue };
-            if open.members.insert(snapshot.uid(finding.life)) {
-                let kind = open.record.status.kinds.entry(kind_of(snapshot, finding)).or_default();
-                kind.doomed += 1;
-                open.record.status.doomed += 1;
-                open.loud |= open.members.len() > 1 || has_steps(snapshot, finding.life);
-                open.worth |= open.loud;
+            let uid = snapshot.uid(finding.life);
+            if open.members.contains(&uid) {
+                continue;
             }
+            open.count(uid.clone(), kind_of(snapshot, finding), has_steps(snapshot, finding.life));
+            let others = self.open.iter_mut().filter(|(other, _)| *other != name);
+            others.for_each(|(_, other)| other.hand_over(&uid, &kind_of(snapshot, finding), name));
         }
         self.open.values_mut().for_each(Open::go_on);
     }
@@ -138,6 +140,7 @@ impl Ledger {
             loud: nobody_asked,
             told: false,
             before: None,
+            handed_over: None,
         });
         let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
         match root {
@@ -161,7 +164,7 @@ impl Ledger {
         now: i64,
     ) -> Vec<Collection> {
         let mut left: HashMap<&str, BTreeMap<String, u64>> = HashMap::new();
-        for finding in decision.judgement.doomed.values() {
+        for finding in decision.judgement.doomed.values().filter(|finding| !finding.is_aside(snapshot)) {
             if let Some(name) = self.by_root.get(&finding.root)
                 && snapshot.contains(finding.life)
             {
@@ -246,8 +249,34 @@ impl Open {
         };
         if status.phase == Phase::Done {
             status.finished_at = Some(time::format(now));
-            status.outcome = Some(format!("{} gone", status.gone));
+            let others = self.handed_over.as_ref();
+            let others = others.map(|(count, to)| format!(", {count} go on in {to}")).unwrap_or_default();
+            status.outcome = Some(format!("{} gone{others}", status.gone));
         }
+    }
+
+    /// Somebody belongs to it from now on.
+    fn count(&mut self, uid: Uid, kind: String, has_steps: bool) {
+        self.members.insert(uid);
+        self.record.status.kinds.entry(kind).or_default().doomed += 1;
+        self.record.status.doomed += 1;
+        self.loud |= self.members.len() > 1 || has_steps;
+        self.worth |= self.loud;
+    }
+
+    /// Somebody who is not gone yet belongs to another collection now, for example that of the namespace: who is not
+    /// here any more is not gone.
+    fn hand_over(&mut self, uid: &Uid, kind: &str, to: &str) {
+        if !self.members.remove(uid) {
+            return;
+        }
+        let status = &mut self.record.status;
+        status.doomed = status.doomed.saturating_sub(1);
+        if let Some(kind) = status.kinds.get_mut(kind) {
+            kind.doomed = kind.doomed.saturating_sub(1);
+        }
+        let count = self.handed_over.as_ref().map_or(0, |(count, _)| *count);
+        self.handed_over = Some((count + 1, to.to_owned()));
     }
 }
 
@@ -262,6 +291,9 @@ impl Sign for Ledger {
     }
 
     fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw> {
+        if finding.is_aside(snapshot) {
+            return None;
+        }
         let name = self.by_root.get(&finding.root)?;
         let open = self.open.get(name)?;
         let buried = open.buried + burials.get(name).copied().unwrap_or(0);

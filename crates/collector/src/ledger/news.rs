@@ -19,7 +19,8 @@ impl Open {
     /// That it began, as soon as that is worth telling; and that it is over, if others than its root were in it.
     pub(super) fn news(&mut self) -> Option<News> {
         let over = self.record.status.phase == Phase::Done;
-        let ends = over && self.record.status.doomed > 1;
+        // What went over to another collection is not over: that one tells of its end.
+        let ends = over && self.record.status.doomed > 1 && self.handed_over.is_none();
         if !self.loud || (over && !ends) || (self.told && !over) {
             return None;
         }

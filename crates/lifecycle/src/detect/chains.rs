@@ -221,7 +221,8 @@ impl<'a, 'b> Chains<'a, 'b> {
             return self.snapshot.is_marked(container);
         }
         let other = self.spread.tallies.get(&member).is_some_and(|tally| tally.by_cascade);
-        !other && self.spread.approvals.of(self.snapshot, container).is_none()
+        let approved = || self.spread.approvals.of(self.snapshot, container).is_some();
+        !other && (self.snapshot.is_event(member) || !approved())
     }
 
     /// Those that follow a removal that was seen.

@@ -179,7 +179,22 @@ impl Cause {
     }
 }
 
+impl Finding {
+    /// Whether it is an event that goes because its namespace does. Such a one is not worth a word: it is neither shown
+    /// nor counted, and needs nobody's approval.
+    pub fn is_aside(&self, snapshot: &Snapshot) -> bool {
+        matches!(self.cause, Cause::InNamespace { .. }) && snapshot.is_event(self.life)
+    }
+}
+
 impl Judgement {
+    /// The same without what is not worth a word, for people.
+    #[must_use]
+    pub fn without_asides(mut self, snapshot: &Snapshot) -> Judgement {
+        self.doomed.retain(|_, finding| !finding.is_aside(snapshot));
+        self
+    }
+
     /// All findings, ordered by the keys of the lives.
     pub fn findings(&self, snapshot: &Snapshot) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.doomed.values().collect();

@@ -229,10 +229,8 @@ impl<'a> Spread<'a> {
             }
             let known = self.tallies.get(&member).copied();
             let mut tally = known.unwrap_or_else(|| self.tally(member));
-            match approved {
-                true => tally.unapproved = true,
-                false => tally.contained = true,
-            }
+            // Somebody tells something all the time: nobody approves each event, and none holds anything up.
+            tally.contain(approved && !snapshot.is_event(member));
             self.weigh(member, tally);
         }
     }
@@ -249,10 +247,7 @@ impl<'a> Spread<'a> {
         if !self.snapshot.is_marked(life) {
             let mut tally = self.tally(life);
             for around in self.snapshot.marked_around(life).into_iter().flatten() {
-                match self.approved(around) {
-                    true => tally.unapproved = true,
-                    false => tally.contained = true,
-                }
+                tally.contain(self.approved(around) && !self.snapshot.is_event(life));
             }
             self.weigh(life, tally);
         }
@@ -323,6 +318,14 @@ impl Tally {
     /// Whether anything happens to it, or would if it were not for something else.
     pub(super) fn concerned(&self) -> bool {
         self.pulled || self.contained || self.unapproved || self.released
+    }
+
+    /// A namespace or a definition around it goes; and whether that was approved without it.
+    fn contain(&mut self, unapproved: bool) {
+        match unapproved {
+            true => self.unapproved = true,
+            false => self.contained = true,
+        }
     }
 
     fn count(&mut self, pull: Pull, approved: bool) {

@@ -9,7 +9,7 @@ use sexton_model::hook::ObjectRef;
 use sexton_model::subscription::Subscription;
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
-use super::kinds::{DEFINITIONS, NAMESPACES};
+use super::kinds::{DEFINITIONS, EVENTS, NAMESPACES};
 use super::life::{Accused, Rare};
 use super::words::NOTHING;
 use super::{LifeId, Snapshot};
@@ -227,6 +227,11 @@ impl Snapshot {
     /// Whether it is a namespace.
     pub fn is_namespace(&self, life: LifeId) -> bool {
         self.kinds.get(self.life(life).kind).place == NAMESPACES
+    }
+
+    /// Whether it is an event: it tells of others, and is nothing that anybody means when they speak of objects.
+    pub fn is_event(&self, life: LifeId) -> bool {
+        self.kinds.get(self.life(life).kind).place == EVENTS
     }
 
     /// Whether it is a definition of a kind.

@@ -11,6 +11,8 @@ const DEFINED: &str = "customresourcedefinitions";
 pub(crate) const NAMESPACES: u32 = 0;
 /// The place of custom resource definitions.
 pub(crate) const DEFINITIONS: u32 = 1;
+/// The place of events.
+pub(crate) const EVENTS: u32 = 2;
 
 /// Kinds by number. There are few, so none is ever forgotten.
 #[derive(Debug, Clone)]
@@ -50,7 +52,11 @@ pub(crate) struct Row {
 
 impl Default for Kinds {
     fn default() -> Kinds {
-        let known = [(("", "namespaces"), NAMESPACES), (("apiextensions.k8s.io", DEFINED), DEFINITIONS)];
+        let known = [
+            (("", "namespaces"), NAMESPACES),
+            (("apiextensions.k8s.io", DEFINED), DEFINITIONS),
+            (("", "events"), EVENTS),
+        ];
         let places = known.map(|((group, resource), place)| ((group.to_owned(), resource.to_owned()), place));
         Kinds {
             names: Vec::new(),

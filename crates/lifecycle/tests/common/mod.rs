@@ -40,6 +40,7 @@ pub fn kind(word: &str) -> (&'static str, String, String, bool) {
             ("apiextensions.k8s.io", "CustomResourceDefinition".into(), resource.into(), false)
         }
         "node" => ("", "Node".into(), "nodes".into(), false),
+        "event" => ("", "Event".into(), "events".into(), true),
         word => {
             let (first, rest) = word.split_at(1);
             ("example.com", format!("{}{rest}", first.to_uppercase()), format!("{word}s"), true)
@@ -49,7 +50,7 @@ pub fn kind(word: &str) -> (&'static str, String, String, bool) {
 
 /// All kinds that worlds have. `mystery` is none of them.
 pub fn kinds() -> Vec<FeedKind> {
-    let words = ["ns", "crd", "node", "app", "vm", "disk", "net"];
+    let words = ["ns", "crd", "node", "event", "app", "vm", "disk", "net"];
     words
         .map(|word| {
             let (group, kind, resource, namespaced) = kind(word);

@@ -89,8 +89,10 @@ fn what_was_not_approved_does_not_follow() {
          app/other deleted cascade
          disk/both <- vm/web, app/other
          ns/b deleted background approved
+         event/b/told
          vm/b/late",
-        r#"ns/b dies Background: asked, marked
+        r#"event/b/told dies Background: in ns/b, root ns/b
+           ns/b dies Background: asked, marked
            app/other dies Cascade: asked, marked
            app/shop dies Cascade: asked, marked
            disk/both dies Cascade: owner app/other, root app/other

@@ -66,7 +66,7 @@ async fn what_is_in_the_way_is_told() {
     assert_eq!(began["type"], "Normal");
     let message = began["message"].as_str().unwrap();
     assert!(message.starts_with("is being destroyed (deleted"), "{message}");
-    assert!(message.ends_with("; 1 go with it"), "{message}");
+    assert!(message.ends_with("; 1 goes with it"), "{message}");
     drop(collecting);
 }
 

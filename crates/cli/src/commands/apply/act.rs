@@ -1,5 +1,6 @@
 //! Carries a deployment out, and follows what it sweeps to the end.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -20,6 +21,9 @@ use crate::output::style::{count, time};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::world::{World, is_ours};
+
+/// Failures for one reason that are told; the rest is counted.
+const SAME_SHOWN: usize = 3;
 
 /// With what modules are worked on in a world.
 pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
@@ -55,8 +59,9 @@ pub(super) async fn act(
     let Agreed { world, modules, plan, names } = agreed;
     let mut interrupts = Interrupts::listen();
     let told = Mutex::new(Ok(()));
+    let reasons = Mutex::new(HashMap::new());
     let tell = |event: Event| {
-        let heard = tell(args, &event, output);
+        let heard = tell(args, &event, &reasons, output);
         if let (Err(failure), Ok(mut told)) = (heard, told.lock()) {
             // That nobody listens any more is no reason to stop in the middle.
             *told = Err(failure);
@@ -112,7 +117,7 @@ pub(crate) async fn follow_sweep(
     let mut follow = Follow::begin(place, Until::Gone, sweep.names, output).await?;
     follow.expect(expected(&sweep).into_iter());
     let mut work = match own_collector(world, is_ours(&kinds)) {
-        Some(collector) => Work::start(collector).await,
+        Some(collector) => Work::start(collector).await?,
         None => Work::Elsewhere,
     };
     let end = follow.run(&mut work, says, interrupts).await?;
@@ -161,7 +166,12 @@ fn expected(sweep: &Sweep<'_>) -> Vec<(Uid, String, usize)> {
         .collect()
 }
 
-fn tell(args: &Args, event: &Event, output: &Output) -> Result<(), Failure> {
+fn tell(
+    args: &Args,
+    event: &Event,
+    reasons: &Mutex<HashMap<String, usize>>,
+    output: &Output,
+) -> Result<(), Failure> {
     if args.output == Form::Json {
         return lines::event(event).map_or(Ok(()), |line| output.data(&line));
     }
@@ -171,6 +181,20 @@ fn tell(args: &Args, event: &Event, output: &Output) -> Result<(), Failure> {
             Ok(())
         }
         Event::Failed(failed) => {
+            let times = reasons.lock().map_or(0, |mut reasons| {
+                let times = reasons.entry(failed.why.clone()).or_default();
+                *times += 1;
+                *times
+            });
+            // What hinders one often hinders all: how many there are is told at the end.
+            match times {
+                0..=SAME_SHOWN => {}
+                times if times == SAME_SHOWN + 1 => {
+                    output.talk("  of more that fail for the same reason nothing is said");
+                    return Ok(());
+                }
+                _ => return Ok(()),
+            }
             output.explain(&Failure::new(format!("{}: {}: {}", failed.origin, failed.object, failed.why)));
             Ok(())
         }

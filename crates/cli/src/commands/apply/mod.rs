@@ -12,8 +12,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use sexton_collector::modules::{ModulePlan, Modules, PlanError};
 
-use super::delete::consent::{Given, Refusal, consent, obtain};
-use crate::ask;
+use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::breakable;
 use crate::naming::Names;
@@ -76,12 +75,8 @@ pub(crate) struct Args {
     /// On the embedded store: make kinds that nobody has defined yet, without asking
     #[arg(long)]
     pub(crate) register_kinds: bool,
-    /// Do not ask
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Do not ask, if the digest of the plan begins like this now
-    #[arg(long, value_name = "DIGEST")]
-    pub(crate) approve: Option<String>,
+    #[command(flatten)]
+    pub(crate) agreement: Agreement,
     /// Show every single line, however many they are
     #[arg(long)]
     pub(crate) full: bool,
@@ -189,15 +184,10 @@ async fn agree(
     output: &Output,
 ) -> Result<(), Failure> {
     let doomed = show::doomed(plan);
-    if doomed == 0 && args.approve.is_none() {
+    if doomed == 0 && args.agreement.approve.is_none() {
         return Ok(());
     }
-    let given = Given {
-        yes: args.yes,
-        approve: args.approve.as_deref(),
-        digest: &plan.digest,
-        somebody: ask::somebody_is_there(),
-    };
+    let given = args.agreement.given(&plan.digest);
     let manager = &plan.spec.manager;
     let what = format!("{} of {} in {manager}", count(doomed), count(plan.in_scope));
     let question = format!("Destroy {what} on {}?", world.target);

@@ -16,6 +16,7 @@ use crate::output::Paint;
 use crate::output::graph::{dot, mermaid, svg};
 use crate::output::style::{Style, count, ordinal, padded, width};
 use crate::output::tree::Death;
+use crate::plugin;
 use crate::settings::Settings;
 use crate::showing::picture::View;
 use crate::showing::plan::Shown as ShownPlan;
@@ -72,7 +73,10 @@ pub(crate) fn deaths(destruction: &Destruction, victims: &[Victim], names: &Name
 /// What a sweep that would destroy too much is told.
 pub(super) fn held(held: &Held, args: &Args, settings: &Settings, plan: &ModulePlan) -> Failure {
     let manager = &plan.spec.manager;
-    let mut failure = Failure::new(format!("held in {manager}: {held}")).exit(Exit::Held);
+    let said = held.to_string();
+    // That it is held is the first word of the failure already.
+    let said = said.strip_prefix("held: ").unwrap_or(&said);
+    let mut failure = Failure::new(format!("in {manager}, {said}")).exit(Exit::Held);
     let plain = Args { max_delete: None, ..args.clone() };
     let typed = command(&plain, settings);
     let digest: String = plan.digest.chars().take(8).collect();
@@ -245,7 +249,8 @@ impl Shown<'_> {
             text.push_str(&style.paint(&format!("! held: {held}\n"), Paint::Change));
         } else if changes_something(plan) {
             let typed = command(self.args, self.settings);
-            text.push_str(&format!("  do exactly this   {typed} --approve {digest}\n"));
+            let typed = format!("{typed} --approve {digest}");
+            text.push_str(&format!("  do exactly this   {}\n", plugin::typed(&typed)));
         }
         text.push_str("Nothing was written.\n");
         text

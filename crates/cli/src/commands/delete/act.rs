@@ -35,7 +35,7 @@ pub(super) async fn act(
     let wait = !args.no_wait;
     // Who follows somebody that goes at once is found by having seen it go: so it is watched before.
     let mut work = match world.embedded && wait {
-        true => Work::start(collecting::of_a_command(world.resources.clone())).await,
+        true => Work::start(collecting::of_a_command(world.resources.clone())).await?,
         false => Work::Elsewhere,
     };
     let refused = match mark(args, settings, &world, &kinds, &place, &preview).await {

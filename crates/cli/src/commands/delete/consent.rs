@@ -6,6 +6,25 @@ use crate::ask;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
+/// The flags by which somebody agrees before being asked; the same for all commands that destroy.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Agreement {
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Do not ask, if the digest of the plan begins like this now
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) approve: Option<String>,
+}
+
+impl Agreement {
+    /// What decides about the plan with this digest.
+    pub(crate) fn given<'a>(&'a self, digest: &'a str) -> Given<'a> {
+        let somebody = ask::somebody_is_there();
+        Given { yes: self.yes, approve: self.approve.as_deref(), digest, somebody }
+    }
+}
+
 /// What decides whether a plan is carried out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {

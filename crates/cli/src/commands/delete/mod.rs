@@ -7,11 +7,10 @@ mod preview;
 mod tell;
 mod wanted;
 
-use consent::{Given, Refusal, consent, obtain};
+use consent::{Agreement, Refusal, consent, obtain};
 use policy::PolicyName;
 use preview::{Form, Preview, command};
 
-use crate::ask;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::breakable;
 use crate::output::Output;
@@ -49,12 +48,8 @@ pub(crate) struct Args {
     /// What is not there is no error
     #[arg(long)]
     pub(crate) ignore_not_found: bool,
-    /// Do not ask
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Do not ask, if the digest of the plan begins like this now
-    #[arg(long, value_name = "DIGEST")]
-    pub(crate) approve: Option<String>,
+    #[command(flatten)]
+    pub(crate) agreement: Agreement,
     /// Return once everything is marked; on the embedded store `sexton resume` does the rest
     #[arg(long)]
     pub(crate) no_wait: bool,
@@ -170,12 +165,7 @@ async fn agree(
     preview: &Preview,
     output: &Output,
 ) -> Result<(), Failure> {
-    let given = Given {
-        yes: args.yes,
-        approve: args.approve.as_deref(),
-        digest: &preview.plan.digest,
-        somebody: ask::somebody_is_there(),
-    };
+    let given = args.agreement.given(&preview.plan.digest);
     let what = preview.what();
     let others = preview.plan.len().saturating_sub(preview.roots.len());
     let along = match others {

@@ -50,7 +50,8 @@ pub(super) fn change<T>(
     to: impl FnOnce(Option<String>) -> Result<(String, T), Failure>,
 ) -> Result<T, Failure> {
     // A link stays one: what it leads to is replaced.
-    let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let file = led_to(file);
+    check_ordinary(&file)?;
     if let Some(dir) = file.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.exists()) {
         make_private_dir(dir)
             .map_err(|error| Failure::new(format!("cannot make {}: {error}", dir.display())))?;
@@ -65,6 +66,28 @@ pub(super) fn change<T>(
     replace(&file, &text)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", file.display())))?;
     Ok(told)
+}
+
+/// Where a link leads, also if nothing is there yet.
+fn led_to(file: &Path) -> PathBuf {
+    if let Ok(file) = std::fs::canonicalize(file) {
+        return file;
+    }
+    match (std::fs::read_link(file), file.parent()) {
+        (Ok(target), Some(dir)) => dir.join(target),
+        _ => file.to_owned(),
+    }
+}
+
+/// Only an ordinary file is replaced: a device would be lost to everybody, and a pipe has no text to keep.
+fn check_ordinary(file: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(file) {
+        Ok(known) if !known.is_file() => {
+            Err(Failure::new(format!("{} is not an ordinary file and is left as it is", file.display()))
+                .next("name another", "KUBECONFIG=FILE sexton kubeconfig --merge"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Credentials may stand in it, so nobody else may read it, not even for a moment.
@@ -139,5 +162,24 @@ mod tests {
         change(&link, |before| Ok((before.unwrap() + "b", ()))).unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "ab");
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        // Also one that leads to nothing yet, from another directory.
+        let link = dir.path().join("early");
+        std::os::unix::fs::symlink("later", &link).unwrap();
+        change(&link, |before| Ok((format!("{before:?}"), ()))).unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path().join("later")).unwrap(), "None");
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn what_is_no_ordinary_file_is_neither_read_nor_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (socket, link) = (dir.path().join("socket"), dir.path().join("link"));
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink(&socket, &link).unwrap();
+        for path in [&socket, &link, &dir.path().to_owned()] {
+            let failure = change(path, |_| Ok((String::new(), ()))).unwrap_err();
+            assert!(failure.what.contains("is not an ordinary file"), "{}", failure.what);
+        }
+        assert!(!std::fs::metadata(&socket).unwrap().is_file());
     }
 }

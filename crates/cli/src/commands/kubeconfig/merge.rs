@@ -20,6 +20,8 @@ pub(super) struct Entries {
 pub(super) struct How {
     /// Makes it the current context, whatever that was.
     pub(super) switch: bool,
+    /// Another file that counts as well has a current context: without `switch`, that stays.
+    pub(super) has_current: bool,
     /// Also over entries of the same name that belong to something else.
     pub(super) force: bool,
 }
@@ -63,7 +65,7 @@ pub(super) fn merge(config: &mut Value, entries: &Entries, how: How) -> Result<b
     }
     put(config, "contexts", name, "context", over(kept(context), &new));
     let current = config.get("current-context").and_then(Value::as_str).unwrap_or_default();
-    if how.switch || current.is_empty() {
+    if how.switch || (current.is_empty() && !how.has_current) {
         config.insert("current-context".to_owned(), name.into());
         return Ok(true);
     }
@@ -188,6 +190,14 @@ users:
         }
     }
 
+    #[test]
+    fn the_current_context_of_another_file_stays() {
+        let (text, used) = merged("", How { has_current: true, ..How::default() }).unwrap();
+        assert_eq!((value(&text).get("current-context"), used), (None, false));
+        let (_, used) = merged("", How { has_current: true, switch: true, ..How::default() }).unwrap();
+        assert!(used);
+    }
+
     const OTHERS: &str = "\
 apiVersion: v1
 kind: Config
@@ -209,7 +219,7 @@ current-context: prod
             assert_eq!(after[list].as_array_mut().unwrap().pop(), Some(value(OURS)[list][0].clone()));
         }
         assert_eq!(after, before);
-        let (text, used) = merged(OTHERS, How { switch: true, force: false }).unwrap();
+        let (text, used) = merged(OTHERS, How { switch: true, ..How::default() }).unwrap();
         assert_eq!((value(&text)["current-context"].as_str(), used), (Some("sexton"), true));
         // Once more changes nothing.
         let again = merged(&text, How::default()).unwrap();
@@ -235,7 +245,7 @@ current-context: prod
             error.to_string(),
             "its clusters have one called \"sexton\" already, for the server http://127.0.0.1:9"
         );
-        let (text, _) = merged(&taken, How { switch: false, force: true }).unwrap();
+        let (text, _) = merged(&taken, How { force: true, ..How::default() }).unwrap();
         assert_eq!(value(&text), value(OURS));
         let error = merged("users: [{name: sexton, user: {token: other}}]", How::default()).unwrap_err();
         assert!(matches!(error, MergeError::Taken { list: "users", .. }), "{error}");

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sexton_client::connect;
 
 use self::merge::{Entries, How, MergeError};
 use crate::failure::{Exit, Failure};
@@ -23,8 +24,8 @@ use crate::settings::{Settings, quoted};
 /// that of the server that uses the data directory, unless --server names another. Token and certificates given with
 /// --token-file, SEXTON_TOKEN and --certificate-authority are written into it.
 ///
-/// With --merge it is put into the kubeconfig that other tools use already: the first file of KUBECONFIG, or
-/// ~/.kube/config. Everything else in there stays, but comments are lost.
+/// With --merge it is put into the kubeconfig that other tools use already: of the files of KUBECONFIG the first that is
+/// there, or ~/.kube/config. Everything else in there stays, but comments are lost.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Write it to this new file, readable for you only
@@ -34,7 +35,12 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "output")]
     merge: bool,
     /// What cluster, user and context are called
-    #[arg(long, default_value = "sexton", value_name = "NAME")]
+    #[arg(
+        long,
+        default_value = "sexton",
+        value_name = "NAME",
+        value_parser = clap::builder::NonEmptyStringValueParser::new()
+    )]
     name: String,
     /// Make it the current context; without this only if there is none
     #[arg(long = "use", requires = "merge")]
@@ -49,7 +55,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<E
         return Err(Failure::new("a context stands in a kubeconfig already"));
     }
     let url = match &settings.server {
-        Some(url) => url.clone(),
+        Some(url) => checked(url)?,
         None => running(&settings.data)?,
     };
     let entries = entries(&url, &args.name, settings)?;
@@ -73,6 +79,15 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<E
     Ok(Exit::Done)
 }
 
+/// The address as it was typed, if it can be one: other tools would only say later that it is none.
+fn checked(url: &str) -> Result<String, Failure> {
+    connect::check_url(url).map_err(|error| {
+        Failure::new(error.to_string())
+            .next("for example", "sexton kubeconfig --server http://127.0.0.1:8180")
+    })?;
+    Ok(url.to_owned())
+}
+
 fn running(data: &Path) -> Result<String, Failure> {
     let start = format!("sexton serve --data {}", data.display());
     let Some(holder) = lock::holder(data) else {
@@ -89,14 +104,19 @@ fn running(data: &Path) -> Result<String, Failure> {
 
 /// Puts it into the kubeconfig that is there.
 fn merge_into(args: &Args, entries: &Entries, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
-    let Some(path) = settings.kubeconfig_files().into_iter().next() else {
+    let files = settings.kubeconfig_files();
+    // As kubectl does it: the first that is there, or else the last that was named.
+    let Some(path) = files.iter().find(|file| file.exists()).or(files.last()).cloned() else {
         return Err(Failure::new("there is no home directory in which a kubeconfig could be")
             .next("name one", "KUBECONFIG=FILE sexton kubeconfig --merge"));
     };
-    let how = How { switch: args.switch, force: args.force };
+    let others: Vec<PathBuf> = files.into_iter().filter(|file| *file != path && file.is_file()).collect();
+    let has_current = connect::current_context(&others).ok().flatten().is_some();
+    let how = How { switch: args.switch, has_current, force: args.force };
     let used = file::change(&path, |before| {
         let mut config = read(&path, before.as_deref().unwrap_or_default())?;
-        let used = merge::merge(&mut config, entries, how).map_err(|error| refused(&path, &error))?;
+        let used = merge::merge(&mut config, entries, how)
+            .map_err(|error| refused(args, settings, &path, &error))?;
         Ok((yaml::text(&config)?, used))
     })?;
     let name = quoted(&args.name);
@@ -119,13 +139,14 @@ fn read(path: &Path, text: &str) -> Result<Value, Failure> {
     })
 }
 
-fn refused(path: &Path, error: &MergeError) -> Failure {
+fn refused(args: &Args, settings: &Settings, path: &Path, error: &MergeError) -> Failure {
+    let typed = |name: &str| format!("sexton kubeconfig --merge --name {name}{}", settings.flags());
     let failure = Failure::new(format!("{} is left as it is: {error}", path.display()));
     match error {
         MergeError::NotOne(_) => failure,
         MergeError::Taken { .. } => failure
-            .next("take another name", "sexton kubeconfig --merge --name NAME")
-            .next("or overwrite it", "sexton kubeconfig --merge --force"),
+            .next("take another name", typed("NAME"))
+            .next("or overwrite it", format!("{} --force", typed(&quoted(&args.name)))),
     }
 }
 

@@ -10,9 +10,8 @@ use sexton_model::accusation::Accuser;
 use sexton_model::{Policy, Uid};
 
 use super::{Args, Form, Looked, command, show};
-use crate::ask;
 use crate::collecting;
-use crate::commands::delete::consent::{Given, Refusal, consent, obtain};
+use crate::commands::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::following::{End, Follow, Until, Where, Work, now, report};
 use crate::interrupt::{Interrupts, breakable};
@@ -43,10 +42,10 @@ pub(super) async fn collect(
     let mut follow = Follow::begin(place, Until::Gone, &looked.names, output).await?;
     let resources = looked.world.resources.clone();
     let mut work = match (looked.world.embedded, is_ours(&looked.kinds)) {
-        (true, _) => Work::start(collecting::of_a_command(resources)).await,
+        (true, _) => Work::start(collecting::of_a_command(resources)).await?,
         (false, true) => Work::Elsewhere,
         // Perhaps nobody collects there: then it is done from here.
-        (false, false) => Work::start(collecting::of_a_command_elsewhere(resources)).await,
+        (false, false) => Work::start(collecting::of_a_command_elsewhere(resources)).await?,
     };
     let charge = Charge {
         accuser: Accuser::Orphaned,
@@ -100,7 +99,7 @@ fn refuse_too_much(args: &Args, settings: &Settings, looked: &Looked) -> Result<
             max_delete: None,
             kinds: args.kinds.clone(),
             selector: args.selector.clone(),
-            approve: None,
+            agreement: Agreement::default(),
             ..*args
         };
         let many = looked.scan.condemned().count();
@@ -139,12 +138,7 @@ async fn agree(
         let fold = if args.full { Fold::Never } else { Fold::USUAL };
         output.talk_text(&text::text(&plan_shown, output.talk_style(), fold));
     }
-    let given = Given {
-        yes: args.yes,
-        approve: args.approve.as_deref(),
-        digest: &plan.digest,
-        somebody: ask::somebody_is_there(),
-    };
+    let given = args.agreement.given(&plan.digest);
     let along = match plan.len().saturating_sub(condemned.len()) {
         0 => String::new(),
         1 => " and 1 other".to_owned(),

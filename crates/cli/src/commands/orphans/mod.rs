@@ -13,6 +13,7 @@ use sexton_lifecycle::FuseLimits;
 use sexton_model::LabelSelector;
 use sexton_model::rule::{DEFAULT_MIN_AGE, KindName, Targets, duration};
 
+use crate::commands::delete::consent::Agreement;
 use crate::failure::{Exit, Failure};
 use crate::following::now;
 use crate::interrupt::breakable;
@@ -25,8 +26,9 @@ use crate::world::{Purpose, World, is_ours};
 ///
 /// Looks at objects first and at their owners then, and says of each what it is, with the evidence: ORPHAN (every owner that
 /// it names is proved absent), UNKNOWN (an owner cannot be asked for, or a reference is not what it says), TOO_YOUNG,
-/// PROTECTED, OWNED, OWNERLESS. Only orphans are collected, and only with --collect: after a question, in the right order,
-/// with all their steps. Without -n it looks into all namespaces. A `Rule` does the same again and again.
+/// PROTECTED, OWNED, OWNERLESS. Only orphans are collected, and only with --collect: after a question, or with --yes or
+/// --approve, in the right order, with all their steps. Without -n it looks into all namespaces. A `Rule` does the same
+/// again and again.
 /// Exit codes: 3 if nothing was done because somebody must agree or it is too much at once, 4 if part of it is gone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -46,12 +48,8 @@ pub(crate) struct Args {
     /// if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
     pub(crate) max_delete: Option<FuseLimits>,
-    /// With --collect: do not ask
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// With --collect: do not ask, if the digest of the plan begins like this now
-    #[arg(long, value_name = "DIGEST")]
-    pub(crate) approve: Option<String>,
+    #[command(flatten)]
+    pub(crate) agreement: Agreement,
     /// Show every single object, also those of whom there is nothing to tell
     #[arg(long)]
     pub(crate) full: bool,
@@ -92,7 +90,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 }
 
 async fn look(args: &Args, settings: &Settings, output: &Output) -> Result<Looked, Failure> {
-    if !args.collect && (args.yes || args.approve.is_some()) {
+    if !args.collect && (args.agreement.yes || args.agreement.approve.is_some()) {
         return Err(Failure::new("--yes and --approve agree to something: they go with --collect"));
     }
     let selector = args.selector.clone().unwrap_or_default();

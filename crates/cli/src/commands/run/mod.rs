@@ -16,8 +16,7 @@ use sexton_runtime::model::Model;
 
 use self::report::{Words, destroyed, not_destroyed, show_preview};
 use super::apply::tools;
-use super::delete::consent::{Given, Refusal, consent, obtain};
-use crate::ask;
+use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::output::style::{count, time};
 use crate::output::{Output, Paint};
@@ -46,12 +45,8 @@ pub(crate) struct Args {
     /// Show what would be destroyed before the deployment, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
-    /// Do not ask, if the digest of the plan begins like this now
-    #[arg(long, value_name = "DIGEST")]
-    approve: Option<String>,
+    #[command(flatten)]
+    agreement: Agreement,
     /// Show every object's birth, references, warnings and end
     #[arg(long)]
     trace: bool,
@@ -162,16 +157,11 @@ async fn agree(
         opened.close().await;
         return Ok(None);
     }
-    let given = Given {
-        yes: args.yes,
-        approve: args.approve.as_deref(),
-        digest: &preview.digest,
-        somebody: ask::somebody_is_there(),
-    };
+    let given = args.agreement.given(&preview.digest);
     let what = format!("{} of {}", count(preview.doomed.len()), args.env);
     let refusal = Refusal { command: &command, digest: &preview.digest, what: &what };
     let question = format!("Destroy {what} before the deployment?");
-    if !preview.doomed.is_empty() || args.approve.is_some() {
+    if !preview.doomed.is_empty() || args.agreement.approve.is_some() {
         let obtained = obtain(consent(given, &[]), &question, &refusal, output).await;
         if let Err(failure) = obtained {
             opened.close().await;

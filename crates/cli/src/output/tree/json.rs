@@ -1,9 +1,12 @@
 //! A plan for programs: one JSON document per line, a version in the first, nothing folded.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::{Beside, DeathPlan};
 use crate::output::ndjson::line;
+use crate::plugin;
 
 /// Grows when a program that reads the form has to be changed.
 const VERSION: u32 = 1;
@@ -63,7 +66,7 @@ enum Line<'a> {
     },
     Next {
         what: &'a str,
-        command: &'a str,
+        command: Cow<'a, str>,
     },
 }
 
@@ -77,7 +80,7 @@ pub(crate) fn ndjson(plan: &DeathPlan) -> String {
     let held = plan.holds.iter().map(|Beside { label, why }| Line::Held { label, why });
     let unknown = plan.unknown.iter().map(|Beside { label, why }| Line::Unknown { label, why });
     let dropped = plan.dropped.iter().map(|what| Line::Dropped { what });
-    let next = plan.hints.iter().map(|(what, command)| Line::Next { what, command });
+    let next = plan.hints.iter().map(|(what, command)| Line::Next { what, command: plugin::typed(command) });
     let lines = deaths.chain(kept).chain(loses).chain(held).chain(unknown).chain(dropped).chain(next);
     std::iter::once(line(&head(plan))).chain(lines.map(|document| line(&document))).collect()
 }

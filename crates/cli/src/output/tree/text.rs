@@ -8,6 +8,7 @@ use super::rows::{Row, Says};
 use super::{Beside, DeathPlan, Fold, kind};
 use crate::output::Paint;
 use crate::output::style::{Style, count, harmless, ordinal, padded, width};
+use crate::plugin;
 
 /// Columns are apart by so many spaces.
 const GAP: usize = 3;
@@ -48,7 +49,7 @@ pub(crate) fn text(plan: &DeathPlan, style: Style, fold: Fold) -> String {
     }
     let column = plan.hints.iter().map(|(what, _)| width(what)).max().unwrap_or(0);
     for (what, command) in &plan.hints {
-        push(&mut text, &format!("  {}   {}", padded(what, column), harmless(command)));
+        push(&mut text, &format!("  {}   {}", padded(what, column), harmless(&plugin::typed(command))));
     }
     text
 }
