@@ -21,6 +21,7 @@ impl Ledger {
         let before = record.status.clone();
         let fresh = Progress { doomed: 0, gone: 0, kinds: before.kinds.clone(), ..Progress::default() };
         let mut open = Open {
+            name: record.name.as_str().into(),
             record: Collection { status: fresh, ..record },
             members: HashSet::new(),
             worth: true,

@@ -13,6 +13,8 @@ pub(crate) use news::News;
 pub(crate) use scribe::Scribe;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use sexton_lifecycle::{Cause, Finding, Snapshot};
 use sexton_model::accusation::{Accusation, Accuser};
@@ -32,6 +34,7 @@ const RECORDS_AT_ONCE: usize = 20;
 /// A collection under way.
 #[derive(Debug)]
 struct Open {
+    name: Arc<str>,
     record: Collection,
     /// Everybody who ever belonged to it.
     members: HashSet<Uid>,
@@ -55,6 +58,9 @@ struct Open {
 pub(crate) struct Ledger {
     open: BTreeMap<String, Open>,
     by_root: HashMap<Uid, String>,
+    /// To which of them a life belongs, by a number of its uid: enough to know where to look.
+    by_member: HashMap<u64, Arc<str>>,
+    numbers: RandomState,
     /// What the fuse holds, and what of that is written.
     held: Option<(Collection, Option<Progress>)>,
     /// What began and ended since somebody asked.
@@ -65,7 +71,15 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Empty books. Of each collection so many lives leave a tombstone.
     pub(crate) fn new(tombstones: usize) -> Ledger {
-        Ledger { open: BTreeMap::new(), by_root: HashMap::new(), held: None, news: Vec::new(), tombstones }
+        Ledger {
+            open: BTreeMap::new(),
+            by_root: HashMap::new(),
+            by_member: HashMap::new(),
+            numbers: RandomState::new(),
+            held: None,
+            news: Vec::new(),
+            tombstones,
+        }
     }
 
     /// Notes who is to die, and opens collections for whom there is none.
@@ -99,9 +113,11 @@ impl Ledger {
             if open.members.contains(&uid) {
                 continue;
             }
+            let other = self.by_member.insert(self.numbers.hash_one(&uid), open.name.clone());
             open.count(uid.clone(), kind_of(snapshot, finding), has_steps(snapshot, finding.life));
-            let others = self.open.iter_mut().filter(|(other, _)| *other != name);
-            others.for_each(|(_, other)| other.hand_over(&uid, &kind_of(snapshot, finding), name));
+            if let Some(other) = other.and_then(|other| self.open.get_mut(&*other)) {
+                other.hand_over(&uid, &kind_of(snapshot, finding), name);
+            }
         }
         self.open.values_mut().for_each(Open::go_on);
     }
@@ -120,6 +136,7 @@ impl Ledger {
             None => trigger::DELETE,
         };
         let open = self.open.entry(name.clone()).or_insert_with(|| Open {
+            name: name.as_str().into(),
             record: Collection {
                 name: name.clone(),
                 spec: Spec {
@@ -196,7 +213,11 @@ impl Ledger {
             .map(|(name, _)| name.clone())
             .collect();
         if !over.is_empty() {
-            self.open.retain(|name, _| !over.contains(name));
+            for (_, closed) in self.open.extract_if(.., |name, _| over.contains(name)) {
+                for uid in &closed.members {
+                    self.by_member.remove(&self.numbers.hash_one(uid));
+                }
+            }
             self.by_root.retain(|_, name| !over.contains(name));
         }
         changed
@@ -267,7 +288,7 @@ impl Open {
     /// Somebody who is not gone yet belongs to another collection now, for example that of the namespace: who is not
     /// here any more is not gone.
     fn hand_over(&mut self, uid: &Uid, kind: &str, to: &str) {
-        if !self.members.remove(uid) {
+        if &*self.name == to || !self.members.remove(uid) {
             return;
         }
         let status = &mut self.record.status;
