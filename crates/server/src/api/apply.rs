@@ -25,6 +25,14 @@ impl Api {
             return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[error]).into());
         }
         let mut config = Document::from_value(config)?;
+        // What a manager no longer applies is taken away: an empty document by mistake would be all it has.
+        for (field, is) in [("Kind", config.kind()), ("apiVersion", config.api_version())] {
+            if is.is_empty() {
+                return Err(
+                    Status::bad_request(format!("Object '{field}' is missing in the apply patch")).into()
+                );
+            }
+        }
         admission::match_target(target, &mut config, Some(name))?;
         let told = admission::take_out_unknown(target, &mut config, options);
         admission::refuse_strictly(target, &told, options)?;
