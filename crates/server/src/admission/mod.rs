@@ -16,6 +16,7 @@ mod update;
 pub(crate) use classes::class_for;
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
 pub use limits::{Limits, check_size};
+pub(crate) use prepare::label_with_name;
 pub use prepare::{match_target, prepare_create, prepare_update};
 pub(crate) use schema::{conform, fill, refuse_patch_strictly, refuse_strictly, take_out_unknown};
 pub(crate) use update::taken_off;

@@ -50,6 +50,7 @@ impl Api {
         for _ in 1..NAMES {
             let mut named = document.clone();
             named.set_or_remove("name", Some(generated(&prefix, &self.nature.suffix()).into()));
+            admission::label_with_name(target, &mut named);
             match self.create_ready(target, named, options, Ownership::Track).await {
                 Err(failure) if failure.0.reason == "AlreadyExists" => {}
                 other => return other,
