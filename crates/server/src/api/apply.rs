@@ -34,6 +34,7 @@ impl Api {
             }
         }
         admission::match_target(target, &mut config, Some(name))?;
+        admission::refuse_mistyped(target, &config)?;
         let told = admission::take_out_unknown(target, &mut config, options);
         admission::refuse_strictly(target, &told, options)?;
         for _ in 0..RACES {

@@ -20,6 +20,7 @@ impl Api {
         }
         let mut document = body;
         admission::match_target(target, &mut document, None)?;
+        admission::refuse_mistyped(target, &document)?;
         let told = admission::take_out_unknown(target, &mut document, options);
         admission::refuse_strictly(target, &told, options)?;
         self.stamp(target, &mut document);

@@ -52,6 +52,7 @@ impl Api {
             check_work(&body, current.stored.bytes().len())?;
             let old = target.read(&current)?;
             let mut new = old.rewrite(|value| patched(target, name, value, &body))?;
+            admission::refuse_patch_mistyped(target, &old, &new)?;
             let told = admission::take_out_unknown(target, &mut new, options);
             admission::refuse_patch_strictly(&told, &new, options)?;
             if new.resource_version() != old.resource_version() && !new.resource_version().is_empty() {

@@ -25,6 +25,7 @@ impl Api {
             return Err(Status::bad_request(message).into());
         }
         admission::match_target(target, &mut body, Some(name))?;
+        admission::refuse_mistyped(target, &body)?;
         let told = admission::take_out_unknown(target, &mut body, options);
         admission::refuse_strictly(target, &told, options)?;
         for _ in 0..RACES {
