@@ -40,6 +40,8 @@ pub(super) enum Shape {
     Plain,
     /// All in one.
     Aggregated(Aggregated),
+    /// OpenAPI v2 in protobuf.
+    Second,
 }
 
 impl Shape {
@@ -47,6 +49,7 @@ impl Shape {
     pub(super) fn media(self) -> &'static str {
         match self {
             Shape::Plain => "application/json",
+            Shape::Second => "application/com.github.proto-openapi.spec.v2.v1+protobuf",
             Shape::Aggregated(Aggregated::V2) => {
                 "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
             }
@@ -72,7 +75,21 @@ pub(super) fn shape(headers: &HeaderMap) -> Result<Shape> {
     first(headers, shaped, Shape::Plain, OFFERED_OF_DISCOVERY)
 }
 
-/// The first clause of the Accept header that is understood; without a header, the usual.
+/// OpenAPI v2 is there for clients that read it as protobuf; for all others it does not exist.
+pub(super) fn second(headers: &HeaderMap) -> Result<Shape> {
+    const NAMES: [&str; 2] = [
+        "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+        "application/com.github.proto-openapi.spec.v2.v1+protobuf",
+    ];
+    let asked = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut asked = asked.flat_map(|value| value.split(',')).filter_map(|clause| clause.split(';').next());
+    match asked.any(|media| NAMES.contains(&media.trim())) {
+        true => Ok(Shape::Second),
+        false => Err(Status::no_such_path().into()),
+    }
+}
+
+/// The clause of the Accept header that is understood and weighs most, of equals the first; without a header, the usual.
 fn first<T>(
     headers: &HeaderMap,
     understood: impl Fn(&str) -> Option<T>,

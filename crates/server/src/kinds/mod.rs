@@ -11,6 +11,8 @@ mod offered;
 mod registry;
 mod unknown;
 
+#[cfg(test)]
+pub(crate) use builtin::kinds as builtin_kinds;
 pub(crate) use builtin::listed as builtin_listed;
 pub(crate) use custom::stores as defined_by;
 pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
