@@ -126,6 +126,10 @@ fn same_place(target: &Target, name: &str, old: &Document, new: &Document) -> Re
             errors.push(FieldError::invalid(field, is, "field is immutable"));
         }
     }
+    if new.api_version().is_empty() || new.kind().is_empty() {
+        let message = "the patch takes apiVersion or kind away, and every object needs both";
+        return Err(Status::bad_request(message).into());
+    }
     if (new.api_version(), new.kind()) != (old.api_version(), old.kind()) {
         let message = format!(
             "the patched document is {} {}, expected {} {}",
