@@ -11,13 +11,16 @@ mod owners;
 mod prepare;
 mod rules;
 mod schema;
+mod typed;
 mod update;
 
 pub(crate) use classes::class_for;
 pub use holds::{has_spec_finalizers, hold_contents, release_contents};
 pub use limits::{Limits, check_size};
+pub(crate) use prepare::label_with_name;
 pub use prepare::{match_target, prepare_create, prepare_update};
 pub(crate) use schema::{conform, fill, refuse_patch_strictly, refuse_strictly, take_out_unknown};
+pub(crate) use typed::{refuse_mistyped, refuse_patch_mistyped};
 pub(crate) use update::taken_off;
 
 use sexton_model::{Document, FieldError, Status, time};

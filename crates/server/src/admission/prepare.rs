@@ -67,18 +67,25 @@ pub fn prepare_create(target: &Target, document: &mut Document) -> Result<()> {
 
 fn complete(target: &Target, document: &mut Document) -> Result<()> {
     match target.kind.special {
-        Special::Namespace => {
-            let name = document.name().to_owned();
-            let labels = document.metadata_mut().entry("labels").or_insert_with(|| Value::Object(Map::new()));
-            if let (Some(labels), false) = (labels.as_object_mut(), name.is_empty()) {
-                labels.insert("kubernetes.io/metadata.name".into(), name.into());
-            }
-        }
+        Special::Namespace => label_with_name(target, document),
         Special::Definition => complete_definition(document),
         Special::Secret => merge_string_data(document)?,
         Special::Event | Special::Class | Special::Module | Special::Rule | Special::None => {}
     }
     Ok(())
+}
+
+/// A namespace carries its name as a label, so that it can be selected by it. One whose name is still to be found gets
+/// the label with the name.
+pub(crate) fn label_with_name(target: &Target, document: &mut Document) {
+    if target.kind.special != Special::Namespace || document.name().is_empty() {
+        return;
+    }
+    let name = document.name().to_owned();
+    let labels = document.metadata_mut().entry("labels").or_insert_with(|| Value::Object(Map::new()));
+    if let Some(labels) = labels.as_object_mut() {
+        labels.insert("kubernetes.io/metadata.name".into(), name.into());
+    }
 }
 
 /// `stringData` is how people write secrets; what is kept is `data`.

@@ -5,38 +5,9 @@ use sexton_model::schema::METADATA_FIELDS;
 use sexton_model::{Document, FieldError, Status};
 
 use super::Change;
+use super::typed::small;
 use crate::api::{FieldValidation, Result, Target, WriteOptions};
 use crate::kinds::unknown_fields;
-
-/// What the small kinds that are always there consist of, beside what every resource has. They are written so often that
-/// nobody should have to look into their schemas.
-const SMALL: [(&str, &str, &[&str]); 6] = [
-    ("", "ConfigMap", &["data", "binaryData", "immutable"]),
-    ("", "Secret", &["data", "stringData", "type", "immutable"]),
-    ("", "Namespace", &["spec", "status"]),
-    ("", "ServiceAccount", &["secrets", "imagePullSecrets", "automountServiceAccountToken"]),
-    (
-        "",
-        "Event",
-        &[
-            "involvedObject",
-            "reason",
-            "message",
-            "source",
-            "firstTimestamp",
-            "lastTimestamp",
-            "count",
-            "type",
-            "eventTime",
-            "series",
-            "action",
-            "related",
-            "reportingComponent",
-            "reportingInstance",
-        ],
-    ),
-    ("coordination.k8s.io", "Lease", &["spec"]),
-];
 
 /// More are not told.
 const MOST_TOLD: usize = 64;
@@ -69,17 +40,18 @@ fn unknown(path: String) -> String {
 /// What is not a field of the metadata, or of a built-in kind.
 fn unknown_of(target: &Target, document: &Document) -> Vec<String> {
     let kind = &target.kind;
-    let small = SMALL.iter().find(|(group, name, _)| *name == kind.kind && *group == kind.resource.group);
+    let small = small(kind);
     if let (None, Some(component)) = (small, kind.known_fields()) {
         return unknown_fields(component, document.value());
     }
     let metadata = document.metadata().keys().map(String::as_str);
     let metadata = metadata.filter(|name| METADATA_FIELDS.binary_search(name).is_err());
     let mut found: Vec<String> = metadata.map(|name| format!("metadata.{name}")).collect();
-    if let Some((_, _, known)) = small.filter(|_| !kind.is_custom()) {
+    if let Some(known) = small {
         let of_any = ["apiVersion", "kind", "metadata"];
         let fields = document.object().keys().map(String::as_str);
-        let fields = fields.filter(|name| !of_any.contains(name) && !known.contains(name));
+        let known = |name: &str| known.iter().any(|(known, _)| *known == name);
+        let fields = fields.filter(|name| !of_any.contains(name) && !known(name));
         found.extend(fields.map(str::to_owned));
     }
     found

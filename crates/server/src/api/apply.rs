@@ -25,7 +25,16 @@ impl Api {
             return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[error]).into());
         }
         let mut config = Document::from_value(config)?;
+        // What a manager no longer applies is taken away: an empty document by mistake would be all it has.
+        for (field, is) in [("Kind", config.kind()), ("apiVersion", config.api_version())] {
+            if is.is_empty() {
+                return Err(
+                    Status::bad_request(format!("Object '{field}' is missing in the apply patch")).into()
+                );
+            }
+        }
         admission::match_target(target, &mut config, Some(name))?;
+        admission::refuse_mistyped(target, &config)?;
         let told = admission::take_out_unknown(target, &mut config, options);
         admission::refuse_strictly(target, &told, options)?;
         for _ in 0..RACES {

@@ -20,6 +20,7 @@ impl Api {
         }
         let mut document = body;
         admission::match_target(target, &mut document, None)?;
+        admission::refuse_mistyped(target, &document)?;
         let told = admission::take_out_unknown(target, &mut document, options);
         admission::refuse_strictly(target, &told, options)?;
         self.stamp(target, &mut document);
@@ -50,6 +51,7 @@ impl Api {
         for _ in 1..NAMES {
             let mut named = document.clone();
             named.set_or_remove("name", Some(generated(&prefix, &self.nature.suffix()).into()));
+            admission::label_with_name(target, &mut named);
             match self.create_ready(target, named, options, Ownership::Track).await {
                 Err(failure) if failure.0.reason == "AlreadyExists" => {}
                 other => return other,

@@ -52,6 +52,7 @@ impl Api {
             check_work(&body, current.stored.bytes().len())?;
             let old = target.read(&current)?;
             let mut new = old.rewrite(|value| patched(target, name, value, &body))?;
+            admission::refuse_patch_mistyped(target, &old, &new)?;
             let told = admission::take_out_unknown(target, &mut new, options);
             admission::refuse_patch_strictly(&told, &new, options)?;
             if new.resource_version() != old.resource_version() && !new.resource_version().is_empty() {
@@ -124,6 +125,10 @@ fn same_place(target: &Target, name: &str, old: &Document, new: &Document) -> Re
         if was != is {
             errors.push(FieldError::invalid(field, is, "field is immutable"));
         }
+    }
+    if new.api_version().is_empty() || new.kind().is_empty() {
+        let message = "the patch takes apiVersion or kind away, and every object needs both";
+        return Err(Status::bad_request(message).into());
     }
     if (new.api_version(), new.kind()) != (old.api_version(), old.kind()) {
         let message = format!(

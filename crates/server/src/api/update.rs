@@ -18,7 +18,14 @@ impl Api {
         options: &WriteOptions,
     ) -> Result<Written> {
         let mut body = body;
+        if body.name().is_empty() {
+            // Without this, an empty document would take everything out of the object.
+            let why = "name must be provided";
+            let message = format!("the name of the object ({name} based on URL) was undeterminable: {why}");
+            return Err(Status::bad_request(message).into());
+        }
         admission::match_target(target, &mut body, Some(name))?;
+        admission::refuse_mistyped(target, &body)?;
         let told = admission::take_out_unknown(target, &mut body, options);
         admission::refuse_strictly(target, &told, options)?;
         for _ in 0..RACES {

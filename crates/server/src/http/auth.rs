@@ -3,11 +3,14 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use http::header::{AUTHORIZATION, HOST};
+use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
-use sexton_model::Status;
+use sexton_model::{GroupResource, Status};
 
 use crate::api::Result;
+
+/// As whom a request wants to be served: `kubectl --as`.
+const IMPERSONATE: HeaderName = HeaderName::from_static("impersonate-user");
 
 /// Somebody who may ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,8 +105,16 @@ impl Authentication {
         }
     }
 
-    /// Who asks, or a refusal.
+    /// Who asks, or a refusal. Nobody acts as somebody else: who wants to must not act as themselves without knowing.
     pub fn check(&self, parts: &Parts) -> Result<Identity> {
+        let identity = self.proved(parts)?;
+        match parts.headers.get(IMPERSONATE) {
+            Some(other) => Err(no_impersonation(&identity, other).into()),
+            None => Ok(identity),
+        }
+    }
+
+    fn proved(&self, parts: &Parts) -> Result<Identity> {
         match self {
             Authentication::InProcess => Ok(Identity { user: "local".into() }),
             Authentication::LoopbackOpen => from_loopback(parts),
@@ -120,6 +131,15 @@ impl Authentication {
             }
         }
     }
+}
+
+fn no_impersonation(identity: &Identity, other: &HeaderValue) -> Status {
+    let other: String = other.to_str().unwrap_or_default().chars().take(128).collect();
+    let why = format!(
+        "User {:?} cannot impersonate resource \"users\": nobody acts as somebody else on this server",
+        identity.user
+    );
+    Status::forbidden(&GroupResource::new("", "users"), &other, why)
 }
 
 /// A page in a browser can send requests to loopback, also under another name that it made resolve to it. It cannot
@@ -178,6 +198,7 @@ mod tests {
             assert_eq!(ask(&open, &[("host", "localhost"), ("origin", origin)]), Err(403), "{origin}");
         }
         assert!(ask(&open, &[("host", "localhost"), ("origin", "http://localhost:3000")]).is_ok());
+        assert_eq!(ask(&open, &[("host", "localhost"), ("impersonate-user", "ada")]), Err(403));
     }
 
     #[test]
@@ -187,6 +208,9 @@ mod tests {
         assert_eq!(ask(&required, &[]), Err(401));
         assert_eq!(ask(&required, &[("authorization", "Bearer 0123456789abcdef0124")]), Err(401));
         assert_eq!(ask(&required, &[("authorization", "Bearer 0123456789abcdef0123")]), Ok("ada".into()));
+        let as_other = [("authorization", "Bearer 0123456789abcdef0123"), ("impersonate-user", "eve")];
+        assert_eq!(ask(&required, &as_other), Err(403));
+        assert_eq!(ask(&required, &as_other[1..]), Err(401));
         assert_eq!(Tokens::parse("short,ada").unwrap_err(), TokenFileError::TooShort(1));
         assert_eq!(Tokens::parse("\n").unwrap_err(), TokenFileError::Empty);
         assert!(!format!("{required:?}").contains("0123456789abcdef0123"));

@@ -105,6 +105,9 @@ pub(super) fn delete_options(headers: &HeaderMap, bytes: &Bytes) -> Result<Optio
         return Ok(None);
     }
     let (value, _) = value(headers, bytes, Expected { group: "", version: "v1", kind: "DeleteOptions" })?;
+    if !value.is_object() {
+        return Err(Status::bad_request("error decoding DeleteOptions: the body is not an object").into());
+    }
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or("DeleteOptions");
     if kind != "DeleteOptions" {
         return Err(Status::bad_request(format!("the body is a {kind}, expected DeleteOptions")).into());
@@ -169,12 +172,19 @@ fn yaml(bytes: &[u8]) -> Result<Value> {
     }
     let refuse = |why: String| Status::bad_request(format!("the body is not YAML: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8".into()))?;
-    let value: Value = serde_saphyr::from_str(text).map_err(|error| refuse(error.to_string()))?;
+    let value: Value = serde_saphyr::from_str(text).map_err(|error| refuse(in_short(&error.to_string())))?;
     // Aliases and anchors are bounded by the reader; depth is bounded here, as for JSON.
     if nested_deeper(&value, MOST_DEPTH) {
         return Err(too_deep());
     }
     Ok(value)
+}
+
+/// What is wrong and where, without the reader's advice to programmers and its picture of the text.
+fn in_short(error: &str) -> String {
+    let line = error.lines().next().unwrap_or("").trim_start_matches("error: ");
+    let end = ["; use ", ", set "].iter().filter_map(|advice| line.find(advice)).min();
+    line[..end.unwrap_or(line.len())].to_owned()
 }
 
 /// Whether a document is nested too deep. With few brackets it cannot be, and counting them is much cheaper than
@@ -236,6 +246,11 @@ mod tests {
             text + &format!("a{}: &a{} [{}]\n", n + 1, n + 1, vec![format!("*a{n}"); 9].join(","))
         });
         assert!(yaml(bomb.as_bytes()).is_err());
+        let refused = |text: &[u8]| yaml(text).unwrap_err().0.message.clone();
+        let twice = "the body is not YAML: line 2 column 1: duplicate mapping key: a";
+        assert_eq!(refused(b"a: 1\na: 2\n"), twice);
+        let two = "the body is not YAML: line 3 column 1: multiple YAML documents detected";
+        assert_eq!(refused(b"a: 1\n---\na: 2\n"), two);
         let deep = format!("{}x{}", "[".repeat(65), "]".repeat(65));
         assert!(yaml(deep.as_bytes()).is_err());
     }

@@ -9,7 +9,10 @@ use super::{App, refuse, respond};
 
 /// Alive: the process answers.
 pub(super) fn alive() -> Response<Body> {
-    Response::new(Body::from("ok"))
+    let mut response = Response::new(Body::from("ok"));
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    response
 }
 
 /// Ready: the store can be read.

@@ -40,6 +40,8 @@ pub(super) enum Shape {
     Plain,
     /// All in one.
     Aggregated(Aggregated),
+    /// OpenAPI v2 in protobuf.
+    Second,
 }
 
 impl Shape {
@@ -47,6 +49,7 @@ impl Shape {
     pub(super) fn media(self) -> &'static str {
         match self {
             Shape::Plain => "application/json",
+            Shape::Second => "application/com.github.proto-openapi.spec.v2.v1+protobuf",
             Shape::Aggregated(Aggregated::V2) => {
                 "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
             }
@@ -72,7 +75,21 @@ pub(super) fn shape(headers: &HeaderMap) -> Result<Shape> {
     first(headers, shaped, Shape::Plain, OFFERED_OF_DISCOVERY)
 }
 
-/// The first clause of the Accept header that is understood; without a header, the usual.
+/// OpenAPI v2 is there for clients that read it as protobuf; for all others it does not exist.
+pub(super) fn second(headers: &HeaderMap) -> Result<Shape> {
+    const NAMES: [&str; 2] = [
+        "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+        "application/com.github.proto-openapi.spec.v2.v1+protobuf",
+    ];
+    let asked = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut asked = asked.flat_map(|value| value.split(',')).filter_map(|clause| clause.split(';').next());
+    match asked.any(|media| NAMES.contains(&media.trim())) {
+        true => Ok(Shape::Second),
+        false => Err(Status::no_such_path().into()),
+    }
+}
+
+/// The clause of the Accept header that is understood and weighs most, of equals the first; without a header, the usual.
 fn first<T>(
     headers: &HeaderMap,
     understood: impl Fn(&str) -> Option<T>,
@@ -83,10 +100,21 @@ fn first<T>(
     if accepts.peek().is_none() {
         return Ok(usual);
     }
-    accepts
-        .flat_map(|value| value.split(','))
-        .find_map(understood)
-        .ok_or_else(|| Status::not_acceptable(offered).into())
+    let mut best: Option<(f32, T)> = None;
+    for clause in accepts.flat_map(|value| value.split(',')) {
+        let weight = weight(clause);
+        if weight <= best.as_ref().map_or(0.0, |best| best.0) {
+            continue;
+        }
+        best = understood(clause).map(|found| (weight, found)).or(best);
+    }
+    best.map(|best| best.1).ok_or_else(|| Status::not_acceptable(offered).into())
+}
+
+/// How much a clause is wanted: 1 unless it says less, 0 is not at all.
+fn weight(clause: &str) -> f32 {
+    let said = parameter(clause, "q").and_then(|text| text.trim().parse::<f32>().ok());
+    said.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(1.0)
 }
 
 fn is_json(clause: &str) -> bool {
@@ -160,6 +188,14 @@ mod tests {
                 Ok(Form::Plain),
             ),
             ("text/html", Err(406)),
+            // Weights count, and of equal ones the order.
+            ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9", Ok(Form::Table)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io;q=0.2, application/json", Ok(Form::Plain)),
+            ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.5", Ok(Form::Plain)),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Ok(Form::Plain)),
+            ("application/json;q=0", Err(406)),
+            ("application/json;q=much", Ok(Form::Plain)),
+            ("application/json;q=NaN", Ok(Form::Plain)),
         ] {
             assert_eq!(ask(accept), expected, "{accept}");
         }

@@ -77,6 +77,7 @@ impl Offers {
         }
         let shape = match place {
             Place::CoreVersions | Place::Groups => negotiate::shape(&parts.headers)?,
+            Place::OpenApiSecond => negotiate::second(&parts.headers)?,
             _ => negotiate::form(&parts.headers).map(|_| Shape::Plain)?,
         };
         let text = self.text(registry, place, shape)?;
@@ -111,12 +112,13 @@ impl Offers {
 
     fn made(&self, registry: &Arc<Registry>, place: &Place, shape: Shape) -> Result<Bytes> {
         let value = match (place, shape) {
-            (Place::CoreVersions, Shape::Plain) => discovery::core_versions(),
+            (Place::CoreVersions, Shape::Plain | Shape::Second) => discovery::core_versions(),
             (Place::CoreVersions, Shape::Aggregated(form)) => aggregated::core(registry, form),
-            (Place::Groups, Shape::Plain) => discovery::groups(registry),
+            (Place::Groups, Shape::Plain | Shape::Second) => discovery::groups(registry),
             (Place::Groups, Shape::Aggregated(form)) => aggregated::groups(registry, form),
             (Place::Group(group), _) => discovery::group(registry, group)?,
             (Place::Resources { group, version }, _) => discovery::resources(registry, group, version)?,
+            (Place::OpenApiSecond, _) => return Ok(openapi::second(registry.all().map(|kind| &**kind))),
             (Place::OpenApiIndex, _) => return Ok(self.documents.index(registry)),
             (Place::OpenApi { group, version }, _) => {
                 return self.documents.document(registry, group, version);

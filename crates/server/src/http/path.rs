@@ -22,6 +22,8 @@ pub(super) enum Place {
     Changes,
     /// `/apis/sexton.dev/v1/bulk`
     Bulk,
+    /// `/openapi/v2`
+    OpenApiSecond,
     /// `/openapi/v3`
     OpenApiIndex,
     /// `/openapi/v3/{path of a group version}`
@@ -49,6 +51,7 @@ pub(super) fn parse(path: &str) -> Result<Place> {
     match words.as_slice() {
         ["api"] => Ok(Place::CoreVersions),
         ["apis"] => Ok(Place::Groups),
+        ["openapi", "v2"] => Ok(Place::OpenApiSecond),
         ["openapi", "v3"] => Ok(Place::OpenApiIndex),
         ["openapi", "v3", "api", version] => {
             Ok(Place::OpenApi { group: String::new(), version: (*version).into() })

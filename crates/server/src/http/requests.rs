@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
-use sexton_model::Status;
+use sexton_model::{DeleteOptions, Status};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::metrics::Seen;
@@ -316,13 +316,23 @@ impl Incoming<'_> {
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
+    /// How a deletion is asked for: in the body if there is one, else in the query. Whoever only wants to try and says
+    /// so where it does not count would lose the object.
+    fn deletion(&self, body: &Bytes) -> Result<DeleteOptions> {
+        let Some(options) = body::delete_options(&self.parts.headers, body)? else {
+            return self.query.delete_options();
+        };
+        if options.dry_run.is_none() && self.query.has("dryRun") {
+            let message = "dryRun in the query does not count beside a body: say it in the body";
+            return Err(Status::bad_request(message).into());
+        }
+        Ok(options)
+    }
+
     async fn delete(self, name: &str, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "delete";
         let form = self.form()?;
-        let options = match body::delete_options(&self.parts.headers, &body)? {
-            Some(options) => options,
-            None => self.query.delete_options()?,
-        };
+        let options = self.deletion(&body)?;
         let written = self.app.api.asked_by(&seen.user).delete(&self.target, name, &options).await?;
         respond::deleted(&self.target.kind, written, form, self.app.api.now(), &options)
     }
@@ -333,10 +343,7 @@ impl Incoming<'_> {
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let options = match body::delete_options(&self.parts.headers, &body)? {
-            Some(options) => options,
-            None => self.query.delete_options()?,
-        };
+        let options = self.deletion(&body)?;
         let which = self.query.list_options()?;
         let api = self.app.api.asked_by(&seen.user);
         let listed = api.delete_collection(&self.target, &which, &options).await?;

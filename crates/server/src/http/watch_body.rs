@@ -114,6 +114,10 @@ impl<Held> Watching<Held> {
         if end {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
+        if self.form == Form::Table {
+            // What is stored has a name, and its text is written as that of metadata which is not empty.
+            metadata["name"] = "".into();
+        }
         let (kind, api_version) = match self.form {
             Form::Metadata => ("PartialObjectMetadata", "meta.k8s.io/v1".to_owned()),
             _ => (self.kind.kind.as_str(), self.kind.api_version()),

@@ -87,7 +87,7 @@ const TABLE: &[Row] = &[
 ];
 
 /// All kinds that are always there.
-pub(super) fn kinds() -> impl Iterator<Item = Kind> {
+pub(crate) fn kinds() -> impl Iterator<Item = Kind> {
     TABLE.iter().map(kind)
 }
 

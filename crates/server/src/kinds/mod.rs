@@ -4,16 +4,20 @@
 mod builtin;
 mod custom;
 mod described;
+mod mistyped;
 mod naming;
 mod offer;
 mod offered;
 mod registry;
 mod unknown;
 
+#[cfg(test)]
+pub(crate) use builtin::kinds as builtin_kinds;
 pub(crate) use builtin::listed as builtin_listed;
 pub(crate) use custom::stores as defined_by;
 pub use custom::{DefinitionError, check_definition, check_redefinition, complete_definition};
 pub use described::{COMPONENTS, component, component_of, with_all_below};
+pub(crate) use mistyped::{Mistyped, Type, mistyped};
 pub(crate) use naming::settle as settle_names;
 pub use offer::{ColumnType, Offer, PrinterColumn, ScalePaths, ScaleSelector};
 pub use registry::{Kinds, Registry};

@@ -54,7 +54,7 @@ fn walk(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
 }
 
 /// The schema itself, or the one that it refers to.
-fn resolved(schema: &Value) -> Option<&Value> {
+pub(super) fn resolved(schema: &Value) -> Option<&Value> {
     let referred = schema.get("$ref").or_else(|| schema.pointer("/allOf/0/$ref")).and_then(Value::as_str);
     match referred {
         Some(name) => component(name.strip_prefix(COMPONENTS)?),

@@ -142,6 +142,17 @@ async fn refused_configurations() {
         [1]
         -> 400 BadRequest
 
+        # Everything that the manager has would be gone.
+        APPLY configmaps/a?fieldManager=m
+        {}
+        -> 400 BadRequest
+           message ~ Object 'Kind' is missing
+
+        APPLY configmaps/a?fieldManager=m
+        {"kind": "ConfigMap", "metadata": {"name": "a"}}
+        -> 400 BadRequest
+           message ~ Object 'apiVersion' is missing
+
         APPLY configmaps/a?fieldManager=m
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "uid-9"}}
         -> 409 Conflict

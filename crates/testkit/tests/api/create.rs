@@ -85,6 +85,11 @@ async fn names_are_generated() {
         .await
         .expect(201);
     world.get("configmaps/given").await.expect(200);
+    // A namespace carries its name as a label, also if it was made up.
+    let found =
+        world.create("/api/v1/namespaces", &json!({"metadata": {"generateName": "n-"}})).await.expect(201);
+    let label = found.at("/metadata/labels/kubernetes.io~1metadata.name");
+    assert_eq!(label, found.text_at("metadata.name"));
     world.create("configmaps", &json!({"metadata": {"generateName": "Not_Good-"}})).await.expect(422);
     world.create("configmaps", &json!({"metadata": {}})).await.expect(422);
 }

@@ -25,7 +25,21 @@ async fn body_or_query_never_both() {
         -> 200
            metadata.finalizers = ["cascade_deletion"]
 
+        # Except that whoever only wants to try must not lose the object by that.
         DELETE configmaps/c?propagationPolicy=Foreground&dryRun=All
+        {"propagationPolicy": "Background"}
+        -> 400 BadRequest
+           message ~ say it in the body
+
+        DELETE configmaps?dryRun=All
+        {}
+        -> 400 BadRequest
+
+        DELETE configmaps/c?propagationPolicy=Foreground&dryRun=All
+        {"propagationPolicy": "Background", "dryRun": ["All"]}
+        -> 200
+
+        DELETE configmaps/c?propagationPolicy=Foreground
         {"propagationPolicy": "Background"}
         -> 200
            status = "Success"

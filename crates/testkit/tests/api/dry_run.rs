@@ -41,7 +41,7 @@ fn writes() -> Vec<(&'static str, String, Value, u16)> {
         (
             "PUT",
             "/api/v1/namespaces/default/finalize?dryRun=All".into(),
-            json!({"spec": {"finalizers": []}}),
+            json!({"metadata": {"name": "default"}, "spec": {"finalizers": []}}),
             200,
         ),
         (

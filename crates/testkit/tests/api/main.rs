@@ -46,6 +46,7 @@ mod restart;
 mod reviews;
 mod scale;
 mod schemas;
+mod typed;
 mod update;
 mod versions;
 mod watch;

@@ -133,7 +133,22 @@ async fn built_in_kinds_are_described() {
     let plain = World::plain().await;
     assert!(plain.get("/openapi/v3").await.document(200)["paths"]["apis/sexton.dev/v1"].is_null());
     plain.get("/openapi/v3/apis/sexton.dev/v1").await.expect(404);
+}
+
+/// Version 2 is there for kubectl, which reads it as protobuf: without it, kinds that do not exist are told as bodies that
+/// cannot be validated. For all others it does not exist.
+#[tokio::test]
+async fn kubectl_finds_version_2() {
+    let world = World::new().await;
     world.get("/openapi/v2").await.expect(404);
+    let media = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let ask = || world.call("GET", "/openapi/v2").header("accept", media).raw();
+    let before = ask().await;
+    assert_eq!(before.status(), 200);
+    let said = &before.headers()["content-type"];
+    assert_eq!(said, "application/com.github.proto-openapi.spec.v2.v1+protobuf");
+    world.create(DEFINITIONS, &widgets()).await.expect(201);
+    assert_ne!(ask().await.headers()["etag"], before.headers()["etag"]);
 }
 
 /// An address stays the same for as long as what is there does; with many kinds the index is still small work.

@@ -128,6 +128,18 @@ async fn identity_is_immutable() {
     .await;
 }
 
+/// An empty document by mistake does not empty the object.
+#[tokio::test]
+async fn a_document_says_what_it_replaces() {
+    let world = World::new().await;
+    world.create("configmaps", &config_map("a")).await.expect(201);
+    for document in [json!({}), json!({"metadata": {}}), json!({"metadata": {"name": ""}})] {
+        let refused = world.put("configmaps/a", &document).await.expect(400);
+        assert!(refused.text_at("message").ends_with("name must be provided"));
+    }
+    assert_eq!(world.get("configmaps/a").await.at("data.k"), "v");
+}
+
 /// EXT-16: a version in the body is a condition.
 #[tokio::test]
 async fn a_stale_version_conflicts() {

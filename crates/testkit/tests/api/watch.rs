@@ -235,3 +235,15 @@ async fn forms_of_a_watch() {
     let metadata = &end["rows"][0]["object"]["metadata"];
     assert_eq!(metadata["annotations"], json!({"k8s.io/initial-events-end": "true"}));
 }
+
+/// A bookmark among rows is a row that can be read, also if it says nothing but a version.
+#[tokio::test(start_paused = true)]
+async fn bookmarks_of_tables() {
+    let world = World::new().await;
+    let path = "configmaps?watch=1&resourceVersion=3&timeoutSeconds=100&allowWatchBookmarks=true";
+    let call = world.call("GET", path).header("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+    let mut table = Watch::begin(call).await;
+    let bookmark = within(&mut table).await;
+    assert_eq!(bookmark["type"], "BOOKMARK");
+    assert_eq!(bookmark["object"]["rows"][0]["object"]["metadata"]["resourceVersion"], "3");
+}

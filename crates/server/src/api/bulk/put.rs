@@ -30,6 +30,7 @@ impl Api {
         let document = Document::from_value(value);
         let mut document = document.map_err(|error| Status::bad_request(error.to_string()))?;
         admission::match_target(&target, &mut document, Some(asked.name))?;
+        admission::refuse_mistyped(&target, &document)?;
         let field_manager = manager.to_owned();
         let field_validation = FieldValidation::Ignore;
         let options =

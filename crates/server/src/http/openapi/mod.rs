@@ -7,6 +7,7 @@ mod components;
 mod operations;
 mod parameters;
 mod paths;
+mod second;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,6 +19,8 @@ use sexton_model::Status;
 
 use crate::api::Result;
 use crate::kinds::{KindRef, Registry};
+
+pub(super) use second::document as second;
 
 /// A group and a version.
 type GroupVersion = (String, String);
