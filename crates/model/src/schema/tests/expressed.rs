@@ -80,7 +80,7 @@ fn rules_that_cannot_be_run_are_refused() {
     for (rule, expected) in [
         ("self.min >", "compilation failed"),
         ("other > 1", "undeclared reference to 'other'"),
-        ("isURL(self.name)", "undeclared reference to the function 'isURL'"),
+        ("isUrl(self.name)", "undeclared reference to the function 'isUrl'"),
         ("", "rule is not specified"),
     ] {
         let text = lines(&check(
