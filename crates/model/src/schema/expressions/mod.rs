@@ -4,6 +4,7 @@
 //! short, and what a document's expressions may iterate over is counted. Types are those of values, not of schemas: an
 //! expression that names a field which is not there fails when it is run, as one that is not true.
 
+mod fields;
 mod functions;
 mod read;
 mod seen;
@@ -75,6 +76,17 @@ impl Expression {
             transition,
             optional_old,
         })
+    }
+
+    /// What is wrong with a rule on values of a schema: it names a field that none of them can have.
+    pub(super) fn check(&self, schema: &Value) -> Result<(), (&'static str, String)> {
+        let parts = [("rule", Some(&self.rule)), ("messageExpression", self.message_expression.as_ref())];
+        for (part, expr) in parts {
+            if let Some(name) = expr.and_then(|expr| fields::unknown(expr, schema, self.optional_old)) {
+                return Err((part, format!("compilation failed: undefined field '{name}'")));
+            }
+        }
+        Ok(())
     }
 }
 

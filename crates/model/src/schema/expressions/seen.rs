@@ -45,7 +45,7 @@ fn formatted(text: &str, schema: Option<&Structural>) -> Option<Cel> {
 }
 
 /// As a name is typed: signs that would mean something else are spelled out.
-fn typed(name: &str) -> String {
+pub(super) fn typed(name: &str) -> String {
     const RESERVED: [&str; 20] = [
         "true",
         "false",

@@ -93,7 +93,44 @@ fn long_rules_are_read_and_run() {
     assert!(said(&format!("{sum} == 7")).ends_with(": m"));
     let deep = format!("{}true{}", "(".repeat(20), ")".repeat(20));
     assert_eq!(said(&deep), "");
+    assert_eq!(said(&(vec!["1"; 46].join(" + ") + " == 46")), "");
     for rule in [vec!["1"; 100].join(" + ") + " > 1", format!("{}true{}", "(".repeat(21), ")".repeat(21))] {
         assert!(said(&rule).contains("nested too deep"), "{rule}");
+    }
+}
+
+/// A field that no document can have is a mistake, and found before there is one.
+#[test]
+fn fields_that_cannot_be_there_are_refused() {
+    let told = |rule: &str| lines(&check(&schema(rule), "s"));
+    for rule in [
+        "self.nope == 1",
+        "has(self.nope)",
+        "self.l.all(x, x == self.nope)",
+        "oldSelf.nope == 1 || true",
+        "[self.nope] == [1]",
+    ] {
+        assert!(told(rule).ends_with("compilation failed: undefined field 'nope'"), "{rule}: {}", told(rule));
+    }
+    for rule in [
+        "self.m.anything == 1",
+        "self.metadata.name == 'a' && self.kind == 'b'",
+        "dyn(self).nope == 1",
+        "self.m.all(nope, self.m[nope] == 1)",
+        "self.?nope.orValue(1) == 1",
+    ] {
+        assert_eq!(told(rule), "", "{rule}");
+    }
+    let mut nested = yaml(
+        "{type: object, properties: {l: {type: array, items: {type: object, properties: {a-b: {type: string}}}}}}",
+    );
+    for (rule, expected) in [
+        ("self.l.all(x, x.a__dash__b == '')", ""),
+        ("self.l[0].a__dash__b == ''", ""),
+        ("self.l.filter(x, x.ab == '').size() == 1", "undefined field 'ab'"),
+        ("self.l[0].ab == ''", "undefined field 'ab'"),
+    ] {
+        nested["x-kubernetes-validations"] = serde_json::json!([{"rule": rule}]);
+        assert!(lines(&check(&nested, "s")).ends_with(expected), "{rule}");
     }
 }
