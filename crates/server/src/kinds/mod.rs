@@ -3,6 +3,7 @@
 
 mod builtin;
 mod custom;
+mod defined;
 mod described;
 mod naming;
 mod offer;
