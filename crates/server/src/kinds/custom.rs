@@ -143,6 +143,12 @@ fn check_other_names(spec: &Value, errors: &mut Vec<DefinitionError>) {
     let lists = ["shortNames", "categories"]
         .iter()
         .filter_map(|field| Some((*field, spec["names"][field].as_array()?)));
+    for field in ["shortNames", "categories"] {
+        let given = spec["names"].get(field).filter(|names| !names.is_null() && !names.is_array());
+        if let Some(other) = given {
+            errors.push(FieldError::invalid(format!("spec.names.{field}"), other.clone(), "must be a list"));
+        }
+    }
     let single =
         ["singular", "listKind"].iter().filter_map(|field| Some((*field, spec["names"].get(field)?)));
     let mut names: Vec<(&str, &Value)> = single.collect();
