@@ -3,56 +3,20 @@
 //! It must not know what expressions are run on.
 
 use std::collections::BTreeSet;
-use std::thread;
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr};
 
 use super::functions::{ENVIRONMENT, FUNCTIONS, NAMESPACES};
 use super::{COUNT, MOST_TEXT};
 
-/// The stack on which a long expression is read: the reader needs much of it.
-const STACK: usize = 64 << 20;
-/// As deep may a long expression be once it is read.
-const MOST_DEPTH: usize = 48;
-
-/// How much of an expression there may be, of what makes it deep.
-struct Bounds {
-    brackets: usize,
-    joined: usize,
-    signs: usize,
-}
-
-/// Anybody's stack is large enough for this.
-const SMALL: Bounds = Bounds { brackets: 7, joined: 24, signs: 160 };
-/// More is a program.
-const LARGE: Bounds = Bounds { brackets: 20, joined: 128, signs: 640 };
-
 /// Reads an expression that calls what is there and names what is given.
 pub(super) fn parse(source: &str) -> Result<IdedExpr, String> {
-    const TOO_DEEP: &str = "compilation failed: it is nested too deep";
     if source.len() > MOST_TEXT {
         return Err(format!("it is longer than {MOST_TEXT} bytes"));
     }
-    if !nests_deeper(source, &SMALL) {
-        return parse_here(source);
+    if nests_deeper(source) {
+        return Err("compilation failed: it is nested too deep".into());
     }
-    if nests_deeper(source, &LARGE) {
-        return Err(TOO_DEEP.into());
-    }
-    let read = || {
-        parse_here(source).and_then(|expr| match depth(&expr) > MOST_DEPTH {
-            true => Err(TOO_DEEP.into()),
-            false => Ok(expr),
-        })
-    };
-    thread::scope(|scope| {
-        let reader = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read);
-        let read = reader.ok().and_then(|reader| reader.join().ok());
-        read.unwrap_or_else(|| Err("compilation failed: it could not be read".into()))
-    })
-}
-
-fn parse_here(source: &str) -> Result<IdedExpr, String> {
     let parsed = ENVIRONMENT.parser().parse(source);
     let mut parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim()))?;
     let (functions, variables) = names(&parsed);
@@ -87,8 +51,12 @@ fn parse_here(source: &str) -> Result<IdedExpr, String> {
 
 /// Whether an expression may nest deeper than its reader can follow. Brackets nest, and so may anything else that joins
 /// one thing to another, so there is a bound on how much of that there is.
-fn nests_deeper(source: &str, bounds: &Bounds) -> bool {
-    let (mut depth, mut joined, mut signs, mut deepest) = (0_usize, 0, 0, 0);
+fn nests_deeper(source: &str) -> bool {
+    const MOST_BRACKETS: usize = 7;
+    const MOST_ADDED: usize = 24;
+    const MOST_INDEXED: usize = 24;
+    const MOST_SIGNS: usize = 160;
+    let (mut depth, mut added, mut indexed, mut signs, mut deepest) = (0_usize, 0, 0, 0, 0);
     let (mut quoted, mut escaped) = (None, false);
     for sign in source.chars() {
         match (quoted, sign) {
@@ -100,15 +68,15 @@ fn nests_deeper(source: &str, bounds: &Bounds) -> bool {
             (None, '(' | '[' | '{') => {
                 depth += 1;
                 deepest = deepest.max(depth);
-                joined += usize::from(sign == '[');
+                indexed += usize::from(sign == '[');
             }
             (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            (None, '+' | '-' | '*' | '/' | '%') => joined += 1,
+            (None, '+' | '-' | '*' | '/' | '%') => added += 1,
             (None, '.' | '!' | '?' | '&' | '|') => signs += 1,
             (None, _) => {}
         }
     }
-    deepest > bounds.brackets || joined > bounds.joined || signs > bounds.signs
+    deepest > MOST_BRACKETS || added > MOST_ADDED || indexed > MOST_INDEXED || signs > MOST_SIGNS
 }
 
 /// The functions that are called and the variables that are not bound inside.
@@ -128,28 +96,6 @@ pub(super) fn names(expr: &IdedExpr) -> (BTreeSet<String>, BTreeSet<String>) {
         _ => {}
     });
     (functions, variables.difference(&bound).cloned().collect())
-}
-
-/// How deep an expression is.
-fn depth(expr: &IdedExpr) -> usize {
-    let deepest = |parts: &mut dyn Iterator<Item = &IdedExpr>| parts.map(depth).max().unwrap_or(0);
-    1 + match &expr.expr {
-        Expr::Call(call) => deepest(&mut call.target.as_deref().into_iter().chain(&call.args)),
-        Expr::Comprehension(loop_) => deepest(
-            &mut [&loop_.iter_range, &loop_.accu_init, &loop_.loop_cond, &loop_.loop_step, &loop_.result]
-                .into_iter(),
-        ),
-        Expr::List(list) => deepest(&mut list.elements.iter()),
-        Expr::Map(map) => {
-            let entries = map.entries.iter().filter_map(|entry| match &entry.expr {
-                cel::common::ast::EntryExpr::MapEntry(entry) => Some([&entry.key, &entry.value]),
-                _ => None,
-            });
-            deepest(&mut entries.flatten())
-        }
-        Expr::Select(select) => depth(&select.operand),
-        _ => 0,
-    }
 }
 
 /// Does something with an expression and all below. How deep they nest is bounded by who reads them.

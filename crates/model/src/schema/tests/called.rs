@@ -41,11 +41,11 @@ fn functions_of_kubernetes_are_there() {
         "quantity('50k').add(quantity('20k')) == quantity('70k') && quantity('5').sub(7).sign() == -1",
         "isQuantity('1e3') && !isQuantity('1Zi') && !isQuantity('') && quantity('2k').asInteger() == 2000",
         "!quantity('500m').isInteger() && quantity('500m').asApproximateFloat() == 0.5",
-        "ip('10.0.0.1').family() == 4 && ip('::1').isLoopback() && isIP('fe80::1') && !isIP('1.2.3')",
-        "ip.isCanonical('10.0.0.1') && string(ip('10.0.0.1')) == '10.0.0.1'",
-        "cidr('10.0.0.0/8').containsIP('10.1.1.1') && !cidr('10.0.0.0/8').containsIP(ip('11.1.1.1'))",
-        "cidr('10.1.0.0/16').masked().prefixLength() == 16 && cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16')",
-        "isCIDR('::/0') && !isCIDR('10.0.0.0/33') && cidr('10.9.0.1/8').ip() == ip('10.9.0.1')",
+        "ip('192.0.2.1').family() == 4 && ip('::1').isLoopback() && isIP('fe80::1') && !isIP('1.2.3')",
+        "ip.isCanonical('192.0.2.1') && string(ip('192.0.2.1')) == '192.0.2.1'",
+        "cidr('192.0.2.0/24').containsIP('192.0.2.7') && !cidr('192.0.2.0/25').containsIP(ip('192.0.2.200'))",
+        "cidr('192.0.2.9/24').masked() == cidr('192.0.2.0/24') && cidr('192.0.2.0/24').containsCIDR('192.0.2.0/25')",
+        "isCIDR('::/0') && !isCIDR('192.0.2.0/33') && cidr('192.0.2.1/24').ip() == ip('192.0.2.1') && cidr('::/9').prefixLength() == 9",
         "self.?x.orValue('d') == 'd' && !self.?x.hasValue() && self.?s.hasValue()",
         "self[?'x'].optMap(v, v == 'z').orValue(true) && optional.none().orValue(1) == 1",
         "!format.dns1123Label().validate('abc').hasValue() && format.dns1123Label().validate('A_').value().size() == 1",
@@ -87,14 +87,11 @@ fn what_was_there_may_be_optional() {
 /// Routes of gateways count the matches of up to sixteen rules in one sum.
 #[test]
 fn long_rules_are_read_and_run() {
-    let part = |at: usize| format!("(self.l.size() > {at} ? self.l[{at}] + 1 - 1 : 0)");
+    let part = |at: usize| format!("(self.l.size() > {at} ? self.l[{at}] : 0)");
     let sum = (0..16).map(part).collect::<Vec<_>>().join(" + ");
     assert_eq!(said(&format!("{sum} == 6")), "");
     assert!(said(&format!("{sum} == 7")).ends_with(": m"));
-    let deep = format!("{}true{}", "(".repeat(20), ")".repeat(20));
-    assert_eq!(said(&deep), "");
-    assert_eq!(said(&(vec!["1"; 46].join(" + ") + " == 46")), "");
-    for rule in [vec!["1"; 100].join(" + ") + " > 1", format!("{}true{}", "(".repeat(21), ")".repeat(21))] {
+    for rule in [vec!["1"; 26].join(" + ") + " > 1", format!("{}true{}", "(".repeat(8), ")".repeat(8))] {
         assert!(said(&rule).contains("nested too deep"), "{rule}");
     }
 }
