@@ -43,8 +43,9 @@ impl Api {
             let current = registry.find(&resource.group, &target.kind.version, &resource.resource);
             let current = current.ok_or_else(Status::no_such_path)?;
             if current.terminating {
-                let why = "create not allowed while custom resource definition is terminating";
-                return Err(Status::forbidden(resource, name, why).into());
+                let mut refused = Status::method_not_allowed();
+                refused.message = "create not allowed while custom resource definition is terminating".into();
+                return Err(refused.into());
             }
             guards.extend(current.definition.clone());
         }

@@ -143,6 +143,12 @@ fn check_other_names(spec: &Value, errors: &mut Vec<DefinitionError>) {
     let lists = ["shortNames", "categories"]
         .iter()
         .filter_map(|field| Some((*field, spec["names"][field].as_array()?)));
+    for field in ["shortNames", "categories"] {
+        let given = spec["names"].get(field).filter(|names| !names.is_null() && !names.is_array());
+        if let Some(other) = given {
+            errors.push(FieldError::invalid(format!("spec.names.{field}"), other.clone(), "must be a list"));
+        }
+    }
     let single =
         ["singular", "listKind"].iter().filter_map(|field| Some((*field, spec["names"].get(field)?)));
     let mut names: Vec<(&str, &Value)> = single.collect();
@@ -230,22 +236,22 @@ pub(crate) fn stores(document: &Document) -> Vec<FeedKind> {
 }
 
 /// The kinds that a stored definition serves, one per served version. Without its names it serves nothing.
-pub(super) fn kinds(document: &Document, definition: &Guard, before: &Registry) -> Vec<Kind> {
+pub(super) fn kinds(document: &Document, definition: &Guard) -> Vec<Kind> {
     if !naming::is_established(document) {
         return Vec::new();
     }
     let spec = spec_as_accepted(document);
     let versions = spec.get("versions").and_then(Value::as_array).cloned().unwrap_or_default();
     let served = versions.iter().filter(|version| version["served"] != false);
-    served.map(|version| kind(document, &spec, version, definition, before)).collect()
+    served.map(|version| kind(document, &spec, version, definition)).collect()
 }
 
 /// The kind in which a definition's objects are kept, if that version is not served.
-pub(super) fn unserved(document: &Document, definition: &Guard, before: &Registry) -> Option<Kind> {
+pub(super) fn unserved(document: &Document, definition: &Guard) -> Option<Kind> {
     let spec = spec_as_accepted(document);
     let kept = spec.get("versions")?.as_array()?.iter().find(|version| version["storage"] == true)?;
     let hidden = kept["served"] == false || !naming::is_established(document);
-    hidden.then(|| kind(document, &spec, kept, definition, before))
+    hidden.then(|| kind(document, &spec, kept, definition))
 }
 
 /// A definition's spec, under the names that it has instead of those that it asks for.
@@ -267,7 +273,7 @@ fn spec_as_accepted(document: &Document) -> Value {
     spec
 }
 
-fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard, before: &Registry) -> Kind {
+fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard) -> Kind {
     let strings = |path: &str| -> Vec<String> {
         let list = spec.pointer(path).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
@@ -304,7 +310,7 @@ fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard, 
         terminating: document.is_terminating(),
         schema: Arc::new(schema.unwrap_or_else(|| Schema::custom(status))),
         offer: Arc::new(offer::defined(spec, version, stamp(document, definition))),
-        structural: structural(spec, version, definition, before),
+        structural: structural(version),
     }
 }
 
@@ -316,17 +322,8 @@ fn stamp(document: &Document, definition: &Guard) -> String {
     }
 }
 
-/// The schema of a version, ready for use: as it was made before, if the definition is the same.
-fn structural(
-    spec: &Value,
-    version: &Value,
-    definition: &Guard,
-    before: &Registry,
-) -> Option<Arc<Structural>> {
-    let known = before.find(text(spec, "/group"), text(version, "/name"), text(spec, "/names/plural"));
-    if let Some(known) = known.filter(|known| known.definition.as_ref() == Some(definition)) {
-        return known.structural.clone();
-    }
+/// The schema of a version, ready for use.
+fn structural(version: &Value) -> Option<Arc<Structural>> {
     let schema = version.pointer("/schema/openAPIV3Schema").filter(|schema| schema.is_object())?;
     Some(Structural::compile(schema)).filter(|schema| !schema.is_trivial()).map(Arc::new)
 }

@@ -3,12 +3,14 @@
 
 mod builtin;
 mod custom;
+mod defined;
 mod described;
 mod mistyped;
 mod naming;
 mod offer;
 mod offered;
 mod registry;
+mod selectable;
 mod unknown;
 
 #[cfg(test)]
@@ -197,7 +199,9 @@ impl Kind {
 
     /// Whether objects can be selected by this field.
     pub fn selectable(&self, field: &str) -> bool {
-        matches!(field, "metadata.name" | "metadata.namespace") || self.fields.contains(&field)
+        matches!(field, "metadata.name" | "metadata.namespace")
+            || self.fields.contains(&field)
+            || self.offer.selectable.iter().any(|path| path == field)
     }
 
     /// Whether objects of it hold other objects: a namespace its contents, a definition its instances; or are held by

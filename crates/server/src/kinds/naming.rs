@@ -30,6 +30,12 @@ impl Taken {
         self.resources.extend(strings(names, "shortNames").into_iter().map(|name| own(&name)));
         self.kinds.extend(["kind", "listKind"].iter().filter_map(|field| text(field)).map(own));
     }
+
+    /// Takes in the names that others have.
+    pub(super) fn extend(&mut self, others: &Taken) {
+        self.resources.extend(others.resources.iter().cloned());
+        self.kinds.extend(others.kinds.iter().cloned());
+    }
 }
 
 fn strings(names: &Value, field: &str) -> Vec<String> {

@@ -14,6 +14,8 @@ pub struct Offer {
     pub columns: Option<Vec<PrinterColumn>>,
     /// Where the number of replicas is, of kinds that can be scaled.
     pub scale: Option<ScalePaths>,
+    /// Fields beside name and namespace that a definition lets objects be selected by, as dotted paths.
+    pub selectable: Vec<String>,
     /// What everybody is told who uses this version.
     pub warning: Option<String>,
     /// What a definition says of its objects.
@@ -128,6 +130,7 @@ pub(super) fn defined(spec: &Value, version: &Value, stamp: String) -> Offer {
         columns: columns
             .map(|columns| columns.iter().filter_map(|column| read_column(column).ok()).collect()),
         scale: version.pointer("/subresources/scale").and_then(read_scale),
+        selectable: selectable(version),
         warning: warning(spec, version),
         openapi: version.pointer("/schema/openAPIV3Schema").map(|schema| Arc::new(schema.clone())),
         stamp,
@@ -168,6 +171,12 @@ fn read_scale(scale: &Value) -> Option<ScalePaths> {
         selector,
         unsaid: None,
     })
+}
+
+fn selectable(version: &Value) -> Vec<String> {
+    let fields = version.get("selectableFields").and_then(Value::as_array);
+    let paths = fields.into_iter().flatten().filter_map(|field| plain_path(text(field, "jsonPath")));
+    paths.map(|path| path.join(".")).collect()
 }
 
 fn warning(spec: &Value, version: &Value) -> Option<String> {

@@ -5,6 +5,7 @@ use sexton_model::FieldError;
 use sexton_model::jsonpath::JsonPath;
 
 use super::offer::{ColumnType, plain_path};
+use super::selectable;
 
 /// More columns fit on no screen.
 const MOST_COLUMNS: usize = 64;
@@ -23,7 +24,9 @@ pub(super) fn check(spec: &Value, errors: &mut Vec<FieldError>) {
         let place = format!("spec.versions[{at}]");
         columns(version, &format!("{place}.additionalPrinterColumns"), errors);
         subresources(version, &format!("{place}.subresources"), errors);
+        selectable::check(version, &place, errors);
         deprecation(version, &place, errors);
+        truths(version, &["served", "storage"], &place, errors);
     }
 }
 
@@ -108,6 +111,19 @@ fn texts(value: &Value, fields: &[&str], place: &str, errors: &mut Vec<FieldErro
     }
 }
 
+/// What stands there must be true or false.
+fn truths(value: &Value, fields: &[&str], place: &str, errors: &mut Vec<FieldError>) {
+    for field in fields {
+        if let Some(other) = value.get(field).filter(|value| !value.is_boolean() && !value.is_null()) {
+            errors.push(FieldError::invalid(
+                format!("{place}.{field}"),
+                other.clone(),
+                "must be true or false",
+            ));
+        }
+    }
+}
+
 fn subresources(version: &Value, place: &str, errors: &mut Vec<FieldError>) {
     let Some(subresources) = version.get("subresources").filter(|value| !value.is_null()) else { return };
     if !subresources.is_object() {
@@ -151,14 +167,8 @@ fn scale_path(scale: &Value, field: &str, place: &str, roots: &[&str], errors: &
 }
 
 fn deprecation(version: &Value, place: &str, errors: &mut Vec<FieldError>) {
-    let deprecated = version.get("deprecated").filter(|value| !value.is_null());
-    if let Some(other) = deprecated.filter(|value| !value.is_boolean()) {
-        errors.push(FieldError::invalid(
-            format!("{place}.deprecated"),
-            other.clone(),
-            "must be true or false",
-        ));
-    }
+    truths(version, &["deprecated"], place, errors);
+    let deprecated = version.get("deprecated");
     let Some(warning) = version.get("deprecationWarning").filter(|warning| !warning.is_null()) else {
         return;
     };

@@ -8,12 +8,14 @@ use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
 use sexton_model::rule::{Detector, Rule};
 use sexton_model::stored::NotStored;
-use sexton_model::{Document, GroupResource};
+use sexton_model::{GroupResource, Revision};
+use sexton_store::engine::RawKey;
 use sexton_store::{At, Object, Scope, Store, StoreError};
 use tokio::sync::Mutex;
 
+use super::defined::Defined;
 use super::naming::{self, Taken};
-use super::{Kind, KindRef, builtin, custom};
+use super::{Kind, KindRef, builtin};
 
 /// The group of the kinds that only we have.
 const OWN_GROUP: &str = "sexton.dev";
@@ -38,6 +40,8 @@ pub struct Registry {
     taken: BTreeMap<String, Taken>,
     /// Definitions that do not have all the names that they ask for.
     unsettled: Vec<String>,
+    /// What each definition comes to, by its key.
+    defined: BTreeMap<RawKey, Arc<Defined>>,
 }
 
 impl Registry {
@@ -45,26 +49,28 @@ impl Registry {
     fn read(definitions: &[Object], plain: bool, before: &Registry) -> Result<Registry, NotStored> {
         let mut registry = Registry { plain, ..Registry::default() };
         let here: Vec<Kind> = builtin::kinds().filter(|kind| registry.has_builtin(kind)).collect();
-        here.into_iter().for_each(|kind| registry.add(kind));
+        here.into_iter().for_each(|kind| registry.add(Arc::new(kind)));
         for object in definitions {
-            let document = object.document()?;
-            registry.take_names(&document);
-            custom::stores(&document).into_iter().for_each(|kind| registry.list(kind));
-            for kind in custom::kinds(&document, &object.unchanged(), before) {
-                registry.add(kind);
-            }
-            custom::unserved(&document, &object.unchanged(), before)
-                .into_iter()
-                .for_each(|kind| registry.add_unserved(kind));
+            let defined = Defined::read(object, before.defined.get(&object.key))?;
+            registry.define(&defined);
+            registry.defined.insert(object.key.clone(), defined);
         }
         Ok(registry)
     }
 
-    fn take_names(&mut self, definition: &Document) {
-        let group = definition.value().pointer("/spec/group").and_then(|group| group.as_str());
-        self.taken.entry(group.unwrap_or_default().to_owned()).or_default().add(definition);
-        if !naming::has_its_names(definition) {
-            self.unsettled.push(definition.name().to_owned());
+    fn define(&mut self, defined: &Defined) {
+        match self.taken.get_mut(&defined.group) {
+            Some(taken) => taken.extend(&defined.names),
+            None => drop(self.taken.insert(defined.group.clone(), defined.names.clone())),
+        }
+        if !defined.settled {
+            self.unsettled.push(defined.name.clone());
+        }
+        defined.listed.iter().for_each(|kind| self.list(kind.clone()));
+        defined.kinds.iter().for_each(|kind| self.add(kind.clone()));
+        if let Some(kind) = &defined.unserved {
+            // Nobody can ask for it, although its objects are there.
+            self.kept.entry(kind.resource.clone()).or_insert_with(|| kind.clone());
         }
     }
 
@@ -126,17 +132,12 @@ impl Registry {
         self.listed.entry(path).or_insert(kind);
     }
 
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: KindRef) {
         self.list(kind.listed());
         let path = (kind.resource.group.clone(), kind.version.clone(), kind.resource.resource.clone());
         // The first wins: a definition can never take the place of a built-in kind.
-        let kind = self.by_path.entry(path).or_insert_with(|| Arc::new(kind)).clone();
+        let kind = self.by_path.entry(path).or_insert(kind).clone();
         self.kept.entry(kind.resource.clone()).or_insert(kind);
-    }
-
-    /// A kind that nobody can ask for, although its objects are there.
-    fn add_unserved(&mut self, kind: Kind) {
-        self.kept.entry(kind.resource.clone()).or_insert_with(|| Arc::new(kind));
     }
 
     /// The kind at a path.
@@ -238,14 +239,15 @@ pub struct Kinds {
     current: ArcSwap<Registry>,
     /// Whether there is nothing that only we have.
     plain: bool,
-    /// Reloads one after the other, so that an older reading never replaces a newer one.
-    reloading: Mutex<()>,
+    /// Reloads one after the other, so that an older reading never replaces a newer one. Holds up to when all changes
+    /// have been read.
+    reloading: Mutex<Revision>,
 }
 
 impl Kinds {
     /// The built-in kinds and those of the stored definitions.
     pub async fn load(store: &Store, plain: bool) -> Result<Kinds, StoreError> {
-        let kinds = Kinds { current: ArcSwap::default(), plain, reloading: Mutex::new(()) };
+        let kinds = Kinds { current: ArcSwap::default(), plain, reloading: Mutex::new(Revision::NONE) };
         kinds.reload(store).await?;
         Ok(kinds)
     }
@@ -275,8 +277,12 @@ impl Kinds {
         // Neither the table nor the store is kept alive by this.
         let (kinds, engine) = (Arc::downgrade(self), Arc::downgrade(store.engine()));
         tokio::spawn(async move {
-            while feed.next().await.is_ok() {
+            while let Ok(batch) = feed.next().await {
                 let (Some(kinds), Some(engine)) = (kinds.upgrade(), engine.upgrade()) else { return };
+                // Who made the change has mostly read it already.
+                if *kinds.reloading.lock().await >= batch.seen {
+                    continue;
+                }
                 if let Err(error) = kinds.reload(&Store::new(engine)).await {
                     tracing::error!(%error, "the definitions and classes cannot be read");
                 }
@@ -287,7 +293,7 @@ impl Kinds {
 
     /// Reads the definitions and classes again.
     pub async fn reload(&self, store: &Store) -> Result<(), StoreError> {
-        let _turn = self.reloading.lock().await;
+        let mut read = self.reloading.lock().await;
         let page = store.list(&definitions(), At::Latest, None, None).await?;
         let mut registry = Registry::read(&page.objects, self.plain, &self.current())?;
         // What lies there on a plain server are objects like any other.
@@ -296,6 +302,7 @@ impl Kinds {
             registry.hold_names(&store.list(&rules(), At::Latest, None, None).await?.objects)?;
         }
         self.current.store(Arc::new(registry));
+        *read = page.revision;
         Ok(())
     }
 }

@@ -139,7 +139,7 @@ async fn a_used_definition_waits() {
 
         POST /apis/demo.example.com/v1/namespaces/default/widgets
         {"metadata": {"name": "late"}}
-        -> 403 Forbidden
+        -> 405 MethodNotAllowed
            message ~ create not allowed while custom resource definition is terminating
 
         MERGE /apis/demo.example.com/v1/namespaces/default/widgets/w

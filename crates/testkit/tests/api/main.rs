@@ -46,6 +46,7 @@ mod restart;
 mod reviews;
 mod scale;
 mod schemas;
+mod selectable;
 mod typed;
 mod update;
 mod versions;

@@ -257,10 +257,10 @@ async fn rules_of_definitions_are_run() {
     let refused = world.merge(W, &json!({"spec": {"size": 2}})).await.expect(422);
     assert!(refused.text_at("message").ends_with("it never shrinks"));
     world.merge(W, &json!({"spec": {"size": 4}})).await.expect(200);
-    schema["properties"]["spec"]["x-kubernetes-validations"] = json!([{"rule": "quantity(self.host)"}]);
+    schema["properties"]["spec"]["x-kubernetes-validations"] = json!([{"rule": "amount(self.host)"}]);
     let answer = world
         .merge(DEFINITION, &json!({"spec": {"versions": defined(&schema)["spec"]["versions"]}}))
         .await
         .expect(422);
-    assert!(answer.text_at("message").contains("undeclared reference to the function 'quantity'"));
+    assert!(answer.text_at("message").contains("undeclared reference to the function 'amount'"));
 }

@@ -107,13 +107,17 @@ impl Checking {
 
     /// A rule that cannot be run is refused now: nobody would notice that it says nothing.
     fn expressions(&mut self, map: &Map<String, Value>, place: &Place) {
+        if !map.contains_key("x-kubernetes-validations") {
+            return;
+        }
+        let schema = Value::Object(map.clone());
         let rules = map.get("x-kubernetes-validations").and_then(Value::as_array);
         for (at, rule) in rules.into_iter().flatten().enumerate() {
             self.expressions += 1;
             if self.expressions > super::MOST_PATTERNS {
                 return;
             }
-            if let Err((part, why)) = Expression::read(rule) {
+            if let Err((part, why)) = Expression::read(rule).and_then(|read| read.check(&schema)) {
                 let part_of = format!("x-kubernetes-validations[{at}].{part}");
                 self.invalid(place, &part_of, rule.get(part).unwrap_or(&Value::Null), why);
             }

@@ -17,7 +17,7 @@ use crate::invalid::FieldError;
 /// Deeper schemas are not read. Documents are not deeper either.
 pub(super) const MOST_DEPTH: usize = 64;
 /// More patterns or expressions than this take more memory than a definition is worth.
-const MOST_PATTERNS: usize = 256;
+const MOST_PATTERNS: usize = 1024;
 
 /// What is wrong with an `openAPIV3Schema`; `path` is where it stands, such as `spec.versions[0].schema.openAPIV3Schema`.
 pub fn check(schema: &Value, path: &str) -> Vec<FieldError> {

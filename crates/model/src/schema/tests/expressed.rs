@@ -80,7 +80,7 @@ fn rules_that_cannot_be_run_are_refused() {
     for (rule, expected) in [
         ("self.min >", "compilation failed"),
         ("other > 1", "undeclared reference to 'other'"),
-        ("isURL(self.name)", "undeclared reference to the function 'isURL'"),
+        ("isUrl(self.name)", "undeclared reference to the function 'isUrl'"),
         ("", "rule is not specified"),
     ] {
         let text = lines(&check(
@@ -122,7 +122,9 @@ fn deep_rules_fit_the_stack() {
     let brackets = format!("{}{plus} > 0{}", "(".repeat(7), ")".repeat(7));
     let lists = format!("{}{plus}{} != self", "[".repeat(7), "]".repeat(7));
     let index = format!("self{} == 1", "[0]".repeat(24));
-    for rule in [not, choice, or, brackets, lists, index] {
+    let both = format!("{}self{} + {plus} > 0{}", "(".repeat(6), "[0]".repeat(23), ")".repeat(6))
+        .replacen("1 + ", "", 1);
+    for rule in [not, choice, or, brackets, lists, index, both] {
         let schema = serde_json::json!({"type": "object", "x-kubernetes-validations": [{"rule": rule}]});
         check(&schema, "s");
         Structural::compile(&schema).validate(&serde_json::json!({"min": 1}), None);

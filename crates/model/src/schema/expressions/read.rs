@@ -1,0 +1,132 @@
+//! Reading expressions: what they call and name must be there, and how deep they nest is bounded.
+//!
+//! It must not know what expressions are run on.
+
+use std::collections::BTreeSet;
+
+use cel::common::ast::{CallExpr, Expr, IdedExpr};
+
+use super::functions::{ENVIRONMENT, FUNCTIONS, NAMESPACES};
+use super::{COUNT, MOST_TEXT};
+
+/// Reads an expression that calls what is there and names what is given.
+pub(super) fn parse(source: &str) -> Result<IdedExpr, String> {
+    if source.len() > MOST_TEXT {
+        return Err(format!("it is longer than {MOST_TEXT} bytes"));
+    }
+    if nests_deeper(source) {
+        return Err("compilation failed: it is nested too deep".into());
+    }
+    let parsed = ENVIRONMENT.parser().parse(source);
+    let mut parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim()))?;
+    let (functions, variables) = names(&parsed);
+    let operator = |name: &str| !name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if let Some(name) = functions
+        .iter()
+        .find(|name| !operator(name) && !FUNCTIONS.split(' ').any(|known| known == name.as_str()))
+    {
+        return Err(format!("compilation failed: undeclared reference to the function '{name}'"));
+    }
+    let types = ["int", "uint", "double", "string", "bytes", "bool", "list", "map", "null_type", "type"];
+    let known = |name: &str| {
+        matches!(name, "self" | "oldSelf")
+            || types.contains(&name)
+            || NAMESPACES.contains(&name)
+            || operator(name)
+    };
+    if let Some(name) = variables.iter().find(|name| !known(name)) {
+        return Err(format!("compilation failed: undeclared reference to '{name}'"));
+    }
+    each(&mut parsed, &mut |expr| {
+        if let Expr::Comprehension(loop_) = &mut expr.expr {
+            let range = std::mem::take(&mut loop_.iter_range);
+            loop_.iter_range = IdedExpr {
+                id: range.id,
+                expr: Expr::Call(CallExpr { func_name: COUNT.into(), target: None, args: vec![range] }),
+            };
+        }
+    });
+    Ok(parsed)
+}
+
+/// Whether an expression may nest deeper than its reader can follow. Brackets nest, and so may anything else that joins
+/// one thing to another, so there is a bound on how much of that there is.
+fn nests_deeper(source: &str) -> bool {
+    const MOST_BRACKETS: usize = 7;
+    const MOST_ADDED: usize = 24;
+    const MOST_INDEXED: usize = 24;
+    const MOST_SIGNS: usize = 160;
+    let (mut depth, mut added, mut indexed, mut signs, mut deepest) = (0_usize, 0, 0, 0, 0);
+    let (mut quoted, mut escaped) = (None, false);
+    for sign in source.chars() {
+        match (quoted, sign) {
+            _ if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(quote), sign) if quote == sign => quoted = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quoted = Some(sign),
+            (None, '(' | '[' | '{') => {
+                depth += 1;
+                deepest = deepest.max(depth);
+                indexed += usize::from(sign == '[');
+            }
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, '+' | '-' | '*' | '/' | '%') => added += 1,
+            (None, '.' | '!' | '?' | '&' | '|') => signs += 1,
+            (None, _) => {}
+        }
+    }
+    deepest > MOST_BRACKETS || added > MOST_ADDED || indexed > MOST_INDEXED || signs > MOST_SIGNS
+}
+
+/// The functions that are called and the variables that are not bound inside.
+pub(super) fn names(expr: &IdedExpr) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut functions, mut variables, mut bound) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    each(&mut expr.clone(), &mut |expr| match &expr.expr {
+        Expr::Call(call) => {
+            functions.insert(call.func_name.clone());
+        }
+        Expr::Ident(name) => {
+            variables.insert(name.clone());
+        }
+        Expr::Comprehension(loop_) => {
+            bound.extend([loop_.iter_var.clone(), loop_.accu_var.clone()]);
+            bound.extend(loop_.iter_var2.clone());
+        }
+        _ => {}
+    });
+    (functions, variables.difference(&bound).cloned().collect())
+}
+
+/// Does something with an expression and all below. How deep they nest is bounded by who reads them.
+fn each(expr: &mut IdedExpr, act: &mut impl FnMut(&mut IdedExpr)) {
+    match &mut expr.expr {
+        Expr::Call(call) => {
+            call.target.iter_mut().for_each(|target| each(target, act));
+            call.args.iter_mut().for_each(|arg| each(arg, act));
+        }
+        Expr::Comprehension(loop_) => {
+            for part in [
+                &mut loop_.iter_range,
+                &mut loop_.accu_init,
+                &mut loop_.loop_cond,
+                &mut loop_.loop_step,
+                &mut loop_.result,
+            ] {
+                each(part, act);
+            }
+        }
+        Expr::List(list) => list.elements.iter_mut().for_each(|element| each(element, act)),
+        Expr::Map(map) => {
+            for entry in &mut map.entries {
+                if let cel::common::ast::EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    each(&mut entry.key, act);
+                    each(&mut entry.value, act);
+                }
+            }
+        }
+        Expr::Select(select) => each(&mut select.operand, act),
+        _ => {}
+    }
+    act(expr);
+}
