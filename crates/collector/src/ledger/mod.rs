@@ -213,10 +213,9 @@ impl Ledger {
             .map(|(name, _)| name.clone())
             .collect();
         if !over.is_empty() {
-            for (_, closed) in self.open.extract_if(.., |name, _| over.contains(name)) {
-                for uid in &closed.members {
-                    self.by_member.remove(&self.numbers.hash_one(uid));
-                }
+            for uid in over.iter().filter_map(|name| self.open.remove(name)).flat_map(|closed| closed.members)
+            {
+                self.by_member.remove(&self.numbers.hash_one(&uid));
             }
             self.by_root.retain(|_, name| !over.contains(name));
         }

@@ -10,7 +10,7 @@ use std::hash::Hash;
 use sexton_client::BulkError;
 use sexton_lifecycle::module::{Member, in_scope, renumber, scope_labels};
 use sexton_model::accusation::{Accusation, Accuser};
-use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item};
+use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item, MAX_ITEMS};
 use sexton_model::module::Scope;
 use sexton_model::{GroupResource, Key, marks};
 
@@ -20,7 +20,8 @@ use super::victims::{Kept, Victim, spared};
 use super::{Event, Modules, Tell};
 
 /// Lives in one request.
-const TOGETHER: usize = 1_000;
+const TOGETHER: usize = 2_500;
+const _: () = assert!(TOGETHER <= MAX_ITEMS);
 
 /// What became of the unmarked.
 #[derive(Debug, Clone, Default)]
