@@ -5,7 +5,7 @@
 //! It must not know what the fields mean.
 
 use crate::ids::Revision;
-use crate::stored::{MANAGED, NotStored, Stored, splice};
+use crate::stored::{Layout, MANAGED, NotStored, Stored, splice};
 
 const BROKEN: NotStored = NotStored::Damaged("the metadata is not JSON");
 
@@ -14,7 +14,7 @@ const BROKEN: NotStored = NotStored::Damaged("the metadata is not JSON");
 /// # Errors
 /// If the bytes are not what [`Stored::encode`] writes.
 pub fn write(stored: &Stored, revision: Revision, out: &mut Vec<u8>) -> Result<(), NotStored> {
-    let (text, range, managed) = stored.places()?;
+    let Layout { text, metadata: range, managed } = stored.layout()?;
     out.extend_from_slice(&text[..range.start + 1]);
     splice(revision, out);
     match managed {

@@ -3,24 +3,25 @@
 //! It destroys nothing and decides nothing: it waits, tells how far it is, and knows when waiting is of no use.
 
 mod end;
+mod hear;
 mod work;
 
 pub(crate) use end::{End, report};
+pub(crate) use hear::{Obituary, silence};
 pub(crate) use work::Work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures::StreamExt;
 use futures::stream::Fuse;
-use futures::{FutureExt, StreamExt};
 use serde_json::Value;
-use sexton_client::resources::{FeedError, text};
+use sexton_client::resources::text;
 use sexton_client::{Gateway, Lines, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Settings as CollectorSettings, Standing};
 use sexton_lifecycle::{Roots, Settings as Rules, judge};
-use sexton_model::feed::Line;
 use sexton_model::{Uid, time};
 use tokio::time::Instant;
 
@@ -42,12 +43,6 @@ const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
 const ABANDONED: Duration = Duration::from_secs(3);
 /// So long the collector may take to write down that all is over.
 const BOOKS: Duration = Duration::from_secs(2);
-/// So many lines are heard before anything is written.
-const TOGETHER: usize = 1_024;
-/// A feed that breaks off is begun again so often without hearing anything, later and later: some seconds in all, in
-/// which a server can start again.
-const TRIES: u32 = 7;
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// Where to follow.
 #[derive(Debug, Clone)]
@@ -90,14 +85,6 @@ pub(crate) struct Follow<'a> {
     told: String,
     /// That nobody listens any more is no reason to stop in the middle.
     unheard: Result<(), Failure>,
-}
-
-/// What is said of a life that is gone, by its label: a line of data, or nothing.
-pub(crate) type Obituary<'a> = dyn Fn(&str, &Uid) -> String + 'a;
-
-/// Nothing is said of anybody.
-pub(crate) fn silence(_: &str, _: &Uid) -> String {
-    String::new()
 }
 
 impl<'a> Follow<'a> {
@@ -194,19 +181,6 @@ impl<'a> Follow<'a> {
         Ok(self.ended(work, interrupted))
     }
 
-    /// What was told while the work came to its end.
-    async fn hear_the_rest(&mut self, says: &Obituary<'_>) {
-        if self.left.is_empty() {
-            return;
-        }
-        let seen = Seen::look(&*self.place.gateway, &self.place.resources).await;
-        // A server that is gone now leaves what was seen last.
-        if let Ok(seen) = seen {
-            self.seen = seen;
-        }
-        self.catch_up(says);
-    }
-
     fn ended(mut self, work: &Work, interrupted: bool) -> End {
         let event = self.event(work);
         if interrupted {
@@ -223,94 +197,6 @@ impl<'a> Follow<'a> {
             interrupted,
             nobody_collects: self.nobody_collects == Some(true),
             unheard: self.unheard,
-        }
-    }
-
-    /// Hears a line, and those that are there already: what is said of them is written together. Whether there will be
-    /// more.
-    fn hear_what_is_there(&mut self, first: Option<Result<Line, FeedError>>, says: &Obituary<'_>) -> bool {
-        let (mut next, mut heard) = (first, 0);
-        loop {
-            match next {
-                Some(Ok(line)) => self.hear(line, says),
-                Some(Err(_)) | None => return false,
-            }
-            heard += 1;
-            let at_hand = if heard < TOGETHER { self.lines.next().now_or_never() } else { None };
-            let Some(line) = at_hand else { return true };
-            next = line;
-        }
-    }
-
-    fn hear(&mut self, line: Line, says: &Obituary<'_>) {
-        self.broken = 0;
-        if self.concerns(&line) {
-            self.moved = Instant::now();
-        }
-        let gone = match &line {
-            Line::Deleted(gone) => Some(Uid(gone.object.metadata.uid.clone())),
-            _ => None,
-        };
-        self.seen.hear(line);
-        if let Some((uid, label)) = gone.and_then(|uid| self.left.remove_entry(&uid)) {
-            self.told += &says(&label, &uid);
-        }
-    }
-
-    /// Writes what was said since the last time.
-    fn write_told(&mut self) {
-        if self.told.is_empty() {
-            return;
-        }
-        let written = self.output.data(&std::mem::take(&mut self.told));
-        if self.unheard.is_ok() {
-            self.unheard = written;
-        }
-    }
-
-    /// Whether a line is about those who go, or who come under them. On a server there is always something else: what
-    /// others do, and the lease of whoever collects.
-    fn concerns(&self, line: &Line) -> bool {
-        match line {
-            Line::Added(seen) | Line::Modified(seen) | Line::Deleted(seen) => {
-                let metadata = &seen.object.metadata;
-                let followed = |uid: &String| self.left.contains_key(&Uid(uid.clone()));
-                metadata.deletion_timestamp.is_some()
-                    || followed(&metadata.uid)
-                    || metadata.owner_references.iter().any(|owner| followed(&owner.uid))
-            }
-            Line::Kinds { .. } | Line::Synced { .. } => true,
-            Line::Bookmark { .. } | Line::Error { .. } => false,
-        }
-    }
-
-    /// The feed broke off: everything is looked at anew.
-    async fn again(&mut self, says: &Obituary<'_>) -> Result<(), Failure> {
-        // One that only broke off is begun again at once; one that does so again and again is given time.
-        tokio::time::sleep(PAUSE * self.broken).await;
-        self.broken += 1;
-        let opened = Seen::open(&*self.place.gateway, &self.place.resources).await;
-        match opened {
-            Ok((seen, lines)) => {
-                (self.seen, self.lines) = (seen, lines.fuse());
-                self.catch_up(says);
-                Ok(())
-            }
-            Err(error) if self.broken >= TRIES => Err(Failure::from(error)
-                .detail("it is not followed any further; what is marked goes on")
-                .next("see how far it is", "sexton collections")),
-            Err(_) => Ok(()),
-        }
-    }
-
-    /// Who went while nobody looked.
-    fn catch_up(&mut self, says: &Obituary<'_>) {
-        let snapshot = self.seen.snapshot();
-        let gone: Vec<Uid> = self.left.keys().filter(|uid| snapshot.get(uid).is_none()).cloned().collect();
-        for uid in gone {
-            if let Some(label) = self.left.remove(&uid) {
-                self.told += &says(&label, &uid);
-            }
         }
     }
 

@@ -111,18 +111,17 @@ impl Stored {
         Ok((parts.text, start..end))
     }
 
-    /// The text, where the metadata stand in it and where in them the managed fields; `None` if that is not known.
-    pub(crate) fn places(&self) -> Result<(&[u8], Range<usize>, Option<Range<usize>>), NotStored> {
+    /// The text, and what stands where in it.
+    pub(crate) fn layout(&self) -> Result<Layout<'_>, NotStored> {
         let (text, metadata) = self.placed()?;
         let managed = self.split()?.managed;
         let within = |place: &Range<usize>| {
-            place.is_empty()
-                || (metadata.start < place.start && place.start < place.end && place.end < metadata.end)
+            place.is_empty() || (metadata.start < place.start && place.end < metadata.end)
         };
         if managed.as_ref().is_some_and(|managed| !within(managed)) {
             return Err(NotStored::Damaged("the managed fields are not in the metadata"));
         }
-        Ok((text, metadata, managed))
+        Ok(Layout { text, metadata, managed })
     }
 
     /// The document as it was, with its resource version.
@@ -200,6 +199,14 @@ fn close(mut bytes: Vec<u8>, managed: &Range<usize>, facts: impl FnOnce(Vec<u8>)
 
 fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// A text, and what stands where in it.
+pub(crate) struct Layout<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) metadata: Range<usize>,
+    /// Name and value; empty if there are none, `None` if that is not known.
+    pub(crate) managed: Option<Range<usize>>,
 }
 
 /// The parts of a stored value.

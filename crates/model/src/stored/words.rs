@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::facts::{self, Facts};
-use super::{NotStored, Stored, close};
+use super::{Layout, NotStored, Stored, close};
 use crate::marks;
 use crate::raw::RawObject;
 
@@ -33,7 +33,7 @@ impl Stored {
     /// # Errors
     /// If the bytes are not what [`Stored::encode`] writes.
     pub fn words<'a>(&'a self, facts: &'a Facts<'a>) -> Result<Option<Words<'a>>, NotStored> {
-        let (text, metadata, managed) = self.places()?;
+        let Layout { text, metadata, managed } = self.layout()?;
         let Some(managed) = managed else { return Ok(None) };
         let divided = divide(&text[metadata]);
         Ok(divided.map(|(annotations, rest)| Words { facts, text, annotations, rest, managed }))

@@ -1,0 +1,137 @@
+//! What is heard of those who are followed, and said of those who are gone.
+//!
+//! It must not know when following is over.
+
+use std::time::Duration;
+
+use futures::{FutureExt, StreamExt};
+use sexton_client::resources::FeedError;
+use sexton_collector::preview::World as Seen;
+use sexton_model::Uid;
+use sexton_model::feed::Line;
+use tokio::time::Instant;
+
+use super::Follow;
+use crate::failure::Failure;
+
+/// So many lines are heard before anything is written.
+const TOGETHER: usize = 1_024;
+/// A feed that breaks off is begun again so often without hearing anything, later and later: some seconds in all, in
+/// which a server can start again.
+const TRIES: u32 = 7;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What is said of a life that is gone, by its label: a line of data, or nothing.
+pub(crate) type Obituary<'a> = dyn Fn(&str, &Uid) -> String + 'a;
+
+/// Nothing is said of anybody.
+pub(crate) fn silence(_: &str, _: &Uid) -> String {
+    String::new()
+}
+
+impl Follow<'_> {
+    /// What was told while the work came to its end.
+    pub(super) async fn hear_the_rest(&mut self, says: &Obituary<'_>) {
+        if self.left.is_empty() {
+            return;
+        }
+        let seen = Seen::look(&*self.place.gateway, &self.place.resources).await;
+        // A server that is gone now leaves what was seen last.
+        if let Ok(seen) = seen {
+            self.seen = seen;
+        }
+        self.catch_up(says);
+    }
+
+    /// Hears a line, and those that are there already: what is said of them is written together. Whether there will be
+    /// more.
+    pub(super) fn hear_what_is_there(
+        &mut self,
+        first: Option<Result<Line, FeedError>>,
+        says: &Obituary<'_>,
+    ) -> bool {
+        let (mut next, mut heard) = (first, 0);
+        loop {
+            match next {
+                Some(Ok(line)) => self.hear(line, says),
+                Some(Err(_)) | None => return false,
+            }
+            heard += 1;
+            let at_hand = if heard < TOGETHER { self.lines.next().now_or_never() } else { None };
+            let Some(line) = at_hand else { return true };
+            next = line;
+        }
+    }
+
+    fn hear(&mut self, line: Line, says: &Obituary<'_>) {
+        self.broken = 0;
+        if self.concerns(&line) {
+            self.moved = Instant::now();
+        }
+        let gone = match &line {
+            Line::Deleted(gone) => Some(Uid(gone.object.metadata.uid.clone())),
+            _ => None,
+        };
+        self.seen.hear(line);
+        if let Some((uid, label)) = gone.and_then(|uid| self.left.remove_entry(&uid)) {
+            self.told += &says(&label, &uid);
+        }
+    }
+
+    /// Writes what was said since the last time.
+    pub(super) fn write_told(&mut self) {
+        if self.told.is_empty() {
+            return;
+        }
+        let written = self.output.data(&std::mem::take(&mut self.told));
+        if self.unheard.is_ok() {
+            self.unheard = written;
+        }
+    }
+
+    /// Whether a line is about those who go, or who come under them. On a server there is always something else: what
+    /// others do, and the lease of whoever collects.
+    fn concerns(&self, line: &Line) -> bool {
+        match line {
+            Line::Added(seen) | Line::Modified(seen) | Line::Deleted(seen) => {
+                let metadata = &seen.object.metadata;
+                let followed = |uid: &String| self.left.contains_key(&Uid(uid.clone()));
+                metadata.deletion_timestamp.is_some()
+                    || followed(&metadata.uid)
+                    || metadata.owner_references.iter().any(|owner| followed(&owner.uid))
+            }
+            Line::Kinds { .. } | Line::Synced { .. } => true,
+            Line::Bookmark { .. } | Line::Error { .. } => false,
+        }
+    }
+
+    /// The feed broke off: everything is looked at anew.
+    pub(super) async fn again(&mut self, says: &Obituary<'_>) -> Result<(), Failure> {
+        // One that only broke off is begun again at once; one that does so again and again is given time.
+        tokio::time::sleep(PAUSE * self.broken).await;
+        self.broken += 1;
+        let opened = Seen::open(&*self.place.gateway, &self.place.resources).await;
+        match opened {
+            Ok((seen, lines)) => {
+                (self.seen, self.lines) = (seen, lines.fuse());
+                self.catch_up(says);
+                Ok(())
+            }
+            Err(error) if self.broken >= TRIES => Err(Failure::from(error)
+                .detail("it is not followed any further; what is marked goes on")
+                .next("see how far it is", "sexton collections")),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Who went while nobody looked.
+    pub(super) fn catch_up(&mut self, says: &Obituary<'_>) {
+        let snapshot = self.seen.snapshot();
+        let gone: Vec<Uid> = self.left.keys().filter(|uid| snapshot.get(uid).is_none()).cloned().collect();
+        for uid in gone {
+            if let Some(label) = self.left.remove(&uid) {
+                self.told += &says(&label, &uid);
+            }
+        }
+    }
+}
