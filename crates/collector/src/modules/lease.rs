@@ -36,7 +36,7 @@ pub struct LeaseView {
     pub renewed: String,
     /// For how many seconds it holds after that.
     pub seconds: i64,
-    /// Whether that is over: then it may be taken.
+    /// Whether that is over, or its holder is dead: then it may be taken.
     pub expired: bool,
 }
 
@@ -107,13 +107,13 @@ impl WorkLease {
     /// Who holds it, if somebody does.
     pub async fn holder(&self) -> Result<Option<LeaseView>, LeaseError> {
         let lease = self.read().await?;
-        Ok(lease.as_ref().and_then(|lease| view(lease, self.tools.clock.now())))
+        Ok(lease.as_ref().and_then(|lease| self.view(lease)))
     }
 
     /// Takes it away from whoever holds it.
     pub async fn break_it(&self) -> Result<Option<LeaseView>, LeaseError> {
         let Some(mut lease) = self.read().await? else { return Ok(None) };
-        let held = view(&lease, self.tools.clock.now());
+        let held = self.view(&lease);
         if held.is_some() {
             lease["spec"]["holderIdentity"] = json!("");
             lease["spec"]["leaseTransitions"] = json!(transitions(&lease) + 1);
@@ -127,7 +127,7 @@ impl WorkLease {
     pub async fn take(&self) -> Result<Locked, LeaseError> {
         let now = self.tools.clock.now();
         let current = self.read().await?;
-        let held = current.as_ref().and_then(|lease| view(lease, now)).filter(|view| !view.expired);
+        let held = current.as_ref().and_then(|lease| self.view(lease)).filter(|view| !view.expired);
         if let Some(view) = held {
             return Err(LeaseError::Held { subject: self.subject.clone(), view: Box::new(view) });
         }
@@ -167,6 +167,11 @@ impl WorkLease {
             Err(DeleteError::Changed(status)) => Err(self.failed(CallError::Refused(status))),
             Err(DeleteError::Call(error)) => Err(self.failed(error)),
         }
+    }
+
+    fn view(&self, lease: &Value) -> Option<LeaseView> {
+        let view = view(lease, self.tools.clock.now())?;
+        Some(LeaseView { expired: view.expired || self.tools.alone, ..view })
     }
 
     async fn somebody_was_faster(&self) -> Result<LeaseError, LeaseError> {

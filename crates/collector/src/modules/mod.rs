@@ -67,6 +67,9 @@ pub struct Tools {
     pub by: String,
     /// Who holds leases: no other process has this name.
     pub holder: String,
+    /// Nobody else can be at work, because what is worked on is open to this process alone: whoever still has a lease
+    /// died with it.
+    pub alone: bool,
 }
 
 /// The modules of a server.

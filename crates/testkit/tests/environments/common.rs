@@ -66,7 +66,14 @@ pub(crate) const MAKE: &str = r#"
 pub(crate) fn tools(world: &World, client: kube::Client, holder: &str) -> Tools {
     let resources = Resources::new(client);
     let gateway = Arc::new(resources.clone());
-    Tools { resources, gateway, clock: world.shared_nature(), by: "ada".into(), holder: holder.into() }
+    Tools {
+        resources,
+        gateway,
+        clock: world.shared_nature(),
+        by: "ada".into(),
+        holder: holder.into(),
+        alone: false,
+    }
 }
 
 /// What a run is given; a test changes it.

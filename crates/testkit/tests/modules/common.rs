@@ -23,10 +23,19 @@ pub(crate) async fn modules(world: &World) -> Modules {
 
 /// The same for another process, over a client of its own.
 pub(crate) async fn over(world: &World, client: kube::Client, holder: &str) -> Modules {
+    Modules::open(tools(world, client, holder)).await.unwrap()
+}
+
+/// The same for a process that has the world for itself.
+pub(crate) async fn alone(world: &World, holder: &str) -> Modules {
+    Modules::open(Tools { alone: true, ..tools(world, world.kube(), holder) }).await.unwrap()
+}
+
+fn tools(world: &World, client: kube::Client, holder: &str) -> Tools {
     let resources = Resources::new(client);
     let gateway = Arc::new(resources.clone());
     let clock = world.shared_nature();
-    Modules::open(Tools { resources, gateway, clock, by: "ada".into(), holder: holder.into() }).await.unwrap()
+    Tools { resources, gateway, clock, by: "ada".into(), holder: holder.into(), alone: false }
 }
 
 /// ConfigMaps of these names as documents.

@@ -2,7 +2,7 @@
 //! one makes it good.
 
 use serde_json::json;
-use sexton_collector::modules::DeployError;
+use sexton_collector::modules::{DeployError, LeaseError};
 use sexton_model::module::OnFailure;
 use sexton_testkit::World;
 
@@ -57,6 +57,20 @@ async fn it_dies_at_each_write() {
             assert_eq!((&status["phase"], &status["intent"]), (&json!("Sealed"), &json!(null)));
         }
     }
+}
+
+/// Whoever has the store for itself does not wait for one who died with it; others do.
+#[tokio::test]
+async fn the_lease_of_the_dead_is_no_obstacle_to_who_is_alone() {
+    let world = World::new().await;
+    assert!(dies_at(&world, 7, Fate::Hangs, "d1").await);
+    let deployment = shop("d2", maps(&["a"]));
+    let plan = modules(&world).await.plan(&deployment).await.unwrap();
+    let refused = modules(&world).await.deploy(&plan, &|_| {}).await.unwrap_err();
+    assert!(matches!(refused, DeployError::Lease(LeaseError::Held { .. })), "{refused}");
+    alone(&world, "tests-3").await.deploy(&plan, &|_| {}).await.unwrap();
+    collect(&world).await;
+    assert_eq!(left(&world).await, ["a"]);
 }
 
 /// What a deployment that died had put, and the next one does not have, is swept: nothing leaks.

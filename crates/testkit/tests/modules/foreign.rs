@@ -20,7 +20,7 @@ fn gateway(world: &World) -> Arc<ForeignGateway> {
 async fn modules(world: &World) -> Modules {
     let (resources, gateway) = (Resources::new(world.kube()), gateway(world));
     let clock = world.shared_nature();
-    let tools = Tools { resources, gateway, clock, by: "ada".into(), holder: "tests-1".into() };
+    let tools = Tools { resources, gateway, clock, by: "ada".into(), holder: "tests-1".into(), alone: false };
     Modules::open(tools).await.unwrap()
 }
 

@@ -35,6 +35,7 @@ pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
         clock: Arc::new(SystemClock),
         by: user.unwrap_or_else(|| "local".to_owned()),
         holder: collecting::own_name(),
+        alone: world.embedded,
     })
 }
 
