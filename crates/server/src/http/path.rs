@@ -1,5 +1,7 @@
 //! What a path speaks of. Segments are decoded one by one, so an encoded slash never becomes a path.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 use sexton_model::Status;
 
@@ -47,7 +49,7 @@ const MOST_SEGMENTS: usize = 9;
 /// Reads a path. What has no meaning is a 404.
 pub(super) fn parse(path: &str) -> Result<Place> {
     let words = segments(path)?;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {
         ["api"] => Ok(Place::CoreVersions),
         ["apis"] => Ok(Place::Groups),
@@ -72,22 +74,30 @@ pub(super) fn parse(path: &str) -> Result<Place> {
     }
 }
 
-fn segments(path: &str) -> Result<Vec<String>> {
+fn segments(path: &str) -> Result<Vec<Cow<'_, str>>> {
     let trimmed = path.strip_prefix('/').unwrap_or(path);
     let trimmed = trimmed.strip_suffix('/').unwrap_or(trimmed);
-    if trimmed.split('/').count() > MOST_SEGMENTS {
-        return Err(Status::no_such_path().into());
+    let mut found = Vec::with_capacity(MOST_SEGMENTS);
+    for text in trimmed.split('/') {
+        if found.len() == MOST_SEGMENTS {
+            return Err(Status::no_such_path().into());
+        }
+        found.push(segment(text)?);
     }
-    trimmed.split('/').map(segment).collect()
+    Ok(found)
 }
 
-fn segment(text: &str) -> Result<String> {
-    let decoded = percent_decode_str(text).decode_utf8();
+fn segment(text: &str) -> Result<Cow<'_, str>> {
+    let decoded = match text.contains('%') {
+        true => percent_decode_str(text).decode_utf8(),
+        false => Ok(Cow::Borrowed(text)),
+    };
     let decoded = decoded.map_err(|_| Status::bad_request("the path is not valid UTF-8"))?;
-    let tricky = decoded.is_empty()
-        || matches!(decoded.as_ref(), "." | "..")
-        || decoded.chars().any(|c| c == '/' || c == '\\' || c.is_control());
-    if tricky { Err(Status::no_such_path().into()) } else { Ok(decoded.into_owned()) }
+    let odd = |byte: u8| byte == b'/' || byte == b'\\' || byte.is_ascii_control();
+    let tricky = matches!(decoded.as_ref(), "" | "." | "..")
+        || decoded.bytes().any(odd)
+        || (!decoded.is_ascii() && decoded.chars().any(char::is_control));
+    if tricky { Err(Status::no_such_path().into()) } else { Ok(decoded) }
 }
 
 fn kind_place(group: &str, version: &str, rest: &[&str]) -> Result<Place> {

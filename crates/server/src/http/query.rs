@@ -167,6 +167,9 @@ impl Query {
 }
 
 fn decode(text: &str) -> Result<String> {
+    if !text.bytes().any(|byte| matches!(byte, b'+' | b'%')) {
+        return Ok(text.to_owned());
+    }
     let spaced = text.replace('+', " ");
     let decoded = percent_decode_str(&spaced).decode_utf8();
     Ok(decoded.map_err(|_| Status::bad_request("the query is not valid UTF-8"))?.into_owned())
