@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
 
-use super::apply::{Sweep, deaths, follow_sweep, some, tools};
+use super::apply::{LEASE_ENDS, Sweep, deaths, follow_sweep, some, tools};
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::following::silence;
@@ -146,7 +146,7 @@ fn show(
 fn failed(error: DestroyError, args: &Args, settings: &Settings) -> Failure {
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
-        DestroyError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).next(
+        DestroyError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).detail(LEASE_ENDS).next(
             "if that one is dead",
             format!("sexton modules unlock {}{}", quoted(&args.module), settings.flags()),
         ),

@@ -25,6 +25,9 @@ use crate::world::{World, is_ours};
 /// Failures for one reason that are told; the rest is counted.
 const SAME_SHOWN: usize = 3;
 
+/// What to know of a lease that somebody else has.
+pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within half a minute.";
+
 /// With what modules are worked on in a world.
 pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
     let kinds = world.kinds().await?;
@@ -255,6 +258,7 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
         DeployError::Lease(LeaseError::Held { .. }) => failure
             .exit(Exit::Locked)
             .detail("Nothing was put, nothing was swept.")
+            .detail(LEASE_ENDS)
             .next("see who", format!("sexton modules {manager}{flags}"))
             .next("if that one is dead", format!("sexton modules unlock {manager}{flags}")),
         DeployError::Puts { .. } => {

@@ -21,7 +21,7 @@ use crate::output::style::{Style, count};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
-pub(crate) use act::{Sweep, follow_sweep, tools};
+pub(crate) use act::{LEASE_ENDS, Sweep, follow_sweep, tools};
 pub(crate) use show::{deaths, some};
 
 /// Make a module be as its documents say, and sweep what is no longer among them
