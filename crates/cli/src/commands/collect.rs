@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
+use crate::input::durations;
 use crate::output::Output;
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
@@ -20,9 +21,9 @@ use crate::world::{Purpose, World};
 /// docs/collector.md says how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
-    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
-    orphan_grace: u64,
+    /// How long an object is left alone whose owners are all gone, if nobody saw them go
+    #[arg(long, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
+    orphan_grace: Duration,
     /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
@@ -41,7 +42,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, Purpose::Look).await?;
     let fuse = args.max_delete.unwrap_or_default();
     let events = !args.no_events;
-    let choices = Choices { orphan_grace: Duration::from_secs(args.orphan_grace), fuse, events };
+    let choices = Choices { orphan_grace: args.orphan_grace, fuse, events };
     let resources = world.resources.clone();
     let collector = match resources.changes(None).await {
         Ok(_) => collecting::of_a_server(resources.clone(), choices),

@@ -13,6 +13,7 @@ use sexton_model::collection::{Collection, KIND, RESOURCE};
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
 use crate::following::{Follow, Until, Where, Work, report, silence};
+use crate::input::durations;
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
 use crate::output::Output;
@@ -26,9 +27,9 @@ use crate::world::{Purpose, World};
 /// not exist any more. A server does that by itself: then it is shown what is under way.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
-    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
-    orphan_grace: u64,
+    /// How long an object is left alone whose owners are all gone, if nobody saw them go
+    #[arg(long, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
+    orphan_grace: Duration,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -37,11 +38,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if !world.embedded {
         return open_ones(&world, output).await;
     }
-    let choices = Choices {
-        orphan_grace: Duration::from_secs(args.orphan_grace),
-        fuse: FuseLimits::default(),
-        events: false,
-    };
+    let choices = Choices { orphan_grace: args.orphan_grace, fuse: FuseLimits::default(), events: false };
     let collector = collecting::of_the_store(world.resources.clone(), choices);
     finish(&world, &kinds, collector, None, settings, output).await
 }

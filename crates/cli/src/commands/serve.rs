@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use sexton_client::{Resources, connect};
 use sexton_collector::{Stop, Summary};
 use sexton_lifecycle::FuseLimits;
-use sexton_model::rule::duration;
 use sexton_server::api::{Api, EventExpiry, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
@@ -23,6 +22,7 @@ use tokio::sync::{oneshot, watch};
 use crate::arguments::Command;
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
+use crate::input::durations;
 use crate::logging::Logs;
 use crate::output::Output;
 use crate::settings::Settings;
@@ -52,18 +52,18 @@ pub(crate) struct Args {
     /// What happens to owner references that point at nothing that lives
     #[arg(long, value_enum, default_value_t = Checks::Warn)]
     owner_checks: Checks,
-    /// How long a watch can be resumed and a list be continued, in seconds
-    #[arg(long, default_value_t = Retention::default().age.as_secs(), value_name = "SECONDS")]
-    history_age: u64,
+    /// How long a watch can be resumed and a list be continued
+    #[arg(long, default_value = "10m", value_parser = durations::read, value_name = "DURATION")]
+    history_age: Duration,
     /// How much memory and disk that history may take, in MiB
     #[arg(long, default_value_t = Retention::default().bytes >> 20, value_name = "MIB")]
     history_size: usize,
     /// Whether this server collects what its deletions leave; `off` leaves that to `sexton collect`
     #[arg(long, value_enum, default_value_t = Switch::On)]
     collector: Switch,
-    /// How long an object is left alone whose owners are all gone, if nobody saw them go, in seconds
-    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
-    orphan_grace: u64,
+    /// How long an object is left alone whose owners are all gone, if nobody saw them go
+    #[arg(long, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
+    orphan_grace: Duration,
     /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_events: bool,
     /// How long events are kept after they were repeated last, such as 90m; 0 keeps them for ever
-    #[arg(long, default_value = "1h", value_parser = age, value_name = "DURATION")]
+    #[arg(long, default_value = "1h", value_parser = durations::read, value_name = "DURATION")]
     event_ttl: Duration,
     /// Serve nothing that only Sexton has, so that this looks like any Kubernetes: no kinds of the group sexton.dev, no
     /// bulk verb, no feed over all kinds, no collector of its own; `sexton collect` works beside it
@@ -87,11 +87,6 @@ pub(crate) struct Args {
     /// Watches served at once
     #[arg(long, default_value_t = RequestLimits::default().watches, value_name = "COUNT")]
     max_watches: usize,
-}
-
-/// A duration as people write it.
-fn age(text: &str) -> Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| "write it like 90m, 1h30m or 2d".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -219,11 +214,7 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
 }
 
 async fn open(data: &Path, args: &Args) -> Result<Arc<LocalEngine>, Error> {
-    let keep = Retention {
-        age: Duration::from_secs(args.history_age),
-        bytes: args.history_size << 20,
-        ..Retention::default()
-    };
+    let keep = Retention { age: args.history_age, bytes: args.history_size << 20, ..Retention::default() };
     let data = data.to_owned();
     let options = embedded::Options { retention: keep, indexer: Some(sexton_model::stored::terms) };
     let opening = tokio::task::spawn_blocking(move || embedded::open(&data, options));
@@ -255,7 +246,7 @@ async fn assemble(
         tokio::spawn(EventExpiry::begin(api.clone(), args.event_ttl).await?.run());
     }
     let collecting = (args.collector == Switch::On && !args.plain).then(|| {
-        let orphan_grace = Duration::from_secs(args.orphan_grace);
+        let orphan_grace = args.orphan_grace;
         let fuse = args.max_delete.unwrap_or_default();
         let events = !args.no_events;
         Collecting::start(api.clone(), Choices { orphan_grace, fuse, events }, &metrics)

@@ -2,6 +2,7 @@
 //!
 //! It must not know kinds: a document is anything that has one.
 
+pub(crate) mod durations;
 mod files;
 mod parse;
 

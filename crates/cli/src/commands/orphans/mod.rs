@@ -16,6 +16,7 @@ use sexton_model::rule::{DEFAULT_MIN_AGE, KindName, Targets, duration};
 use crate::commands::delete::consent::Agreement;
 use crate::failure::{Exit, Failure};
 use crate::following::now;
+use crate::input::durations;
 use crate::interrupt::breakable;
 use crate::naming::Names;
 use crate::output::Output;
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     #[arg(short = 'l', long, value_name = "LABELS")]
     pub(crate) selector: Option<String>,
     /// Leave alone what is younger, such as 90s or 10m
-    #[arg(long, value_name = "DURATION", value_parser = read_duration, default_value = "60s")]
+    #[arg(long, value_name = "DURATION", value_parser = durations::read, default_value = "60s")]
     pub(crate) min_age: Duration,
     /// How many may be collected at once, such as 20 or 30%; more are held. Without it: 10, or half of what was looked at
     /// if that is more
@@ -65,10 +66,6 @@ pub(crate) enum Form {
     Text,
     /// One JSON document per line
     Json,
-}
-
-fn read_duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| "not a duration such as 90s, 10m or 1h30m".to_owned())
 }
 
 /// A look, and where it was done.
