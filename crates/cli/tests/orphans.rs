@@ -131,7 +131,7 @@ fn orphans_are_collected_on_a_server_that_looks_like_any_other() {
 #[test]
 fn nonsense_is_refused() {
     let play = Play::new();
-    play.run("orphans --min-age soon").fails(1, &["not a duration such as 90s"]);
+    play.run("orphans --min-age soon").fails(1, &["write it like 90s"]);
     play.run("orphans --yes").fails(1, &["they go with --collect"]);
     play.run("orphans --kinds thingies").fails(1, &["there is no kind \"thingies\""]);
     play.run("orphans -l ((").fails(1, &["sexton orphans -l app=web"]);
