@@ -39,6 +39,8 @@ const FIRST_VERSION: u8 = 1;
 const SECOND_VERSION: u8 = 2;
 
 pub(crate) const MANAGED: &str = "managedFields";
+/// More annotations than this are for somebody who checks what is allowed.
+const UNCHECKED: usize = 64 << 10;
 
 /// Where things stand in a text.
 struct Places {
@@ -197,6 +199,11 @@ fn close(mut bytes: Vec<u8>, managed: &Range<usize>, facts: impl FnOnce(Vec<u8>)
     Stored(bytes.into())
 }
 
+/// Puts facts behind a text that are known already.
+fn close_with(bytes: Vec<u8>, managed: &Range<usize>, facts: &Facts<'_>) -> Stored {
+    close(bytes, managed, |bytes| facts::append(&facts.subscriptions, facts::append(facts, bytes)))
+}
+
 fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -332,6 +339,11 @@ fn write_field(field: &str, value: &(impl Serialize + ?Sized), out: &mut Vec<u8>
     write_json(field, out);
     out.push(b':');
     write_json(value, out);
+}
+
+fn json(value: &(impl Serialize + ?Sized)) -> String {
+    // Plain data to memory: there is no way for it to fail.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 fn write_json(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {

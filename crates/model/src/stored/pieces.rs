@@ -10,8 +10,8 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::facts::{self, Facts};
-use super::{MANAGED, NotStored, Stored, close};
+use super::facts::Facts;
+use super::{MANAGED, NotStored, Stored, UNCHECKED, close_with, json};
 use crate::ids::Revision;
 use crate::raw::RawObject;
 use crate::{marks, time};
@@ -64,7 +64,6 @@ impl<'a> Pieces<'a> {
     /// Sets annotations, first those that are set in any case, then those that are set unless they are there. Whether it
     /// could: not if the facts would change by it, or if it becomes too much to leave it unchecked.
     pub fn annotate(&mut self, always: &[(&'a str, &str)], unless_there: &[(&'a str, &str)]) -> bool {
-        const UNCHECKED: usize = 64 << 10;
         let all_new = || always.iter().chain(unless_there);
         if !all_new().all(|(name, _)| marks::SILENT.contains(name))
             || all_new().map(|(_, value)| value.len()).sum::<usize>() >= UNCHECKED
@@ -129,9 +128,7 @@ impl<'a> Pieces<'a> {
         let managed = self.fields.write(&mut bytes, MANAGED);
         self.facts.place(start..bytes.len());
         bytes.extend_from_slice(&self.text[self.place.end..]);
-        close(bytes, &managed, |bytes| {
-            facts::append(&self.facts.subscriptions, facts::append(&self.facts, bytes))
-        })
+        close_with(bytes, &managed, &self.facts)
     }
 }
 
@@ -140,11 +137,6 @@ impl<'a> Pieces<'a> {
 struct Named<'a> {
     #[serde(borrow)]
     uid: Cow<'a, str>,
-}
-
-fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
-    // Plain data to memory: there is no way for it to fail.
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,15 +5,13 @@
 
 use std::ops::Range;
 
-use super::facts::{self, Facts};
-use super::{Layout, NotStored, Stored, close};
+use super::facts::Facts;
+use super::{Layout, NotStored, Stored, UNCHECKED, close_with, json};
 use crate::marks;
 use crate::raw::RawObject;
 
 /// How metadata begin that have annotations.
 const FIRST: &[u8] = br#"{"annotations":"#;
-/// More text than this is for somebody who checks what is allowed.
-const UNCHECKED: usize = 64 << 10;
 
 /// What people and programs wrote on a resource.
 #[derive(Debug)]
@@ -104,13 +102,8 @@ impl<'a> Words<'a> {
         bytes.extend_from_slice(self.rest);
         facts.place(place.start..bytes.len());
         bytes.extend_from_slice(&self.text[place.end..]);
-        close(bytes, &managed, |bytes| facts::append(&facts.subscriptions, facts::append(&facts, bytes)))
+        close_with(bytes, &managed, &facts)
     }
-}
-
-fn json(value: &str) -> String {
-    // Plain data to memory: there is no way for it to fail.
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]
