@@ -21,18 +21,13 @@ pub fn write(stored: &Stored, revision: Revision, out: &mut Vec<u8>) -> Result<(
         Some(place) if place.is_empty() => out.extend_from_slice(&text[range.start + 1..range.end - 1]),
         Some(place) => {
             let (before, behind) = (&text[range.start + 1..place.start], &text[place.end..range.end - 1]);
-            match behind.strip_prefix(b",") {
-                Some(behind) => {
-                    out.extend_from_slice(before);
-                    out.extend_from_slice(behind);
-                }
-                None => out.extend_from_slice(before.strip_suffix(b",").unwrap_or(before)),
-            }
+            out.extend_from_slice(before);
+            out.extend_from_slice(behind.strip_prefix(b",").unwrap_or(behind));
         }
         // Stored by an older version.
         None => write_without(&text[range], MANAGED.as_bytes(), out)?,
     }
-    // Only metadata without any field at all would leave the comma behind the version alone.
+    // The comma before a field that was the last one, or behind the version if there is no other field at all.
     if out.last() == Some(&b',') {
         out.pop();
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
 use sexton_client::resources::FeedError;
 use sexton_collector::preview::World as Seen;
 use sexton_model::Uid;
@@ -50,17 +50,9 @@ impl Follow<'_> {
         first: Option<Result<Line, FeedError>>,
         says: &Obituary<'_>,
     ) -> bool {
-        let (mut next, mut heard) = (first, 0);
-        loop {
-            match next {
-                Some(Ok(line)) => self.hear(line, says),
-                Some(Err(_)) | None => return false,
-            }
-            heard += 1;
-            let at_hand = if heard < TOGETHER { self.lines.next().now_or_never() } else { None };
-            let Some(line) = at_hand else { return true };
-            next = line;
-        }
+        let (lines, more) = what_is_there(first, &mut self.lines);
+        lines.into_iter().for_each(|line| self.hear(line, says));
+        more
     }
 
     fn hear(&mut self, line: Line, says: &Obituary<'_>) {
@@ -133,5 +125,58 @@ impl Follow<'_> {
                 self.told += &says(&label, &uid);
             }
         }
+    }
+}
+
+/// The first and those that need not be waited for, and whether there will be more.
+fn what_is_there<L, E>(
+    first: Option<Result<L, E>>,
+    lines: &mut (impl Stream<Item = Result<L, E>> + Unpin),
+) -> (Vec<L>, bool) {
+    let (mut there, mut next) = (Vec::new(), first);
+    loop {
+        match next {
+            Some(Ok(line)) => there.push(line),
+            Some(Err(_)) | None => return (there, false),
+        }
+        let at_hand = if there.len() < TOGETHER { lines.next().now_or_never() } else { None };
+        let Some(line) = at_hand else { return (there, true) };
+        next = line;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+
+    use super::*;
+
+    type Read = Result<usize, ()>;
+
+    /// Those that are there, then silence.
+    fn silent(count: usize) -> impl Stream<Item = Read> + Unpin {
+        stream::iter((1..count).map(Ok)).chain(stream::pending())
+    }
+
+    #[test]
+    fn every_line_is_heard_once_and_in_order() {
+        let mut lines = silent(3 * TOGETHER);
+        let (mut heard, mut next) = (Vec::new(), Some(Some(Ok(0))));
+        while let Some(first) = next {
+            let (there, more) = what_is_there(first, &mut lines);
+            assert!(more && there.len() <= TOGETHER);
+            heard.extend(there);
+            next = lines.next().now_or_never();
+        }
+        assert_eq!(heard, (0..3 * TOGETHER).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_end_is_told_and_what_came_before_it_is_heard() {
+        for last in [None, Some(Err(()))] {
+            let mut lines = stream::iter([Ok(1), Ok(2)].into_iter().chain(last));
+            assert_eq!(what_is_there(Some(Ok(0)), &mut lines), (vec![0, 1, 2], false));
+        }
+        assert_eq!(what_is_there(None::<Read>, &mut silent(0)), (Vec::new(), false));
     }
 }
