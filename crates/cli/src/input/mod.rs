@@ -5,6 +5,7 @@
 pub(crate) mod durations;
 mod files;
 mod parse;
+mod pieces;
 
 use std::fmt;
 

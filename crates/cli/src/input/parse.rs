@@ -1,8 +1,11 @@
-//! Documents from a text: YAML with `---` between them, or JSON. Every complaint names file, line and document.
+//! Documents from a text, and lists taken apart. Every complaint names file, line and document.
+//!
+//! It must not know how a text is read.
 
 use serde_json::Value;
 use sexton_client::resources::text as text_at;
 
+use super::pieces::{Unreadable, pieces, read, read_all};
 use super::{Document, Origin};
 use crate::failure::Failure;
 
@@ -10,10 +13,11 @@ use crate::failure::Failure;
 pub(super) fn documents(file: &str, text: &str) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    for (line, piece) in pieces(text) {
-        let number = documents.len() + 1;
-        let origin = Origin { file: file.to_owned(), line, number };
-        for value in values(&origin, text, piece)? {
+    let pieces = pieces(text);
+    let is_json = file.ends_with(".json");
+    for ((line, _), values) in pieces.iter().zip(read_all(&pieces, is_json)) {
+        let origin = Origin { file: file.to_owned(), line: *line, number: documents.len() + 1 };
+        for value in values.map_err(|error| broken(&origin, text, &error))? {
             take(&origin, value, &mut documents)?;
         }
     }
@@ -23,7 +27,8 @@ pub(super) fn documents(file: &str, text: &str) -> Result<Vec<Document>, Failure
 /// The only value of a text; an empty one is an empty object.
 pub(super) fn value(file: &str, text: &str) -> Result<Value, Failure> {
     let origin = Origin { file: file.to_owned(), line: 1, number: 1 };
-    let mut values = values(&origin, text, text)?;
+    let read = read(text, file.ends_with(".json"));
+    let mut values = read.map_err(|error| broken(&origin, text, &error))?;
     match values.len() {
         0 => Ok(Value::Object(serde_json::Map::new())),
         1 => Ok(values.remove(0)),
@@ -31,74 +36,9 @@ pub(super) fn value(file: &str, text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// The texts of the documents, and the lines on which they begin. Three dashes at the beginning of a line always end a
-/// document, even within a block of text.
-fn pieces(text: &str) -> Vec<(usize, &str)> {
-    let mut pieces = Vec::new();
-    let (mut start, mut start_line, mut at) = (0, 1, 0);
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let is_marker = line
-            .strip_prefix("---")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
-        if is_marker && at > 0 {
-            pieces.push((start_line, &text[start..at]));
-            (start, start_line) = (at, number + 1);
-        }
-        at += line.len();
-    }
-    pieces.push((start_line, &text[start..]));
-    pieces
-}
-
-/// The values of one document: none if it is empty, several if it is JSON after JSON.
-fn values(origin: &Origin, text: &str, piece: &str) -> Result<Vec<Value>, Failure> {
-    let is_json = origin.file.ends_with(".json");
-    if is_json || piece.trim_start().starts_with('{') {
-        let read: Result<Vec<Value>, serde_json::Error> =
-            serde_json::Deserializer::from_str(piece).into_iter().collect();
-        match read {
-            Ok(values) => return Ok(values),
-            Err(error) if is_json => {
-                let what = error.to_string();
-                let what = what.split(" at line ").next().unwrap_or_default();
-                return Err(broken(origin, text, "JSON", what, Some((error.line(), error.column()))));
-            }
-            Err(_) => {}
-        }
-    }
-    // Comments and separators alone are no document.
-    let is_content = |line: &str| {
-        !line.trim().is_empty() && !line.trim_start().starts_with('#') && line.trim_end() != "---"
-    };
-    if !piece.lines().any(is_content) {
-        return Ok(Vec::new());
-    }
-    let options = serde_saphyr::options! { with_snippet: false };
-    serde_saphyr::from_str_with_options::<Value>(piece, options).map(|value| vec![value]).map_err(|error| {
-        let place = error.location().map(|place| (place.line() as usize, place.column() as usize));
-        let what = error.without_snippet().to_string();
-        let what = what.split(" at line ").next().unwrap_or_default().trim_end_matches([':', ',']).to_owned();
-        broken(origin, text, "YAML", &in_our_words(&what), place)
-    })
-}
-
-/// What the reader of YAML says in words that are meant for programmers.
-fn in_our_words(what: &str) -> String {
-    if let Some(key) = what.strip_prefix("duplicate mapping key: ") {
-        let key = key.split(", set ").next().unwrap_or_default();
-        return format!("the key {key} is there twice");
-    }
-    match what {
-        what if what.starts_with("budget breached") => {
-            "it is too large, or repeats itself too often by its aliases".to_owned()
-        }
-        what if what.starts_with("recursive references") => "an alias stands within what it means".to_owned(),
-        what => what.to_owned(),
-    }
-}
-
 /// A document that cannot be read, with the line of it that says why.
-fn broken(origin: &Origin, text: &str, format: &str, what: &str, place: Option<(usize, usize)>) -> Failure {
+fn broken(origin: &Origin, text: &str, error: &Unreadable) -> Failure {
+    let Unreadable { format, what, place } = error;
     let Some((line, column)) = place.filter(|(line, _)| *line > 0) else {
         return Failure::new(format!("{origin}: not {format}: {what}"));
     };

@@ -61,10 +61,8 @@ fn of_victims(victims: &[Victim], destruction: Option<&Destruction>, text: &mut 
 }
 
 fn hex(bytes: &[u8], digits: usize) -> String {
-    let mut text = Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    text.truncate(digits);
-    text
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+    let hash = Sha256::digest(bytes);
+    hash.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).take(digits).collect()
 }

@@ -24,6 +24,7 @@ mod prepare;
 mod puts;
 mod putting;
 mod records;
+mod renewing;
 mod sweep;
 mod transfer;
 mod unchanged;

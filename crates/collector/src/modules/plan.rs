@@ -51,6 +51,15 @@ pub struct PlannedPut {
     pub changes: Vec<FieldChange>,
     /// What the server wants people to know.
     pub warnings: Vec<String>,
+    /// What is there, if a put would surely change nothing but its marks.
+    pub(super) seen: Option<Seen>,
+}
+
+/// A life, and the version of it on which a judgement rests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) uid: String,
+    pub(super) version: String,
 }
 
 /// What happens to the unmarked.

@@ -12,7 +12,7 @@ use sexton_model::{Status, marks};
 
 use super::diff::changes;
 use super::documents::Refusal;
-use super::plan::{PlannedPut, PutAction};
+use super::plan::{PlannedPut, PutAction, Seen};
 use super::prepare::{APPLY_SET, Prepared};
 use super::unchanged::is_unchanged;
 
@@ -56,7 +56,10 @@ pub(super) async fn judge(
     if let Some(live) = live.filter(|_| is_ours)
         && is_unchanged(&document.value, &marked, live, &field_manager(manager))
     {
-        return Ok(Ok(planned(document, PutAction::Unchanged, Vec::new(), Vec::new())));
+        let own = |pointer: &str| text(live, pointer).to_owned();
+        let seen = Seen { uid: own("/metadata/uid"), version: own("/metadata/resourceVersion") };
+        let put = planned(document, PutAction::Unchanged, Vec::new(), Vec::new());
+        return Ok(Ok(PlannedPut { seen: Some(seen), ..put }));
     }
     let ask = PutAsk { manager: field_manager(manager), force: context.force, dry_run: true };
     let put = match put_marked(resources, document, &marked, &ask).await {
@@ -98,6 +101,7 @@ fn planned(
         action,
         changes,
         warnings,
+        seen: None,
     }
 }
 

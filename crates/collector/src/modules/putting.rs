@@ -2,6 +2,7 @@
 //!
 //! It must not know what a sweep is, except that a failed put means that there is none.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use sexton_client::Resources;
@@ -32,6 +33,7 @@ impl Modules {
         tell: &Tell<'_>,
     ) -> Result<Deployed, DeployError> {
         let mut work = Work::new(self, plan, locked, tell);
+        work.renewed = self.renew(plan, locked).await;
         for level in levels(&plan.documents, &plan.puts) {
             locked.check()?;
             work.put_level(level).await;
@@ -63,6 +65,8 @@ struct Work<'a> {
     deployed: Deployed,
     failed: Vec<FailedPut>,
     done: usize,
+    /// Documents that have their marks already.
+    renewed: HashSet<usize>,
     /// A put failed, and no other one is to begin.
     stopped: bool,
 }
@@ -74,7 +78,17 @@ impl<'a> Work<'a> {
         let (resources, deployment) = (modules.tools.resources.clone(), plan.deployment_id.clone());
         let common = Arc::new(Common { resources, manager, deployment, ask });
         let deployed = Deployed::default();
-        Work { plan, locked, tell, common, deployed, failed: Vec::new(), done: 0, stopped: false }
+        Work {
+            plan,
+            locked,
+            tell,
+            common,
+            deployed,
+            failed: Vec::new(),
+            done: 0,
+            renewed: HashSet::new(),
+            stopped: false,
+        }
     }
 
     /// Puts what may be put at the same time. If this is dropped, so is whatever is under way.
@@ -87,7 +101,10 @@ impl<'a> Work<'a> {
                 && self.locked.check().is_ok()
                 && let Some(at) = waiting.next()
             {
-                self.begin(at, &mut tasks);
+                match self.renewed.contains(&at) {
+                    true => self.take((at, Ok((PutAction::Unchanged, Vec::new())))),
+                    false => self.begin(at, &mut tasks),
+                }
             }
             match tasks.join_next().await {
                 None => return,

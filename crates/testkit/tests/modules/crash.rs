@@ -128,7 +128,7 @@ async fn a_failed_mark_sweeps_nothing() {
     apply_maps(&world, "d1", &["a", "old"]).await;
     let strips = Line::new(&world, |_, _| Fate::Passes).stripping(DEPLOYMENT);
     let modules = over(&world, strips.client(), "tests-2").await;
-    let plan = modules.plan(&shop("d2", maps(&["a"]))).await.unwrap();
+    let plan = modules.plan(&shop("d2", maps(&["new"]))).await.unwrap();
     let error = modules.deploy(&plan, &|_| ()).await.unwrap_err();
     let DeployError::Puts { failed, .. } = &error else { panic!("{error}") };
     assert!(failed[0].why.contains("does not carry its marks"), "{failed:?}");

@@ -7,16 +7,22 @@ use crate::common::*;
 
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases?watch=true";
 
+/// Whatever puts or marks a document hangs.
+fn hangs_before_puts(world: &World) -> Line {
+    Line::new(world, |request, _| {
+        let (method, uri) = (request.method(), request.uri());
+        let put = method == "PATCH" && !uri.query().unwrap_or("").contains("dryRun");
+        if put || uri.path().ends_with("/bulk") { Fate::Hangs } else { Fate::Passes }
+    })
+}
+
 /// EXT-4: while one deploys, another is told who it is; what its holder does not renew expires.
 #[tokio::test]
 async fn two_at_once_are_one_too_many() {
     let world = World::new().await;
     apply_maps(&world, "d1", &["a", "old"]).await;
     // The first one hangs before its first put.
-    let line = Line::new(&world, |request, _| {
-        let put = request.method() == "PATCH" && !request.uri().query().unwrap_or("").contains("dryRun");
-        if put { Fate::Hangs } else { Fate::Passes }
-    });
+    let line = hangs_before_puts(&world);
     let first = over(&world, line.client(), "first").await;
     let plan = first.plan(&shop("d2", maps(&["a"]))).await.unwrap();
     let first = tokio::spawn(async move { first.deploy(&plan, &|_| ()).await.map(|_| ()) });
@@ -50,7 +56,7 @@ async fn who_wakes_up_late_changes_nothing() {
             },
         );
     let late = over(&world, line.client(), "late").await;
-    let plan = late.plan(&shop("d2", maps(&["a"]))).await.unwrap();
+    let plan = late.plan(&shop("d2", maps(&["c"]))).await.unwrap();
     tokio::select! {
         _ = late.deploy(&plan, &|_| ()) => panic!("it hangs before it accuses"),
         () = line.hangs() => {}
@@ -69,10 +75,7 @@ async fn who_wakes_up_late_changes_nothing() {
 #[tokio::test]
 async fn a_lease_can_be_broken() {
     let world = World::new().await;
-    let line = Line::new(&world, |request, _| {
-        let put = request.method() == "PATCH" && !request.uri().query().unwrap_or("").contains("dryRun");
-        if put { Fate::Hangs } else { Fate::Passes }
-    });
+    let line = hangs_before_puts(&world);
     let stuck = over(&world, line.client(), "stuck").await;
     let plan = stuck.plan(&shop("d1", maps(&["a"]))).await.unwrap();
     tokio::select! {
@@ -92,10 +95,7 @@ async fn a_lease_can_be_broken() {
 async fn a_long_deployment_keeps_its_lease() {
     let world = World::new().await;
     world.nature().follow_time();
-    let line = Line::new(&world, |request, _| {
-        let put = request.method() == "PATCH" && !request.uri().query().unwrap_or("").contains("dryRun");
-        if put { Fate::Hangs } else { Fate::Passes }
-    });
+    let line = hangs_before_puts(&world);
     let slow = over(&world, line.client(), "slow").await;
     let plan = slow.plan(&shop("d1", maps(&["a"]))).await.unwrap();
     let work = tokio::spawn(async move { slow.deploy(&plan, &|_| ()).await.map(|_| ()) });

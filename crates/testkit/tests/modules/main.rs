@@ -13,6 +13,7 @@ mod locks;
 mod order;
 mod records;
 mod refused;
+mod renew;
 mod scope;
 mod selfcontained;
 mod sweep;
