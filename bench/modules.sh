@@ -40,16 +40,30 @@ measure "sexton apply (new)" "$sexton" apply -f big
 measure "sexton apply (unchanged)" "$sexton" apply -f big
 measure "sexton plan (unchanged)" "$sexton" plan -f big
 measure "sexton plan (all but one swept)" sh -c "'$sexton' plan -f one; [ \$? -eq 3 ] || [ \$? -eq 0 ]"
-measure "sexton apply (all but one swept)" "$sexton" apply -f one --yes --max-delete 100%
+measure_sweep() { # WHERE FLAGS…
+    where=$1
+    shift
+    "$sexton" apply -f big "$@" >>log 2>&1
+    begun=$(date +%s.%N)
+    "$sexton" apply -f one --yes --max-delete 100% -o json "$@" >sweep.json 2>>log || tail -n 5 log
+    ended=$(date +%s.%N)
+    echo "sexton apply, all but one swept ($where) $count $(echo "$begun $ended" | awk '{ printf "%.2f", $2 - $1 }')"
+    # How long it took from the seal to the last one gone, accusing included, says the command itself.
+    sed -n 's/.*"kind":"Result".*"swept":\([0-9]*\).*"sweepSeconds":\([0-9.]*\).*/\1 \2/p' sweep.json |
+        awk -v where="$where" '{ printf "sexton sweep (%s) %d %.2f, %d/s\n", where, $1, $2, $1 / $2 }'
+}
+measure_sweep embedded
+
+"$sexton" serve --data served --listen 127.0.0.1:8297 >serve.log 2>&1 &
+server=$!
+tries=0
+until "$sexton" get ns --server http://127.0.0.1:8297 >/dev/null 2>&1 || [ "$tries" -ge 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+measure_sweep server --server http://127.0.0.1:8297
 
 if command -v kubectl >/dev/null; then
-    "$sexton" serve --data served --listen 127.0.0.1:8297 >serve.log 2>&1 &
-    server=$!
-    tries=0
-    until "$sexton" get ns --server http://127.0.0.1:8297 >/dev/null 2>&1 || [ "$tries" -ge 100 ]; do
-        tries=$((tries + 1))
-        sleep 0.1
-    done
     "$sexton" kubeconfig --data served >kubeconfig
     export KUBECONFIG="$dir/kubeconfig" KUBECTL_APPLYSET=true
     kube() { kubectl apply -n default --server-side --applyset=big --prune -f "$1"; }

@@ -63,8 +63,11 @@ pub(super) async fn act(
     let Agreed { world, modules, plan, names } = agreed;
     let mut interrupts = Interrupts::listen();
     let told = Mutex::new(Ok(()));
-    let reasons = Mutex::new(HashMap::new());
+    let (reasons, sealed) = (Mutex::new(HashMap::new()), Mutex::new(None));
     let tell = |event: Event| {
+        if let (Event::Sealed { .. }, Ok(mut sealed)) = (&event, sealed.lock()) {
+            *sealed = Some(Instant::now());
+        }
         let heard = tell(args, &event, &reasons, output);
         if let (Err(failure), Ok(mut told)) = (heard, told.lock()) {
             // That nobody listens any more is no reason to stop in the middle.
@@ -91,7 +94,8 @@ pub(super) async fn act(
         }
         _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
     };
-    let unheard = end(args, &deployed, &swept, started, output);
+    let sealed = sealed.into_inner().ok().flatten();
+    let unheard = end(args, &deployed, &swept, Times { started, sealed }, output);
     let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
     match swept.exit {
         Exit::Done => unheard.map(|()| Exit::Done),
@@ -210,15 +214,23 @@ fn tell(
     }
 }
 
+/// When the command began, and when the deployment was sealed, if it was.
+struct Times {
+    started: Instant,
+    sealed: Option<Instant>,
+}
+
 fn end(
     args: &Args,
     deployed: &Deployed,
     swept: &Swept,
-    started: Instant,
+    times: Times,
     output: &Output,
 ) -> Result<(), Failure> {
+    let Times { started, sealed } = times;
     if args.output == Form::Json {
-        return output.data(&lines::result(deployed, swept.gone, swept.left, swept.interrupted));
+        let sweep = sealed.filter(|_| swept.gone > 0).map(|sealed| sealed.elapsed());
+        return output.data(&lines::result(deployed, swept, started.elapsed(), sweep));
     }
     let style = output.data_style();
     let put = deployed.created + deployed.changed;

@@ -1,10 +1,13 @@
 //! A deployment for programs: one JSON document per line, a version in the first, nothing folded.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
-use sexton_collector::modules::{Event, ModulePlan, PutAction, Sweep};
+use sexton_collector::modules::{Deployed, Event, ModulePlan, PutAction, Sweep};
 use sexton_model::Uid;
 
+use super::act::Swept;
 use crate::output::ndjson::line;
 use crate::output::tree::Death;
 
@@ -80,6 +83,11 @@ enum Line<'a> {
         swept: usize,
         left: usize,
         interrupted: bool,
+        /// From the command to its end.
+        seconds: f64,
+        /// From the seal to the end, if somebody was swept.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sweep_seconds: Option<f64>,
     },
 }
 
@@ -169,19 +177,21 @@ pub(super) fn gone(label: &str, uid: &Uid) -> String {
     line(&Line::Gone { label, uid: &uid.0 })
 }
 
+/// In thousandths: more would only look exact.
+fn seconds(took: Duration) -> f64 {
+    (took.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
 /// How it ended.
-pub(super) fn result(
-    deployed: &sexton_collector::modules::Deployed,
-    swept: usize,
-    left: usize,
-    interrupted: bool,
-) -> String {
+pub(super) fn result(deployed: &Deployed, swept: &Swept, took: Duration, sweep: Option<Duration>) -> String {
     line(&Line::Result {
         created: deployed.created,
         changed: deployed.changed,
         unchanged: deployed.unchanged,
-        swept,
-        left,
-        interrupted,
+        swept: swept.gone,
+        left: swept.left,
+        interrupted: swept.interrupted,
+        seconds: seconds(took),
+        sweep_seconds: sweep.map(seconds),
     })
 }
