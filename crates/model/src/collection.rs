@@ -250,6 +250,14 @@ impl Collection {
 }
 
 impl Spec {
+    /// One more root, or only counted if there are as many as are named.
+    pub fn add_root(&mut self, root: impl FnOnce() -> Root) {
+        match self.roots.len() {
+            0..MAX_ROOTS => self.roots.push(root()),
+            _ => self.roots_omitted += 1,
+        }
+    }
+
     /// The same within its bounds: what does not fit is counted.
     #[must_use]
     pub fn bounded(mut self) -> Spec {
@@ -316,6 +324,16 @@ mod tests {
                 ..Progress::default()
             },
         }
+    }
+
+    #[test]
+    fn roots_beyond_those_that_are_named_are_counted() {
+        let mut named = huge().spec;
+        let all = std::mem::take(&mut named.roots);
+        let bounded = Spec { roots: all.clone(), ..named.clone() }.bounded();
+        all.into_iter().for_each(|root| named.add_root(|| root));
+        assert_eq!((named.roots.len(), named.roots_omitted), (100, 400));
+        assert_eq!(named.bounded().roots, bounded.roots);
     }
 
     #[test]

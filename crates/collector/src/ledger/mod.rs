@@ -159,15 +159,15 @@ impl Ledger {
             before: None,
             handed_over: None,
         });
-        let policy = accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
-        match root {
-            Some(root) => open.record.spec.roots.push(Root::new(snapshot.object(root), policy)),
-            None => open.record.spec.roots.push(Root {
+        let policy = || accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
+        open.record.spec.add_root(|| match root {
+            Some(root) => Root::new(snapshot.object(root), policy()),
+            None => Root {
                 uid: finding.root.0.clone(),
                 kind: "(gone)".to_owned(),
-                ..Root::new(sexton_model::hook::ObjectRef::default(), policy)
-            }),
-        }
+                ..Root::new(sexton_model::hook::ObjectRef::default(), policy())
+            },
+        });
         self.by_root.insert(finding.root.clone(), name);
     }
 

@@ -122,12 +122,18 @@ pub(crate) async fn follow_sweep(
 ) -> Result<Swept, Failure> {
     let kinds = world.kinds().await?;
     let place = Where { gateway: world.gateway(&kinds), resources: world.resources.clone() };
-    let mut follow = Follow::begin(place, Until::Gone, sweep.names, output).await?;
-    follow.expect(expected(&sweep).into_iter());
-    let mut work = match own_collector(world, is_ours(&kinds)) {
-        Some(collector) => Work::start(collector).await?,
-        None => Work::Elsewhere,
+    // Both look at everything first: at the same time. Who goes before it is followed is known to have been there.
+    let begin = Follow::begin(place, Until::Gone, sweep.names, output);
+    let (follow, work) = tokio::join!(begin, start(own_collector(world, is_ours(&kinds))));
+    let mut work = work?;
+    let mut follow = match follow {
+        Ok(follow) => follow,
+        Err(failure) => {
+            work.end().await;
+            return Err(failure);
+        }
     };
+    follow.expect(expected(&sweep).into_iter());
     let end = follow.run(&mut work, says, interrupts).await?;
     let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
@@ -147,6 +153,13 @@ pub(crate) async fn follow_sweep(
         exit,
         unheard: end.unheard,
     })
+}
+
+async fn start(collector: Option<Collector>) -> Result<Work, Failure> {
+    match collector {
+        Some(collector) => Work::start(collector).await,
+        None => Ok(Work::Elsewhere),
+    }
 }
 
 fn own_collector(world: &World, ours: bool) -> Option<Collector> {
