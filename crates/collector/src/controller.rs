@@ -146,6 +146,8 @@ impl Collector {
                 self.take_turn().await;
             }
             if self.may_look() {
+                // Whoever waits until it acts can hear what it does, and not only what it has done.
+                self.publish();
                 self.look().await;
             }
             self.publish();
