@@ -33,7 +33,7 @@ fn furnish(dir: &Path, address: &str) {
     let hook = dir.join("hook.sh");
     std::fs::write(&hook, HOOK).unwrap();
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = json!({"exec": {"argv": [hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 30});
+    let run = json!({"exec": {"argv": [hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 120});
     let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": run, "handlers": {"gone": run}});
     ask(address, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
     let make = |name: &str, metadata: Value| {
