@@ -59,14 +59,23 @@ pub(crate) fn run_with(text: &str, host: Host) -> Ran {
 
 /// Runs a text in a world that somebody has prepared.
 pub(crate) fn run_in(world: &World, text: &str, host: Host) -> Ran {
+    block_on(run_here(world, text, host))
+}
+
+/// Runs a text with a clock that stands still while anything can go on, so that no other work of the machine counts.
+pub(crate) fn run_timeless(text: &str) -> Ran {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+    runtime.block_on(run_here(&World::numbered(), text, Host::default()))
+}
+
+async fn run_here(world: &World, text: &str, host: Host) -> Ran {
     let loaded = load(world, text, host).unwrap_or_else(|error| panic!("{error}"));
-    block_on(async {
-        let environment = loaded.program.new_environment("test").await.unwrap();
-        loaded.lines.take();
-        let result = loaded.program.run(&environment).await;
-        let said = loaded.lines.take();
-        Ran { loaded, environment, result, said }
-    })
+    let environment = loaded.program.new_environment("test").await.unwrap();
+    loaded.lines.take();
+    let result = loaded.program.run(&environment).await;
+    let said = loaded.lines.take();
+    Ran { loaded, environment, result, said }
 }
 
 /// Runs a text with the usual limits.
