@@ -78,9 +78,9 @@ async fn run_here(world: &World, text: &str, host: Host) -> Ran {
     Ran { loaded, environment, result, said }
 }
 
-/// Runs a text with the usual limits.
+/// Runs a text with the usual limits and all the time.
 pub(crate) fn run(text: &str) -> Ran {
-    run_with(text, Host::default())
+    run_with(text, Host { limits: patient(), ..Host::default() })
 }
 
 /// The body of `deploy`, as a whole program.
@@ -93,9 +93,14 @@ pub(crate) fn short() -> Limits {
     Limits { memory: 16 << 20, without_pause: std::time::Duration::from_millis(200), ..Limits::default() }
 }
 
-/// Little memory, and time as usual.
+/// As much time as it takes on the busiest machine, for programs that end for another reason.
+pub(crate) fn patient() -> Limits {
+    Limits { without_pause: std::time::Duration::from_secs(300), ..Limits::default() }
+}
+
+/// Little memory, and all the time.
 pub(crate) fn tight() -> Limits {
-    Limits { memory: 16 << 20, ..Limits::default() }
+    Limits { memory: 16 << 20, ..patient() }
 }
 
 /// Why a text cannot be loaded.
