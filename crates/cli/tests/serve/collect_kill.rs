@@ -31,7 +31,8 @@ fn furnish(dir: &Path, address: &str) {
     let hook = dir.join("hook.sh");
     std::fs::write(&hook, HOOK).unwrap();
     // Read by a shell: a file that was just written may still be open for writing in a process that is being born.
-    let run = json!({"exec": {"argv": ["/bin/sh", hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 120});
+    let run =
+        json!({"exec": {"argv": ["/bin/sh", hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 120});
     let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": run, "handlers": {"gone": run}});
     ask(address, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
     let make = |name: &str, metadata: Value| {

@@ -1,6 +1,5 @@
 //! Writes one by one that answer as one bulk.
 
-
 use http::Method;
 use serde_json::json;
 use sexton_client::foreign::{BulkOptions, FeedOptions};

@@ -115,9 +115,8 @@ async fn list_and_watch_make_the_present() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_present_and_what_follows_have_no_seam() {
     let (world, enough) = (Arc::new(World::new().await), Arc::<AtomicBool>::default());
-    let writers: Vec<_> = (0..WRITERS)
-        .map(|writer| tokio::spawn(write_until(world.clone(), writer, enough.clone())))
-        .collect();
+    let writers: Vec<_> =
+        (0..WRITERS).map(|writer| tokio::spawn(write_until(world.clone(), writer, enough.clone()))).collect();
     let (mut readers, mut head) = (Vec::new(), 0);
     while readers.len() < 60 {
         // However busy the machine is, something was written since the one before began.
