@@ -59,7 +59,7 @@ fn a_watch_sees_changes_as_they_come() {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    let next = || receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+    let next = || receiver.recv_timeout(Duration::from_secs(120)).unwrap();
     assert_eq!(next(), "  NAME   DATA   AGE");
     let server = format!("--server {url}");
     assert_eq!(play.run_with(&format!("put -f - {server}"), SHOP).code, 0);

@@ -29,7 +29,7 @@ kind: Class
 metadata: {name: volume}
 spec:
   for: {group: example.com, kind: Volume}
-  destroy: {exec: {argv: ["DIR/volume-rm"]}, deadlineSeconds: 20}
+  destroy: {exec: {argv: ["DIR/volume-rm"]}, deadlineSeconds: 120}
   handlers:
     told: {exec: {argv: ["/bin/true"]}}
   retry: {limit: 1, backoffSeconds: 1}
@@ -147,7 +147,7 @@ fn interrupted_and_resumed() {
 }
 
 fn wait_for(mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(120);
     while !is_so() {
         assert!(Instant::now() < until, "it did not happen");
         std::thread::sleep(Duration::from_millis(10));

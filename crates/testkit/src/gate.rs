@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use crate::World;
 
 /// No test waits longer for a request to come to the gate.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What happens to one write.
 enum Fate {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::call::{Call, at};
 
 /// Longer than anything here takes, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A watch under way.
 #[derive(Debug)]

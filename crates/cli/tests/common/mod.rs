@@ -116,11 +116,14 @@ impl Play {
         head["digest"].as_str().unwrap().to_owned()
     }
 
-    /// An executable file.
+    /// An executable file. Somebody else writes it: a file that this process has open for writing is, for a moment,
+    /// open in every process that another test begins just then, and cannot be run as long as it is.
     pub(crate) fn program(&self, name: &str, text: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        self.file(name, text);
-        std::fs::set_permissions(self.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut writing = Command::new("sh");
+        let writing = writing.args(["-c", r#"cat > "$0" && chmod 755 "$0""#]).arg(self.path().join(name));
+        let mut writing = writing.stdin(Stdio::piped()).spawn().unwrap();
+        writing.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(writing.wait().unwrap().success());
     }
 }
 

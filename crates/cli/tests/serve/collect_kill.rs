@@ -2,7 +2,6 @@
 //! always the right one, and no hook ever sees a new idempotency key for the same call.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -15,8 +14,7 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const MOST_CHANGES: usize = 80;
 
 /// What a hook does: it writes down what it was asked, and says that it is done.
-const HOOK: &str = r#"#!/bin/sh
-doc=$(cat)
+const HOOK: &str = r#"doc=$(cat)
 first() { printf %s "$doc" | grep -o "\"$1\":\"[A-Za-z0-9-]*\"" | head -n 1 | cut -d '"' -f 4; }
 echo "$(first phase) $(first method) $(first id) $SEXTON_IDEMPOTENCY_KEY" >> "$LOG"
 "#;
@@ -32,8 +30,9 @@ fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
 fn furnish(dir: &Path, address: &str) {
     let hook = dir.join("hook.sh");
     std::fs::write(&hook, HOOK).unwrap();
-    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = json!({"exec": {"argv": [hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 30});
+    // Read by a shell: a file that was just written may still be open for writing in a process that is being born.
+    let run =
+        json!({"exec": {"argv": ["/bin/sh", hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 120});
     let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": run, "handlers": {"gone": run}});
     ask(address, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
     let make = |name: &str, metadata: Value| {

@@ -51,7 +51,7 @@ fn nothing_acknowledged_is_lost_and_no_event_is_lost_or_doubled() {
         let (acks, running, told) = load(&server.address, round);
         // A different number of acknowledged writes in each round, then the kill.
         for _ in 0..100 + round * 137 % 900 {
-            told.recv_timeout(Duration::from_secs(60)).expect("writes are acknowledged");
+            told.recv_timeout(Duration::from_secs(120)).expect("writes are acknowledged");
         }
         server.kill();
         running.store(false, Ordering::Relaxed);

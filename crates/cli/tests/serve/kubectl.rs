@@ -139,8 +139,11 @@ fn word(word: &str) -> String {
     let bare = word.trim_matches(|c: char| c == ' ' || c == '"' || c == ',');
     let is_time = bare.len() == 20 && bare.ends_with('Z') && bare.contains('T');
     let is_uid = bare.len() == 36 && bare.matches('-').count() == 4;
-    let is_age =
-        bare.len() >= 2 && bare.ends_with('s') && bare[..bare.len() - 1].chars().all(|c| c.is_ascii_digit());
+    // From two minutes on, on a slow machine, minutes come before the seconds: `2m`, `3m20s`, `12m`.
+    let (minutes, rest) = bare.split_once('m').unwrap_or(("", bare));
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    let seconds = rest.strip_suffix('s').is_some_and(|seconds| !seconds.is_empty() && digits(seconds));
+    let is_age = digits(minutes) && (seconds || (rest.is_empty() && !minutes.is_empty()));
     match (is_time, is_uid, is_age) {
         (true, ..) => word.replace(bare, "TIME"),
         (_, true, _) => word.replace(bare, "UID"),

@@ -23,7 +23,7 @@ impl Connection {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         // A bound, so that a broken server fails a test instead of hanging it.
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
         Ok(Connection { stream: BufReader::new(stream) })
     }
 

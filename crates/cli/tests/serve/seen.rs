@@ -25,7 +25,7 @@ fn until(address: &str, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         if is_so(&found.body) {
             return found.body;
         }
-        assert!(begin.elapsed() < Duration::from_secs(60), "{path}: {}", found.body);
+        assert!(begin.elapsed() < Duration::from_secs(120), "{path}: {}", found.body);
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,7 +1,5 @@
 //! Writes one by one that answer as one bulk.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::json;
 use sexton_client::foreign::{BulkOptions, FeedOptions};
@@ -292,9 +290,14 @@ async fn silence_is_an_answer_of_its_own() {
         items.push(item(&world, "configmaps", name, delete("Background")).await);
     }
     faults.times(1, Some(Method::DELETE), &["/configmaps/a"], Fault::Silence);
-    let options = BulkOptions { patience: Duration::from_millis(200), ..BulkOptions::default() };
-    let gateway = ForeignGateway::new(client, FeedOptions::default(), options);
-    let done = gateway.bulk(&Bulk { epoch: None, items }).await.unwrap().items;
+    let gateway = gateway(&client);
+    let work = tokio::spawn(async move { gateway.bulk(&Bulk { epoch: None, items }).await });
+    faults.fall_silent().await;
+    // The patience for that one passes in a moment; the other has all of its own.
+    tokio::time::pause();
+    tokio::time::advance(BulkOptions::default().patience).await;
+    tokio::time::resume();
+    let done = work.await.unwrap().unwrap().items;
     assert_eq!(reason(&done[0]), (504, "Timeout".into()));
     assert_eq!(done[1].outcome, Some(Outcome::Removed));
 }

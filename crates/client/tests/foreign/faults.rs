@@ -38,6 +38,8 @@ struct Rule {
 struct State {
     rules: Mutex<Vec<Rule>>,
     cuts: watch::Sender<u64>,
+    /// Requests that nobody answers.
+    unanswered: watch::Sender<u64>,
     /// Bodies of DELETE requests.
     deletes: Mutex<Vec<Value>>,
     /// Leave finalizers alone that only our own server knows.
@@ -56,6 +58,7 @@ impl Faults {
         let state = State {
             rules: Mutex::default(),
             cuts: watch::Sender::new(0),
+            unanswered: watch::Sender::new(0),
             deletes: Mutex::default(),
             like_kubernetes: Mutex::default(),
         };
@@ -73,7 +76,10 @@ impl Faults {
                         "status": "Failure", "message": format!("injected {code}"), "reason": "", "code": code}),
                     ),
                     Some(Fault::Json(value)) => said(200, &value),
-                    Some(Fault::Silence) => std::future::pending().await,
+                    Some(Fault::Silence) => {
+                        layer.0.unanswered.send_modify(|count| *count += 1);
+                        std::future::pending().await
+                    }
                     None => {
                         let cut = layer.0.cuts.subscribe();
                         let request = layer.read(request).await;
@@ -95,6 +101,11 @@ impl Faults {
     pub(crate) fn times(&self, left: usize, method: Option<Method>, words: &[&str], fault: Fault) {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         self.0.rules.lock().unwrap().push(Rule { method, words, fault, left });
+    }
+
+    /// Waits until there is a request that nobody answers.
+    pub(crate) async fn fall_silent(&self) {
+        self.0.unanswered.subscribe().wait_for(|count| *count > 0).await.unwrap();
     }
 
     /// No faults any more.

@@ -12,7 +12,7 @@ use sexton_model::feed::{FeedKind, FeedObject, Line};
 use sexton_testkit::World;
 
 /// Longer than anything takes that comes at all.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Everything happens fast, and kinds are looked at only when there is reason to.
 pub(crate) fn options() -> FeedOptions {
@@ -20,7 +20,7 @@ pub(crate) fn options() -> FeedOptions {
         page: 2,
         buffer: 2,
         rediscovery: Duration::from_secs(3600),
-        patience: Duration::from_secs(20),
+        patience: PATIENCE,
         heartbeat: Duration::from_secs(3600),
         pace: Pace { first: Duration::from_millis(1), most: Duration::from_millis(20) },
         attempts: 3,

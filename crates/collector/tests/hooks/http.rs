@@ -7,9 +7,10 @@ use sexton_model::class::{Method, Run};
 use sexton_model::hook::Verdict;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::{LONG, answer, big_call, call, done, within};
+use crate::{LONG, answer, big_call, call, done};
 
 pub(crate) fn to(url: String) -> Method {
     Method { run: Run::Http { url }, deadline: LONG, max_output: 64 << 10 }
@@ -20,8 +21,6 @@ pub(crate) fn to(url: String) -> Method {
 pub(crate) enum Then {
     /// Writes this and closes.
     Says(Vec<u8>),
-    /// Writes this and neither says more nor closes.
-    Hangs(Vec<u8>),
     /// Writes this for ever.
     Floods(&'static str),
 }
@@ -35,6 +34,22 @@ pub(crate) fn reply(head: &str, body: &str) -> Then {
     says(&format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
+/// A server that reads one request, says something, and then nothing any more; it tells when it has.
+async fn hanging(said: &'static str) -> (Method, oneshot::Receiver<()>, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let method = to(format!("http://{}/", listener.local_addr().unwrap()));
+    let (tell, told) = oneshot::channel();
+    let task = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        stream.write_all(said.as_bytes()).await.unwrap();
+        tell.send(()).unwrap();
+        // Until the other side has had enough.
+        let _ = stream.read(&mut [0; 1]).await;
+    });
+    (method, told, task)
+}
+
 /// A server for one request, which it hands back.
 async fn server(then: Then) -> (Method, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -46,14 +61,14 @@ async fn server(then: Then) -> (Method, JoinHandle<String>) {
     (to(url), task)
 }
 
-pub(crate) async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, then: Then) -> String {
+async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut request = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&request).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
             if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
-                break;
+                return text;
             }
         }
         let mut chunk = vec![0; 64 << 10];
@@ -61,15 +76,14 @@ pub(crate) async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, then:
         assert_ne!(read, 0, "the request ends early: {text}");
         request.extend_from_slice(&chunk[..read]);
     }
+}
+
+pub(crate) async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, then: Then) -> String {
+    let request = read_request(&mut stream).await;
     match then {
         Then::Says(bytes) => {
             stream.write_all(&bytes).await.unwrap();
             stream.shutdown().await.unwrap();
-        }
-        Then::Hangs(bytes) => {
-            stream.write_all(&bytes).await.unwrap();
-            // Until the other side has had enough.
-            let _ = stream.read(&mut [0; 1]).await;
         }
         Then::Floods(head) => {
             let mut left = stream.write_all(head.as_bytes()).await;
@@ -78,7 +92,7 @@ pub(crate) async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, then:
             }
         }
     }
-    String::from_utf8(request).unwrap()
+    request
 }
 
 async fn answered(then: Then) -> Result<Verdict, HookError> {
@@ -171,9 +185,15 @@ async fn who_says_too_much_is_not_heard_out() {
 #[tokio::test]
 async fn who_is_too_slow_is_not_waited_for() {
     for begun in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{"] {
-        let (method, server) = server(Then::Hangs(begun.into())).await;
-        let error = answer(&within(method, Duration::from_millis(300))).await.unwrap_err();
-        assert!(matches!(error, HookError::Deadline { .. }), "{begun:?}: {error}");
+        let (method, heard, server) = hanging(begun).await;
+        let call = tokio::spawn(async move { answer(&method).await });
+        // It has all the time that it needs until it is heard; the rest of its time passes in a moment.
+        heard.await.unwrap();
+        tokio::time::pause();
+        tokio::time::advance(LONG).await;
+        tokio::time::resume();
+        let error = call.await.unwrap().unwrap_err();
+        assert!(matches!(error, HookError::Deadline { after } if after == LONG), "{begun:?}: {error}");
         // The server sees the end of the connection: nothing stays behind.
         tokio::time::timeout(LONG, server).await.expect("the connection is closed").unwrap();
     }

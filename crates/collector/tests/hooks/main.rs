@@ -17,7 +17,7 @@ use sexton_model::class::{Method, Run};
 use sexton_model::hook::{Call, Phase, Verdict};
 
 /// Nothing in these tests takes longer unless it hangs.
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(120);
 
 fn call() -> Call {
     Call {

@@ -59,19 +59,28 @@ pub(crate) fn run_with(text: &str, host: Host) -> Ran {
 
 /// Runs a text in a world that somebody has prepared.
 pub(crate) fn run_in(world: &World, text: &str, host: Host) -> Ran {
-    let loaded = load(world, text, host).unwrap_or_else(|error| panic!("{error}"));
-    block_on(async {
-        let environment = loaded.program.new_environment("test").await.unwrap();
-        loaded.lines.take();
-        let result = loaded.program.run(&environment).await;
-        let said = loaded.lines.take();
-        Ran { loaded, environment, result, said }
-    })
+    block_on(run_here(world, text, host))
 }
 
-/// Runs a text with the usual limits.
+/// Runs a text with a clock that stands still while anything can go on, so that no other work of the machine counts.
+pub(crate) fn run_timeless(text: &str) -> Ran {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+    runtime.block_on(run_here(&World::numbered(), text, Host::default()))
+}
+
+async fn run_here(world: &World, text: &str, host: Host) -> Ran {
+    let loaded = load(world, text, host).unwrap_or_else(|error| panic!("{error}"));
+    let environment = loaded.program.new_environment("test").await.unwrap();
+    loaded.lines.take();
+    let result = loaded.program.run(&environment).await;
+    let said = loaded.lines.take();
+    Ran { loaded, environment, result, said }
+}
+
+/// Runs a text with the usual limits and all the time.
 pub(crate) fn run(text: &str) -> Ran {
-    run_with(text, Host::default())
+    run_with(text, Host { limits: patient(), ..Host::default() })
 }
 
 /// The body of `deploy`, as a whole program.
@@ -84,9 +93,14 @@ pub(crate) fn short() -> Limits {
     Limits { memory: 16 << 20, without_pause: std::time::Duration::from_millis(200), ..Limits::default() }
 }
 
-/// Little memory, and time as usual.
+/// As much time as it takes on the busiest machine, for programs that end for another reason.
+pub(crate) fn patient() -> Limits {
+    Limits { without_pause: std::time::Duration::from_secs(300), ..Limits::default() }
+}
+
+/// Little memory, and all the time.
 pub(crate) fn tight() -> Limits {
-    Limits { memory: 16 << 20, ..Limits::default() }
+    Limits { memory: 16 << 20, ..patient() }
 }
 
 /// Why a text cannot be loaded.

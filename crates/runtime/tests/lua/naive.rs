@@ -172,7 +172,7 @@ proptest! {
         let mut naive = Naive::default();
         let expected: Vec<String> = steps.iter().filter_map(|step| naive.step(*step)).collect();
         let text = text(&steps);
-        let limits = sexton_runtime::lua::Limits { whole_run: std::time::Duration::from_secs(20), ..Default::default() };
+        let limits = sexton_runtime::lua::Limits { whole_run: std::time::Duration::from_secs(120), ..Default::default() };
         let ran = crate::harness::run_with(&text, sexton_runtime::lua::Host { limits, ..Default::default() });
         prop_assert_eq!(ran.said(), expected.join("\n"), "{}", &text[HEAD.len()..]);
     }

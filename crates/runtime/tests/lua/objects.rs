@@ -191,7 +191,7 @@ fn objects_are_counted() {
 
 #[test]
 fn what_objects_hold_is_counted() {
-    let limits = sexton_runtime::lua::Limits { world: 1 << 20, ..Default::default() };
+    let limits = sexton_runtime::lua::Limits { world: 1 << 20, ..crate::harness::patient() };
     let host = || sexton_runtime::lua::Host { limits: limits.clone(), ..Default::default() };
     for body in [
         "while true do new(Shape, { name = string.rep('x', 1e4) }) end",

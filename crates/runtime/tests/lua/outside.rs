@@ -82,7 +82,7 @@ fn programs_that_hang_or_flood_are_killed() {
         Host { limits, grants, ..Host::default() },
     );
     assert!(ran.error().contains("it ran for 0.1 seconds"), "{}", ran.error());
-    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert!(begun.elapsed() < Duration::from_secs(300), "nobody waits for the end of what was started");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn service(answer: &'static str) -> (u16, std::thread::JoinHandle<String>) {
     let port = listener.local_addr().unwrap().port();
     let served = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let mut asked = Vec::new();
         let mut chunk = [0; 4096];
         while !String::from_utf8_lossy(&asked).contains("the end") {

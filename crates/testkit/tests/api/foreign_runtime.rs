@@ -17,10 +17,12 @@ use kube::{Resource, ResourceExt};
 use sexton_testkit::World;
 use sexton_testkit::things::config_map;
 
+/// Nothing takes so long, unless it never comes.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// The next event in short form.
 async fn next<K: Resource>(events: &mut (impl Stream<Item = Result<Event<K>, Error>> + Unpin)) -> String {
-    let event =
-        tokio::time::timeout(Duration::from_secs(20), events.next()).await.expect("no event came in time");
+    let event = tokio::time::timeout(PATIENCE, events.next()).await.expect("no event came in time");
     match event.expect("a watcher never ends") {
         Ok(Event::Init) => "init".into(),
         Ok(Event::InitApply(object)) => format!("has {}", object.name_any()),
@@ -134,7 +136,7 @@ async fn a_controller_with_what_it_owns() {
     maps.delete("a", &DeleteParams::background()).await.unwrap();
     assert_eq!(next(&mut changes).await, "delete a-secret");
     let gone = await_condition(maps.clone(), "a", conditions::is_deleted(""));
-    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, gone).await.unwrap().unwrap();
     running.abort();
 }
 

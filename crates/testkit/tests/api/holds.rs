@@ -122,7 +122,7 @@ async fn a_definition_is_followed_not_only_told() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), served).await.unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(120), served).await.unwrap();
 }
 
 /// More of anything than fits is refused at once, whatever else is wrong with it, and in few words.

@@ -1,6 +1,7 @@
 //! Runs that go wrong: nothing is lost, nothing wrong dies, and it is said why.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use serde_json::json;
 use sexton_runtime::environment::{Ask, OpenError, Opened};
@@ -52,16 +53,28 @@ async fn a_failing_program_loses_nothing() {
     assert_eq!(run(&world, &shop(MAKE)).await.finished.written, 0);
 }
 
+/// A world in which a program did something and then had no end. If the machine was too busy for it to do anything before
+/// its time was up, another one had more time.
+async fn endless(deploy: &str) -> World {
+    let program = shop(&format!("{deploy}\nlog('done')\nwhile true do end"));
+    for pause in [200, 5_000, 60_000].map(Duration::from_millis) {
+        let (world, words) = (World::new().await, Rc::new(Lines::default()));
+        let limits = Limits { without_pause: pause, ..Limits::default() };
+        let ask = Ask { limits, ..ask(&program, &words) };
+        if let Ok(opened) = Opened::open(&tools(&world, world.kube(), "tests"), ask).await {
+            assert!(to_the_end(opened).await.failed.is_some());
+        }
+        if words.take() == ["done"] {
+            return world;
+        }
+    }
+    panic!("it never came to its endless part: {deploy}");
+}
+
 /// A program without end is ended; what it made until then is stored.
 #[tokio::test]
 async fn an_endless_program_is_ended() {
-    let world = World::new().await;
-    let words = Rc::new(Lines::default());
-    let limits = Limits { without_pause: std::time::Duration::from_millis(200), ..Limits::default() };
-    let ask = Ask { limits, ..ask(&shop(&format!("{MAKE}\nwhile true do end")), &words) };
-    let opened = Opened::open(&tools(&world, world.kube(), "tests"), ask).await.unwrap();
-    let ran = to_the_end(opened).await;
-    assert!(ran.failed.is_some());
+    let world = endless(MAKE).await;
     assert_eq!(names(&world, "machines").await, ["db", "web"]);
 }
 
@@ -207,13 +220,7 @@ async fn classes_that_cannot_be_kinds_are_refused() {
 /// destroys it.
 #[tokio::test]
 async fn what_nobody_reaches_at_the_end_of_time_is_stored() {
-    let world = World::new().await;
-    let words = Rc::new(Lines::default());
-    let limits = Limits { without_pause: std::time::Duration::from_millis(200), ..Limits::default() };
-    let program = shop("new(Machine, { name = 'lost' }, env)\nwhile true do end");
-    let opened =
-        Opened::open(&tools(&world, world.kube(), "tests"), Ask { limits, ..ask(&program, &words) }).await;
-    assert!(to_the_end(opened.unwrap()).await.failed.is_some());
+    let world = endless("new(Machine, { name = 'lost' }, env)").await;
     assert_eq!(names(&world, "machines").await, ["lost"]);
     let next = run(&world, &shop("")).await;
     assert_eq!((next.failed, next.words), (None, vec!["destroy lost".to_owned()]));

@@ -13,7 +13,8 @@ pub(crate) const CLUSTERS: &str = "/apis/example.com/v1/namespaces/default/repli
 pub(crate) const SETS: &str = "/apis/apps/v1/namespaces/default/statefulsets";
 pub(crate) const SERVICES: &str = "services";
 pub(crate) const RULES: &str = "/apis/sexton.dev/v1/rules";
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Nothing takes so long, unless it never comes.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A world in which there can be clusters.
 pub(crate) async fn world() -> World {
