@@ -125,9 +125,12 @@ impl View {
             false => _ = self.accused.remove(&uid),
         }
         let heard = self.hears_of_an_end(&uid);
+        let is_new = self.snapshot.get(&uid).is_none();
         let touched = self.snapshot.put(observation);
         let hears = heard || self.hears_of_an_end(&uid);
         let life = self.snapshot.get(&uid);
+        // Who names it as an owner may have been judged as if it did not exist.
+        let saves = is_new && self.snapshot.dependents_of(&uid).next().is_some();
         if let Some(listing) = &mut self.listing {
             listing.told(uid);
         }
@@ -136,7 +139,8 @@ impl View {
             return Effect { matters: false, classes };
         }
         let others = touched.iter().any(|one| Some(*one) != life);
-        Effect { matters: others || hears || life.is_some_and(|life| self.may_be_garbage(life)), classes }
+        let suspect = life.is_some_and(|life| self.may_be_garbage(life));
+        Effect { matters: others || hears || saves || suspect, classes }
     }
 
     fn miss(&mut self, gone: &FeedObject) -> Effect {
@@ -199,4 +203,59 @@ fn is_class(seen: &FeedObject) -> bool {
 
 fn revision(text: &str) -> Revision {
     text.parse().unwrap_or(Revision::NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use sexton_model::feed::{Metadata, OwnerReference, Partial};
+
+    use super::*;
+
+    fn seen(name: &str, version: &str, owner: Option<&str>) -> FeedObject {
+        let reference = |uid: &str| OwnerReference {
+            api_version: "v1".into(),
+            kind: "ConfigMap".into(),
+            name: uid.into(),
+            uid: uid.into(),
+            ..OwnerReference::default()
+        };
+        let metadata = Metadata {
+            name: name.into(),
+            namespace: "default".into(),
+            uid: name.into(),
+            resource_version: version.into(),
+            creation_timestamp: Some("2026-11-15T20:00:00Z".into()),
+            owner_references: owner.map(reference).into_iter().collect(),
+            ..Metadata::default()
+        };
+        let object = Partial { api_version: "v1".into(), kind: "ConfigMap".into(), metadata };
+        FeedObject { resource: "configmaps".into(), object, by: None }
+    }
+    fn kinds() -> Line {
+        let map = FeedKind {
+            group: String::new(),
+            version: "v1".into(),
+            resource: "configmaps".into(),
+            kind: "ConfigMap".into(),
+            namespaced: true,
+            served: true,
+            broken: None,
+        };
+        Line::Kinds { kinds: vec![map] }
+    }
+
+    /// Whoever was judged without an owner that nobody had heard of is judged again when it is heard of, in
+    /// whatever way; what else happens to an owner that is known is no reason to look.
+    #[test]
+    fn an_owner_that_is_heard_of_late_matters() {
+        let mut view = View::default();
+        view.begin();
+        view.hear(kinds());
+        view.hear(Line::Synced { resource_version: "1".into() });
+        assert!(!view.hear(Line::Added(seen("alone", "2", None))).matters);
+        assert!(view.hear(Line::Added(seen("child", "4", Some("owner")))).matters, "its owner is missing");
+        assert!(view.hear(Line::Modified(seen("owner", "5", None))).matters, "it is there after all");
+        assert!(!view.hear(Line::Modified(seen("owner", "6", None))).matters);
+        assert!(!view.hear(Line::Added(seen("other", "7", Some("owner")))).matters);
+    }
 }
