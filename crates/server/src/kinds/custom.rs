@@ -353,8 +353,8 @@ fn structural(version: &Value) -> Option<Arc<Structural>> {
 mod tests {
     use super::*;
 
-    /// A definition that is stored without a word about being served is served, and stays so when it is written again; what
-    /// is new in it is not.
+    /// A definition that is stored without a word about being served is served, and stays so when it is written again;
+    /// what is new in it is not.
     #[test]
     fn what_is_served_stays_served() {
         let definition = |versions: Value| {

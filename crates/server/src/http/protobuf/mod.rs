@@ -144,8 +144,8 @@ fn cut(text: &str) -> String {
 fn speak_json(why: &str) -> Failure {
     let mut status = Status::unsupported_media_type(MEDIA, "");
     status.message = format!(
-        "{why}, send application/json or application/yaml (with kubectl: add --dry-run=client -o yaml, and pipe it into \
-         kubectl create -f -)"
+        "{why}, send application/json or application/yaml (with kubectl: add --dry-run=client -o yaml, and pipe it \
+         into kubectl create -f -)"
     );
     status.into()
 }

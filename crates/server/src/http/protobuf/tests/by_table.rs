@@ -1,5 +1,5 @@
-//! Messages made by chance after our own tables: they are read, damaged ones are refused, and another implementation that
-//! has its numbers from elsewhere understands every field of them.
+//! Messages made by chance after our own tables: they are read, damaged ones are refused, and another implementation
+//! that has its numbers from elsewhere understands every field of them.
 
 use k8s_pb::api::{
     apps::v1 as apps, authentication::v1 as authentication, authorization::v1 as authorization,

@@ -79,6 +79,29 @@ fn services() {
     assert_eq!(read(&wrapped("v1", "Service", &service)), Ok(expected));
 }
 
+fn status() -> PodStatus {
+    let terminated = ContainerStateTerminated {
+        exit_code: Some(0),
+        finished_at: Some(Time { seconds: Some(1), nanos: Some(0) }),
+        ..ContainerStateTerminated::default()
+    };
+    PodStatus {
+        phase: text("Succeeded"),
+        container_statuses: vec![ContainerStatus {
+            name: text("c"),
+            state: Some(ContainerState { terminated: Some(terminated), ..ContainerState::default() }),
+            last_state: Some(Default::default()),
+            ready: Some(false),
+            restart_count: Some(0),
+            image: text("i"),
+            image_id: text(""),
+            allocated_resources: quantities("1Gi"),
+            ..ContainerStatus::default()
+        }],
+        ..PodStatus::default()
+    }
+}
+
 /// What runs says so in numbers that count although they are 0.
 #[test]
 fn pods() {
@@ -105,27 +128,7 @@ fn pods() {
         automount_service_account_token: Some(false),
         ..PodSpec::default()
     };
-    let terminated = ContainerStateTerminated {
-        exit_code: Some(0),
-        finished_at: Some(Time { seconds: Some(1), nanos: Some(0) }),
-        ..ContainerStateTerminated::default()
-    };
-    let status = PodStatus {
-        phase: text("Succeeded"),
-        container_statuses: vec![ContainerStatus {
-            name: text("c"),
-            state: Some(ContainerState { terminated: Some(terminated), ..ContainerState::default() }),
-            last_state: Some(Default::default()),
-            ready: Some(false),
-            restart_count: Some(0),
-            image: text("i"),
-            image_id: text(""),
-            allocated_resources: quantities("1Gi"),
-            ..ContainerStatus::default()
-        }],
-        ..PodStatus::default()
-    };
-    let pod = Pod { metadata: named("p"), spec: Some(spec), status: Some(status) };
+    let pod = Pod { metadata: named("p"), spec: Some(spec), status: Some(status()) };
     let container = json!({
         "name": "c",
         "env": [{"name": "E"}],
