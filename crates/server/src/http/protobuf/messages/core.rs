@@ -78,7 +78,7 @@ super::messages! {
         15 "reportingInstance" TextKept,
     }
     EVENT_SOURCE { 1 "component" Text, 2 "host" Text }
-    EVENT_SERIES { 1 "count" Number, 2 "lastObservedTime" MicroTime }
+    EVENT_SERIES { 1 "count" Number, 2 "lastObservedTime" MicroTime, 3 "state" Ignored }
     LEASE { 1 "metadata" Part(OBJECT_META), 2 "spec" Part(LEASE_SPEC) }
     LEASE_SPEC {
         1 "holderIdentity" TextKept, 2 "leaseDurationSeconds" NumberKept, 3 "acquireTime" MicroTime,
