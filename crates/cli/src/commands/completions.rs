@@ -31,11 +31,9 @@ fn text(shell: clap_complete::Shell) -> String {
 fn offered() -> Command {
     let whole = Arguments::command();
     let commands = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    let offered = Command::new("sexton").args(whole.get_arguments().cloned()).subcommands(commands);
-    match whole.get_version() {
-        Some(version) => offered.version(version.to_owned()),
-        None => offered,
-    }
+    let arguments = whole.get_arguments().cloned();
+    let offered = Command::new("sexton").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    offered.args(arguments).subcommands(commands)
 }
 
 #[cfg(test)]
