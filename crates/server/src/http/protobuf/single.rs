@@ -21,7 +21,7 @@ pub(super) fn value(is: Is, name: &'static str, raw: Raw<'_>) -> Result<Option<V
         Is::Double => Some(double(name, raw)?),
         Is::Bytes => some(base64(name, raw)?, |text| !text.is_empty()),
         Is::Quantity => Some(quantity(name, raw)?.into()),
-        Is::IntOrText => some(int_or_text(name, raw)?, |value| *value != Value::from(0)),
+        Is::IntOrText => some(int_or_text(name, raw)?, |value| *value != 0),
         Is::IntOrTextKept => Some(int_or_text(name, raw)?),
         Is::Time => timestamp(name, raw, false)?.map(Value::from),
         Is::MicroTime => timestamp(name, raw, true)?.map(Value::from),
