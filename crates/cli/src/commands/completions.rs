@@ -1,6 +1,6 @@
 //! `sexton completions`: what a shell needs to complete what is typed.
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 
 use crate::arguments::Arguments;
 use crate::failure::{Exit, Failure};
@@ -23,8 +23,17 @@ pub(crate) fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
 
 fn text(shell: clap_complete::Shell) -> String {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "sexton", &mut text);
+    clap_complete::generate(shell, &mut offered(), "sexton", &mut text);
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Everything but the commands that are not for people: shells would offer those, hidden or not.
+fn offered() -> Command {
+    let whole = Arguments::command();
+    let commands = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let arguments = whole.get_arguments().cloned();
+    let offered = Command::new("sexton").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    offered.args(arguments).subcommands(commands)
 }
 
 #[cfg(test)]
@@ -42,6 +51,8 @@ mod tests {
                 assert!(text.contains(word), "{shell}: {word}");
             }
             assert!(!text.contains('\0'));
+            // What is hidden is for programs.
+            assert!(!text.contains("script-worker") && !text.contains("script__worker"), "{shell}");
         }
     }
 }

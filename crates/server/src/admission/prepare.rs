@@ -56,7 +56,7 @@ pub fn prepare_create(target: &Target, document: &mut Document) -> Result<()> {
     if target.kind.status {
         document.object_mut().remove("status");
     }
-    complete(target, document)?;
+    complete(target, document, None)?;
     if target.kind.special == Special::Namespace {
         let object = document.object_mut();
         object.insert("spec".into(), json!({"finalizers": [NAMESPACE_HOLD]}));
@@ -65,10 +65,10 @@ pub fn prepare_create(target: &Target, document: &mut Document) -> Result<()> {
     Ok(())
 }
 
-fn complete(target: &Target, document: &mut Document) -> Result<()> {
+fn complete(target: &Target, document: &mut Document, old: Option<&Document>) -> Result<()> {
     match target.kind.special {
         Special::Namespace => label_with_name(target, document),
-        Special::Definition => complete_definition(document),
+        Special::Definition => complete_definition(document, old),
         Special::Secret => merge_string_data(document)?,
         Special::Event | Special::Class | Special::Module | Special::Rule | Special::None => {}
     }
@@ -135,7 +135,7 @@ pub fn prepare_update(
     }
     new.set_or_remove("selfLink", None);
     if part == Part::Main {
-        complete(target, new)?;
+        complete(target, new, Some(old))?;
     }
     if target.kind.generation {
         let generation = old.generation() + i64::from(desired_state_differs(target, old, new));

@@ -174,10 +174,13 @@ fn yaml(bytes: &[u8]) -> Result<Value> {
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8".into()))?;
     let value: Value = serde_saphyr::from_str(text).map_err(|error| refuse(in_short(&error.to_string())))?;
     // Aliases and anchors are bounded by the reader; depth is bounded here, as for JSON.
-    if nested_deeper(&value, MOST_DEPTH) {
-        return Err(too_deep());
-    }
+    not_too_deep(&value)?;
     Ok(value)
+}
+
+/// Refuses what is nested too deep.
+pub(super) fn not_too_deep(value: &Value) -> Result<()> {
+    if nested_deeper(value, MOST_DEPTH) { Err(too_deep()) } else { Ok(()) }
 }
 
 /// What is wrong and where, without the reader's advice to programmers and its picture of the text.

@@ -79,11 +79,19 @@ impl Query {
         Ok(ListOptions {
             labels: self.labels()?,
             fields: self.fields()?,
-            limit: self.number("limit")?.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
+            limit: self.limit()?,
             continue_token: self.text("continue").to_owned(),
             resource_version: self.text("resourceVersion").to_owned(),
             version_match: self.text("resourceVersionMatch").to_owned(),
         })
+    }
+
+    /// How many items at most. A limit below zero is none, as in Kubernetes.
+    fn limit(&self) -> Result<Option<usize>> {
+        if self.text("limit").parse::<i64>().is_ok_and(|limit| limit < 0) {
+            return Ok(None);
+        }
+        Ok(self.number("limit")?.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)))
     }
 
     pub(super) fn watch_options(&self) -> Result<WatchOptions> {
@@ -188,7 +196,10 @@ mod tests {
         assert_eq!(query.list_options().unwrap().limit, Some(5));
         let options = query.write_options("agent").unwrap();
         assert!(options.dry_run && options.manager_named && options.field_manager == "me");
-        for bad in ["limit=-1", "limit=x", "labelSelector=%3D", "fieldSelector=a", "continue=%ff"] {
+        let limit = |text| Query::parse(Some(text)).unwrap().list_options().unwrap().limit;
+        assert_eq!((limit("limit=-1"), limit("limit="), limit("limit=0")), (None, None, Some(0)));
+        for bad in ["limit=--1", "limit=-", "limit=x", "labelSelector=%3D", "fieldSelector=a", "continue=%ff"]
+        {
             let query = Query::parse(Some(bad));
             assert!(query.and_then(|query| query.list_options()).is_err(), "{bad}");
         }

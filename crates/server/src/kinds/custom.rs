@@ -194,10 +194,11 @@ fn check_versions(spec: &Value, errors: &mut Vec<DefinitionError>) {
 
 /// Fills in what a definition may leave out, and in which versions its objects may be kept. Which of its names it gets is
 /// decided when everything else is.
-pub fn complete_definition(document: &mut Document) {
+pub fn complete_definition(document: &mut Document, before: Option<&Document>) {
     let old = document.object().get("status").cloned();
     let Some(spec) = document.object_mut().get_mut("spec").and_then(Value::as_object_mut) else { return };
     spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
+    complete_versions(spec, before);
     let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) else { return };
     let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
     names.entry("singular").or_insert_with(|| kind.to_lowercase().into());
@@ -216,6 +217,25 @@ pub fn complete_definition(document: &mut Document) {
         *status = json!({});
     }
     status["storedVersions"] = stored.into();
+}
+
+/// What a version does not say of being served and of keeping objects is no, as in Kubernetes. A version that is stored
+/// without a word has been served so far, and goes on being served until somebody says a word.
+fn complete_versions(spec: &mut Map<String, Value>, before: Option<&Document>) {
+    let unsaid = |version: &Value, field: &str| version.get(field).is_none_or(Value::is_null);
+    let before = before.and_then(|before| before.value().pointer("/spec/versions")).and_then(Value::as_array);
+    let versions = spec.get_mut("versions").and_then(Value::as_array_mut);
+    for version in versions.into_iter().flatten().filter(|version| version.is_object()) {
+        let stands = |field: &str| {
+            let before = before.into_iter().flatten().find(|other| other["name"] == version["name"]);
+            before.is_some_and(|before| unsaid(before, field))
+        };
+        let absent =
+            ["served", "storage"].into_iter().filter(|field| unsaid(version, field) && !stands(field));
+        for field in absent.collect::<Vec<_>>() {
+            version[field] = false.into();
+        }
+    }
 }
 
 /// What a stored definition defines, in each of its versions, whether that is served or not.
@@ -326,4 +346,29 @@ fn stamp(document: &Document, definition: &Guard) -> String {
 fn structural(version: &Value) -> Option<Arc<Structural>> {
     let schema = version.pointer("/schema/openAPIV3Schema").filter(|schema| schema.is_object())?;
     Some(Structural::compile(schema)).filter(|schema| !schema.is_trivial()).map(Arc::new)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
+mod tests {
+    use super::*;
+
+    /// A definition that is stored without a word about being served is served, and stays so when it is written again;
+    /// what is new in it is not.
+    #[test]
+    fn what_is_served_stays_served() {
+        let definition = |versions: Value| {
+            let spec = json!({"group": "example.com", "names": {"kind": "A"}, "versions": versions});
+            Document::from_value(json!({"metadata": {"name": "a"}, "spec": spec})).unwrap()
+        };
+        let before = definition(json!([{"name": "v1", "storage": true}, {"name": "v2", "served": true}]));
+        let mut after = definition(json!([{"name": "v1", "storage": true}, {"name": "v2"}, {"name": "v3"}]));
+        complete_definition(&mut after, Some(&before));
+        let expected = json!([
+            {"name": "v1", "storage": true},
+            {"name": "v2", "served": false},
+            {"name": "v3", "served": false, "storage": false},
+        ]);
+        assert_eq!(after.value().pointer("/spec/versions"), Some(&expected));
+    }
 }

@@ -181,6 +181,31 @@ async fn unserved_objects_still_count() {
     world.get(&path).await.expect(200);
 }
 
+/// What a version does not say of being served and of keeping objects is no, and is said in the answer.
+#[tokio::test]
+async fn what_a_version_leaves_out_is_false() {
+    let world = World::new().await;
+    let mut definition = widgets();
+    let any = definition["spec"]["versions"][0]["schema"].clone();
+    definition["spec"]["versions"] = json!([
+        {"name": "v1", "storage": true, "schema": any},
+        {"name": "v2", "served": true, "storage": null, "schema": any},
+    ]);
+    let made =
+        world.create(&format!("{DEFINITIONS}?fieldValidation=Strict"), &definition).await.document(201);
+    let said = |at: usize| {
+        let version = &made["spec"]["versions"][at];
+        (version["served"].clone(), version["storage"].clone())
+    };
+    assert_eq!((said(0), said(1)), ((json!(false), json!(true)), (json!(true), json!(false))));
+    world.get(WIDGETS).await.expect(404);
+    world.get(&WIDGETS.replace("/v1/", "/v2/")).await.expect(200);
+    let mut none = widgets();
+    none["spec"]["versions"] = json!([{"name": "v1", "served": true, "schema": any}]);
+    let refused = World::new().await.create(DEFINITIONS, &none).await.expect(422);
+    assert!(refused.text_at("message").contains("exactly one version marked as storage version"));
+}
+
 /// Content: every object is answered in the version of its address.
 #[tokio::test]
 async fn objects_speak_the_version_asked_for() {

@@ -177,7 +177,7 @@ async fn odd_queries() {
     let terms: Vec<String> = (0..2000).map(|at| format!("l{at}%3Dx")).collect();
     world.get(&format!("configmaps?labelSelector={}", terms.join(","))).await.expect(400);
     for bad in
-        ["limit=-1", "limit=1e3", "limit=99999999999999999999", "labelSelector=(((", "fieldSelector=%3Dx"]
+        ["limit=-x", "limit=1e3", "limit=99999999999999999999", "labelSelector=(((", "fieldSelector=%3Dx"]
     {
         world.get(&format!("configmaps?{bad}")).await.expect(400);
     }
@@ -193,6 +193,8 @@ async fn odd_queries() {
         .await
         .expect(422);
     assert_eq!(world.get("configmaps?limit=18446744073709551615").await.expect(200).version(), 4);
+    // A limit below zero is none.
+    assert_eq!(world.get("configmaps?limit=-1").await.document(200)["items"].as_array().unwrap().len(), 1);
 }
 
 /// Numbers come back as they are, so that sending back what was read changes nothing.

@@ -64,14 +64,57 @@ async fn a_secret_lives_and_dies() {
     send(&world, "DELETE", "secrets/t", bare).await.expect(200);
 }
 
+/// A deployment, as `kubectl create deployment` sends it: with a status that nobody asked for.
+#[tokio::test]
+async fn a_deployment_is_stored_as_a_person_would_write_it() {
+    let world = World::new().await;
+    let labels = |number: u8| field(number, [field(1, "app"), field(2, "web")].concat());
+    let container = [field(1, "nginx"), field(2, "nginx"), field(8, ""), vec![0x80, 0x01, 0x00]].concat();
+    let template = [field(1, labels(11)), field(2, field(2, container))].concat();
+    let spec = [vec![0x08, 0x02], field(2, labels(1)), field(3, template), field(4, field(1, ""))].concat();
+    let status = [0x08, 0x00, 0x10, 0x00];
+    let message = [field(1, field(1, "web")), field(2, spec), field(3, status)].concat();
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    let made = send(&world, "POST", path, envelope("apps/v1", "Deployment", &message)).await.document(201);
+    let template = json!({
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "nginx", "image": "nginx"}]},
+    });
+    assert_eq!(
+        made["spec"],
+        json!({"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template})
+    );
+    // Scaled by a typed client: 0 is what it does not write into JSON.
+    let scale = |spec: &[u8]| {
+        let metadata = [field(1, "web"), field(3, "default")].concat();
+        envelope("autoscaling/v1", "Scale", &[field(1, metadata), field(2, spec)].concat())
+    };
+    let scale_path = format!("{path}/web/scale");
+    for (replicas, spec) in [(5, [0x08, 0x05]), (0, [0x08, 0x00])] {
+        send(&world, "PUT", &scale_path, scale(&spec)).await.document(200);
+        let now = world.get(&format!("{path}/web")).await.document(200);
+        assert_eq!(now["spec"]["replicas"], json!(replicas));
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_understood_is_refused() {
     let world = World::new().await;
-    let deployment = envelope("apps/v1", "Deployment", &field(1, field(1, "d")));
-    let refused =
-        send(&world, "POST", "/apis/apps/v1/namespaces/default/deployments", deployment).await.expect(415);
+    let rule = envelope("sexton.dev/v1", "Rule", &field(1, field(1, "r")));
+    let refused = send(&world, "POST", "/apis/sexton.dev/v1/rules", rule).await.expect(415);
     assert_eq!(refused.text_at("reason"), "UnsupportedMediaType");
-    assert!(refused.text_at("message").starts_with("Deployment of apps/v1 is not read as protobuf here"));
+    assert!(refused.text_at("message").starts_with("Rule of sexton.dev/v1 is not read as protobuf here"));
+    // A field that is not known is named, and nothing is stored without it.
+    let deployment = [field(1, field(1, "d")), field(12, "new")].concat();
+    let deployment = envelope("apps/v1", "Deployment", &deployment);
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    let refused = send(&world, "POST", path, deployment).await.expect(415);
+    let message = refused.text_at("message");
+    assert!(
+        message.starts_with("Deployment of apps/v1 has a field that is not known in protobuf here"),
+        "{message}"
+    );
+    world.get("/apis/apps/v1/namespaces/default/deployments/d").await.expect(404);
     // Another kind than the place is for.
     send(&world, "POST", "configmaps", secret("s", "one")).await.expect(400);
     send(&world, "POST", "configmaps", b"k8s\0\x0a\x05".to_vec()).await.expect(400);

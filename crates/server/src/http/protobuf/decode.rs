@@ -1,14 +1,11 @@
 //! From a message to the JSON that the same client would have sent as JSON, led by a table of its fields.
 //!
-//! Nothing is built in between: what comes out is as large as the same document read from JSON. Numbers that no table
-//! knows are passed over. It does not know kinds.
+//! Nothing is built in between: what comes out is as large as the same document read from JSON. A number that its table
+//! does not have is a reason to refuse: what it means would be lost. It does not know kinds.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
-use sexton_model::time;
 
-use super::super::body;
+use super::single;
 use super::wire::{Garbled, Raw, Reader};
 
 /// The fields of a message.
@@ -23,113 +20,73 @@ pub(super) struct Field {
     pub(super) is: Is,
 }
 
-/// What a field is. Go writes a field that is no pointer even if it is empty, and leaves it out of JSON then; what a
-/// pointer points to is there in both. So the two have to be told apart.
+/// What a field is. Go writes a field that is no pointer even if it is empty, and may leave it out of JSON then; what a
+/// pointer points to is there in both. What is in JSON although it is empty is called *kept*.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Is {
     Text,
-    TextPointer,
+    TextKept,
     Number,
-    NumberPointer,
-    BoolPointer,
+    NumberKept,
+    Bool,
+    BoolKept,
+    /// Of eight bytes, with a point; always kept.
+    Double,
+    /// In JSON they are base64.
+    Bytes,
     Part(&'static Message),
-    PartPointer(&'static Message),
+    PartKept(&'static Message),
+    /// A message whose fields stand beside the others in JSON.
+    Inline(&'static Message),
+    /// A message of which JSON has the one field that is there; if several are, the one with the highest number.
+    Either(&'static Message),
     Parts(&'static Message),
     Texts,
+    Numbers,
     /// Names and texts.
     TextMap,
     /// Names and bytes, which are base64 in JSON.
     BytesMap,
     /// Names and lists of texts.
     TextsMap,
+    /// Names and quantities.
+    QuantityMap,
+    /// Names and messages.
+    PartMap(&'static Message),
+    /// An amount with its unit, as text; always kept.
+    Quantity,
+    /// A number or a text.
+    IntOrText,
+    IntOrTextKept,
     /// Whole seconds.
     Time,
     /// With six digits behind the point.
     MicroTime,
     /// Bytes that are JSON already.
     Json,
+    /// Several of them.
+    Jsons,
+    /// Known, and of no meaning here.
+    Ignored,
 }
 
 /// More values than the largest object that anybody keeps here has.
 const MOST_VALUES: usize = 500_000;
+/// Schemas hold schemas: this many messages within each other are more than any document may have levels.
+const MOST_LEVELS: usize = 64;
 
 /// Reads a message.
 pub(super) fn decode(message: &'static Message, bytes: &[u8]) -> Result<Map<String, Value>, Garbled> {
-    let mut object = Map::new();
-    Decoding { left: MOST_VALUES }.fill(message, bytes, &mut object)?;
-    Ok(object)
+    Decoding { values: MOST_VALUES, levels: MOST_LEVELS }.part(message, bytes, None)
 }
 
 struct Decoding {
-    left: usize,
+    values: usize,
+    levels: usize,
 }
 
 impl Decoding {
-    /// Reads a message into an object that may hold a part of it already. Tables do not refer to themselves, so this
-    /// ends.
-    fn fill(
-        &mut self,
-        message: &'static Message,
-        bytes: &[u8],
-        object: &mut Map<String, Value>,
-    ) -> Result<(), Garbled> {
-        let mut reader = Reader(bytes);
-        while let Some((number, raw)) = reader.next()? {
-            self.left = self.left.checked_sub(1).ok_or(Garbled::TooMany(MOST_VALUES))?;
-            if let Some(field) = message.0.iter().find(|field| field.number == number) {
-                self.set(field, raw, object)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn set(
-        &mut self,
-        field: &'static Field,
-        raw: Raw<'_>,
-        object: &mut Map<String, Value>,
-    ) -> Result<(), Garbled> {
-        let name = field.name;
-        let value = match (field.is, raw) {
-            (Is::Text, Raw::Bytes(bytes)) => some(text(name, bytes)?, |text| !text.is_empty()),
-            (Is::TextPointer, Raw::Bytes(bytes)) => Some(text(name, bytes)?.into()),
-            (Is::Number, Raw::Number(number)) => some(number.cast_signed(), |number| *number != 0),
-            (Is::NumberPointer, Raw::Number(number)) => Some(number.cast_signed().into()),
-            (Is::BoolPointer, Raw::Number(number)) => Some((number != 0).into()),
-            (Is::Part(message), Raw::Bytes(bytes)) => {
-                some(self.part(message, bytes, object.remove(name))?, |part| !part.is_empty())
-            }
-            (Is::PartPointer(message), Raw::Bytes(bytes)) => {
-                Some(self.part(message, bytes, object.remove(name))?.into())
-            }
-            (Is::Parts(message), Raw::Bytes(bytes)) => {
-                let part = self.part(message, bytes, None)?;
-                push(object, name, part.into());
-                return Ok(());
-            }
-            (Is::Texts, Raw::Bytes(bytes)) => {
-                push(object, name, text(name, bytes)?.into());
-                return Ok(());
-            }
-            (Is::TextMap | Is::BytesMap | Is::TextsMap, Raw::Bytes(bytes)) => {
-                let (key, value) = self.entry(field, bytes)?;
-                enter(object, name, key, value);
-                return Ok(());
-            }
-            (Is::Time, Raw::Bytes(bytes)) => timestamp(name, bytes, false)?.map(Value::from),
-            (Is::MicroTime, Raw::Bytes(bytes)) => timestamp(name, bytes, true)?.map(Value::from),
-            (Is::Json, Raw::Bytes(bytes)) => embedded(name, bytes)?,
-            _ => return Err(Garbled::OtherType(name)),
-        };
-        match value {
-            Some(value) => object.insert(name.to_owned(), value),
-            // The last one counts, also if it is empty.
-            None => object.remove(name),
-        };
-        Ok(())
-    }
-
-    /// A message within a message. If it comes in pieces, they are put together.
+    /// A message. If it comes in pieces, they are put together.
     fn part(
         &mut self,
         message: &'static Message,
@@ -144,27 +101,114 @@ impl Decoding {
         Ok(part)
     }
 
+    /// Reads a message into an object that may hold a part of it already. Levels are counted, so this ends.
+    fn fill(
+        &mut self,
+        message: &'static Message,
+        bytes: &[u8],
+        object: &mut Map<String, Value>,
+    ) -> Result<(), Garbled> {
+        self.levels = self.levels.checked_sub(1).ok_or(Garbled::TooDeep(MOST_LEVELS))?;
+        let mut reader = Reader(bytes);
+        while let Some((number, raw)) = reader.next()? {
+            self.count()?;
+            let field = message.0.iter().find(|field| field.number == number);
+            let field = field.ok_or_else(|| Garbled::unknown(number))?;
+            self.set(field, raw, object).map_err(|garbled| garbled.within(field.name))?;
+        }
+        self.levels += 1;
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<(), Garbled> {
+        self.values = self.values.checked_sub(1).ok_or(Garbled::TooMany(MOST_VALUES))?;
+        Ok(())
+    }
+
+    fn set(
+        &mut self,
+        field: &'static Field,
+        raw: Raw<'_>,
+        object: &mut Map<String, Value>,
+    ) -> Result<(), Garbled> {
+        let name = field.name;
+        let value = match field.is {
+            Is::Ignored => return Ok(()),
+            Is::Inline(message) => return self.fill(message, raw.bytes(name)?, object),
+            Is::Parts(message) => {
+                let part = self.part(message, raw.bytes(name)?, None)?;
+                return push(object, name, part.into());
+            }
+            Is::Texts => return push(object, name, single::text(name, raw)?.into()),
+            Is::Jsons => return push(object, name, single::json(name, raw)?.unwrap_or(Value::Null)),
+            Is::Numbers => return self.numbers(name, raw, object),
+            Is::TextMap | Is::BytesMap | Is::TextsMap | Is::QuantityMap | Is::PartMap(_) => {
+                let (key, value) = self.entry(field, raw.bytes(name)?)?;
+                return enter(object, name, key, value);
+            }
+            Is::Part(message) => {
+                some(self.part(message, raw.bytes(name)?, object.remove(name))?, |part| !part.is_empty())
+            }
+            Is::PartKept(message) => Some(self.part(message, raw.bytes(name)?, object.remove(name))?.into()),
+            Is::Either(message) => self.either(message, raw.bytes(name)?)?,
+            is => single::value(is, name, raw)?,
+        };
+        match value {
+            Some(value) => object.insert(name.to_owned(), value),
+            // The last one counts, also if it is empty.
+            None => object.remove(name),
+        };
+        Ok(())
+    }
+
+    /// One of several forms. A truth that is not there is a lie, as for everybody who reads this.
+    fn either(&mut self, message: &'static Message, bytes: &[u8]) -> Result<Option<Value>, Garbled> {
+        let mut part = self.part(message, bytes, None)?;
+        let there = message.0.iter().rev().find_map(|field| part.remove(field.name));
+        let is_bool = message.0.iter().any(|field| matches!(field.is, Is::BoolKept));
+        Ok(there.or_else(|| is_bool.then(|| false.into())))
+    }
+
+    /// One number, or several in one value.
+    fn numbers(
+        &mut self,
+        name: &'static str,
+        raw: Raw<'_>,
+        object: &mut Map<String, Value>,
+    ) -> Result<(), Garbled> {
+        let Raw::Bytes(bytes) = raw else {
+            return push(object, name, raw.number(name)?.into());
+        };
+        let mut reader = Reader(bytes);
+        while !reader.0.is_empty() {
+            self.count()?;
+            push(object, name, reader.number()?.cast_signed().into())?;
+        }
+        Ok(())
+    }
+
     /// An entry of a map is a message of a key and a value, either of which may be left out.
     fn entry(&mut self, field: &'static Field, bytes: &[u8]) -> Result<(String, Value), Garbled> {
         static LIST: Message = Message(&[Field { number: 1, name: "items", is: Is::Texts }]);
-        let (mut key, mut value) = (String::new(), &[][..]);
+        let (mut key, mut value) = (String::new(), Raw::Bytes(&[]));
         let mut reader = Reader(bytes);
         while let Some((number, raw)) = reader.next()? {
-            self.left = self.left.checked_sub(1).ok_or(Garbled::TooMany(MOST_VALUES))?;
-            match (number, raw) {
-                (1, Raw::Bytes(bytes)) => key = text(field.name, bytes)?,
-                (2, Raw::Bytes(bytes)) => value = bytes,
-                (1 | 2, _) => return Err(Garbled::OtherType(field.name)),
-                _ => {}
+            self.count()?;
+            match number {
+                1 => key = single::text(field.name, raw)?,
+                2 => value = raw,
+                other => return Err(Garbled::unknown(other)),
             }
         }
         let value = match field.is {
-            Is::BytesMap => STANDARD.encode(value).into(),
+            Is::BytesMap => single::base64(field.name, value)?.into(),
+            Is::QuantityMap => single::quantity(field.name, value)?.into(),
+            Is::PartMap(message) => self.part(message, value.bytes(field.name)?, None)?.into(),
             Is::TextsMap => {
-                let items = self.part(&LIST, value, None)?.remove("items");
+                let items = self.part(&LIST, value.bytes(field.name)?, None)?.remove("items");
                 items.unwrap_or_else(|| Value::Array(Vec::new()))
             }
-            _ => text(field.name, value)?.into(),
+            _ => single::text(field.name, value)?.into(),
         };
         Ok((key, value))
     }
@@ -174,16 +218,19 @@ fn some<T: Into<Value>>(value: T, keep: impl Fn(&T) -> bool) -> Option<Value> {
     keep(&value).then(|| value.into())
 }
 
-fn push(object: &mut Map<String, Value>, name: &str, value: Value) {
+#[allow(clippy::unnecessary_wraps, reason = "it ends the reading of a field")]
+fn push(object: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), Garbled> {
     match object.get_mut(name) {
         Some(Value::Array(list)) => list.push(value),
         _ => {
             object.insert(name.to_owned(), Value::Array(vec![value]));
         }
     }
+    Ok(())
 }
 
-fn enter(object: &mut Map<String, Value>, name: &str, key: String, value: Value) {
+#[allow(clippy::unnecessary_wraps, reason = "it ends the reading of a field")]
+fn enter(object: &mut Map<String, Value>, name: &str, key: String, value: Value) -> Result<(), Garbled> {
     match object.get_mut(name) {
         Some(Value::Object(map)) => {
             map.insert(key, value);
@@ -192,47 +239,5 @@ fn enter(object: &mut Map<String, Value>, name: &str, key: String, value: Value)
             object.insert(name.to_owned(), Value::Object(Map::from_iter([(key, value)])));
         }
     }
-}
-
-fn text(name: &'static str, bytes: &[u8]) -> Result<String, Garbled> {
-    std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Garbled::NotText(name))
-}
-
-/// Seconds and nanoseconds; a time that was never set has no bytes at all.
-fn timestamp(name: &'static str, bytes: &[u8], micros: bool) -> Result<Option<String>, Garbled> {
-    if bytes.is_empty() {
-        return Ok(None);
-    }
-    let (mut seconds, mut nanos) = (0_i64, 0_i64);
-    let mut reader = Reader(bytes);
-    while let Some((number, raw)) = reader.next()? {
-        match (number, raw) {
-            (1, Raw::Number(number)) => seconds = number.cast_signed(),
-            (2, Raw::Number(number)) => nanos = number.cast_signed(),
-            (1 | 2, _) => return Err(Garbled::OtherType(name)),
-            _ => {}
-        }
-    }
-    let whole = time::format(seconds);
-    if !(0..1_000_000_000).contains(&nanos) || time::parse(&whole) != Some(seconds) {
-        return Err(Garbled::NotATime(name));
-    }
-    let digits = whole.trim_end_matches('Z');
-    Ok(Some(if micros { format!("{digits}.{:06}Z", nanos / 1000) } else { whole }))
-}
-
-/// JSON that came along as bytes, in a message of its own.
-fn embedded(name: &'static str, bytes: &[u8]) -> Result<Option<Value>, Garbled> {
-    let (mut reader, mut json) = (Reader(bytes), &[][..]);
-    while let Some((number, raw)) = reader.next()? {
-        match (number, raw) {
-            (1, Raw::Bytes(bytes)) => json = bytes,
-            (1, _) => return Err(Garbled::OtherType(name)),
-            _ => {}
-        }
-    }
-    if json.is_empty() {
-        return Ok(None);
-    }
-    body::json(json).map(Some).map_err(|failure| Garbled::NotJson(name, failure.0.message.clone()))
+    Ok(())
 }

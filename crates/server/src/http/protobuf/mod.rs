@@ -5,6 +5,7 @@
 
 mod decode;
 mod messages;
+mod single;
 mod wire;
 
 #[cfg(test)]
@@ -69,9 +70,11 @@ pub(super) fn document(bytes: &[u8], expected: Expected<'_>) -> Result<Value> {
         "application/json" => body::json(envelope.raw)?,
         _ => {
             let message = messages::of(&api_version, &kind).ok_or_else(|| unknown(&api_version, &kind))?;
-            Value::Object(decode::decode(message, envelope.raw).map_err(refuse)?)
+            let read = decode::decode(message, envelope.raw);
+            Value::Object(read.map_err(|garbled| beyond(&api_version, &kind, garbled))?)
         }
     };
+    body::not_too_deep(&value)?;
     if let Value::Object(object) = &mut value {
         object.insert("apiVersion".into(), api_version.into());
         object.insert("kind".into(), kind.into());
@@ -119,13 +122,30 @@ fn refuse(garbled: Garbled) -> Failure {
 
 /// A kind whose messages are not known: JSON is.
 fn unknown(api_version: &str, kind: &str) -> Failure {
-    let mut status = Status::unsupported_media_type(MEDIA, "");
-    let cut = |text: &str| text.chars().take(128).collect::<String>();
-    status.message = format!(
-        "{} of {} is not read as protobuf here, send application/json or application/yaml (with kubectl: add \
-         --dry-run=client -o yaml, and pipe it into kubectl create -f -)",
+    speak_json(&format!("{} of {} is not read as protobuf here", cut(kind), cut(api_version)))
+}
+
+/// A message that cannot be read, or not as a whole: a field of a later version would be lost without a word.
+fn beyond(api_version: &str, kind: &str, garbled: Garbled) -> Failure {
+    let Garbled::Unknown { number, within } = garbled else { return refuse(garbled) };
+    let place =
+        if within.is_empty() { String::new() } else { format!(" of {}", within.trim_end_matches('.')) };
+    speak_json(&format!(
+        "{} of {} has a field that is not known in protobuf here (field {number}{place})",
         cut(kind),
         cut(api_version)
+    ))
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(128).collect()
+}
+
+fn speak_json(why: &str) -> Failure {
+    let mut status = Status::unsupported_media_type(MEDIA, "");
+    status.message = format!(
+        "{why}, send application/json or application/yaml (with kubectl: add --dry-run=client -o yaml, and pipe it \
+         into kubectl create -f -)"
     );
     status.into()
 }

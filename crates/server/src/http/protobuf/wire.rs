@@ -21,9 +21,36 @@ pub(super) enum Garbled {
     /// JSON within it that is none.
     #[error("{0}: {1}")]
     NotJson(&'static str, String),
+    /// A number that JSON does not have.
+    #[error("{0}: it is not a number")]
+    NotANumber(&'static str),
     /// More values than anybody needs.
     #[error("it holds more than {0} values")]
     TooMany(usize),
+    /// More messages within each other than anybody needs.
+    #[error("it is nested deeper than {0} levels")]
+    TooDeep(usize),
+    /// A field that its table does not have, and where it stands: a path with a point behind it, or nothing.
+    #[error("field {within}{number} is not known")]
+    Unknown { number: u64, within: String },
+}
+
+impl Garbled {
+    /// A field that its table does not have.
+    pub(super) fn unknown(number: u64) -> Self {
+        Self::Unknown { number, within: String::new() }
+    }
+
+    /// Told from one level further up.
+    pub(super) fn within(mut self, name: &str) -> Self {
+        if let Self::Unknown { within, .. } = &mut self
+            && !name.is_empty()
+        {
+            within.insert(0, '.');
+            within.insert_str(0, name);
+        }
+        self
+    }
 }
 
 /// A value as it is written.
@@ -33,8 +60,22 @@ pub(super) enum Raw<'a> {
     Number(u64),
     /// Bytes, text, or a message.
     Bytes(&'a [u8]),
-    /// Four or eight bytes: no field that is known here has them.
-    Fixed,
+    /// Eight bytes.
+    Eight(u64),
+    /// Four bytes: no field that is known here has them.
+    Four,
+}
+
+impl<'a> Raw<'a> {
+    /// The bytes of the field of this name.
+    pub(super) fn bytes(self, name: &'static str) -> Result<&'a [u8], Garbled> {
+        if let Self::Bytes(bytes) = self { Ok(bytes) } else { Err(Garbled::OtherType(name)) }
+    }
+
+    /// The number of the field of this name.
+    pub(super) fn number(self, name: &'static str) -> Result<i64, Garbled> {
+        if let Self::Number(number) = self { Ok(number.cast_signed()) } else { Err(Garbled::OtherType(name)) }
+    }
 }
 
 /// Reads values one by one.
@@ -55,19 +96,19 @@ impl<'a> Reader<'a> {
         }
         let value = match tag & 7 {
             0 => Raw::Number(self.number()?),
-            1 => self.skip(8)?,
+            1 => Raw::Eight(u64::from_le_bytes(self.fixed()?)),
             2 => {
                 let length = usize::try_from(self.number()?).map_err(|_| Garbled::Truncated)?;
                 Raw::Bytes(self.take(length)?)
             }
-            5 => self.skip(4)?,
+            5 => self.fixed::<4>().map(|_| Raw::Four)?,
             _ => return Err(Garbled::Nonsense),
         };
         Ok(Some((number, value)))
     }
 
     /// Seven bits at a time, the lowest first; ten bytes hold them all.
-    fn number(&mut self) -> Result<u64, Garbled> {
+    pub(super) fn number(&mut self) -> Result<u64, Garbled> {
         let mut number = 0;
         for at in 0..10 {
             let (first, rest) = self.0.split_first().ok_or(Garbled::Truncated)?;
@@ -86,8 +127,10 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    fn skip(&mut self, length: usize) -> Result<Raw<'a>, Garbled> {
-        self.take(length).map(|_| Raw::Fixed)
+    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Garbled> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(Garbled::Truncated)?;
+        self.0 = rest;
+        Ok(*taken)
     }
 }
 
@@ -108,7 +151,8 @@ mod tests {
     fn values_are_read_in_turn() {
         let bytes =
             [0x08, 0x96, 0x01, 0x12, 0x02, b'h', b'i', 0x1d, 1, 2, 3, 4, 0x21, 1, 2, 3, 4, 5, 6, 7, 8];
-        let expected = [(1, Raw::Number(150)), (2, Raw::Bytes(b"hi")), (3, Raw::Fixed), (4, Raw::Fixed)];
+        let eight = Raw::Eight(0x0807_0605_0403_0201);
+        let expected = [(1, Raw::Number(150)), (2, Raw::Bytes(b"hi")), (3, Raw::Four), (4, eight)];
         assert_eq!(all(&bytes), Ok(expected.to_vec()));
         assert_eq!(
             all(&[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]).unwrap()[0].1,

@@ -8,7 +8,7 @@ use super::encoder::{TypeMeta, Unknown, enveloped};
 use super::golden::{FIXTURES, parse};
 use super::read;
 
-fn fine(bytes: &[u8]) -> bool {
+pub(super) fn fine(bytes: &[u8]) -> bool {
     read(bytes).map_or_else(|(code, _)| (400..500).contains(&code), |value| !value.is_null())
 }
 

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
 
+mod by_table;
 mod chance;
 mod encoder;
 mod golden;
+mod kinds;
 mod refused;
 mod round_trip;
 

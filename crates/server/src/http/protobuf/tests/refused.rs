@@ -15,13 +15,50 @@ fn refusal(bytes: &[u8]) -> (u16, String) {
 
 #[test]
 fn other_kinds_are_told_to_speak_json() {
-    let (code, message) = refusal(&wrapped("apps/v1", "Deployment", &Secret::default()));
+    let (code, message) = refusal(&wrapped("policy/v1", "Eviction", &Secret::default()));
     assert_eq!(code, 415);
     assert!(
-        message.starts_with("Deployment of apps/v1 is not read as protobuf here, send application/json"),
+        message.starts_with("Eviction of policy/v1 is not read as protobuf here, send application/json"),
         "{message}"
     );
     assert_eq!(refusal(&wrapped("v2", "Secret", &Secret::default())).0, 415);
+}
+
+/// What a later version added is not dropped: wherever it stands, it is named.
+#[test]
+fn fields_of_the_future_are_named() {
+    let field = |number: u64, value: &[u8]| {
+        let mut bytes = Vec::new();
+        prost::encoding::encode_varint(number << 3 | 2, &mut bytes);
+        prost::encoding::encode_varint(value.len() as u64, &mut bytes);
+        [bytes.as_slice(), value].concat()
+    };
+    let future = field(2026, b"x");
+    let template = field(3, &field(2, &field(2, &future)));
+    let cases = [
+        ("apps/v1", "Deployment", future.clone(), "(field 2026)"),
+        ("apps/v1", "Deployment", field(2, &template), "(field 2026 of spec.template.spec.containers)"),
+        ("v1", "Pod", field(3, &field(7, &future)), "(field 2026 of status.startTime)"),
+        ("v1", "Pod", field(2, &field(32, &field(2, &future))), "(field 2026 of spec.overhead)"),
+        (
+            "v1",
+            "Pod",
+            field(2, &field(2, &field(10, &field(1, &future)))),
+            "of spec.containers.livenessProbe)",
+        ),
+        ("v1", "ConfigMap", field(2, &future), "(field 2026 of data)"),
+        ("v1", "Service", field(2, &field(1, &field(4, &future))), "(field 2026 of spec.ports.targetPort)"),
+        ("v1", "DeleteOptions", field(2, &future), "(field 2026 of preconditions)"),
+    ];
+    for (api_version, kind, raw, place) in cases {
+        let type_meta = TypeMeta { api_version: Some(api_version.into()), kind: Some(kind.into()) };
+        let envelope = Unknown { type_meta: Some(type_meta), raw: Some(raw), ..Unknown::default() };
+        let (code, message) = refusal(&enveloped(&envelope));
+        let begin = format!("{kind} of {api_version} has a field that is not known in protobuf here (");
+        assert!(message.starts_with(&begin) && message.contains(place), "{place}: {message}");
+        assert!(message.contains("send application/json"), "{message}");
+        assert_eq!(code, 415);
+    }
 }
 
 #[test]

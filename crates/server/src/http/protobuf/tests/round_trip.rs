@@ -99,10 +99,10 @@ fn mapped<T>(map: &BTreeMap<String, T>, each: impl Fn(&T) -> Value) -> Value {
 fn expected_metadata(metadata: &ObjectMeta) -> Value {
     let owner = |owner: &OwnerReference| {
         Value::Object(there(vec![
-            ("kind", solid(&owner.kind)),
-            ("name", solid(&owner.name)),
-            ("uid", solid(&owner.uid)),
-            ("apiVersion", solid(&owner.api_version)),
+            ("kind", json!(owner.kind)),
+            ("name", json!(owner.name)),
+            ("uid", json!(owner.uid)),
+            ("apiVersion", json!(owner.api_version)),
             ("controller", json!(owner.controller)),
             ("blockOwnerDeletion", json!(owner.block_owner_deletion)),
         ]))
