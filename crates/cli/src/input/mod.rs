@@ -4,9 +4,11 @@
 
 pub(crate) mod durations;
 mod files;
+mod json;
 mod parse;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -49,6 +51,11 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Document>, Failure> {
         }
         documents => Ok(documents),
     }
+}
+
+/// The files below some paths that say how documents are deployed.
+pub(crate) fn settings_files(paths: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    files::settings(paths)
 }
 
 /// Reads a file that holds one document of settings.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sexton_client::resources::text as text_at;
 
-use super::{Document, Origin};
+use super::{Document, Origin, json};
 use crate::failure::Failure;
 
 /// All documents of a text. Lists are taken apart.
@@ -54,11 +54,10 @@ fn pieces(text: &str) -> Vec<(usize, &str)> {
 fn values(origin: &Origin, text: &str, piece: &str) -> Result<Vec<Value>, Failure> {
     let is_json = origin.file.ends_with(".json");
     if is_json || piece.trim_start().starts_with('{') {
-        let read: Result<Vec<Value>, serde_json::Error> =
-            serde_json::Deserializer::from_str(piece).into_iter().collect();
-        match read {
+        match json::values(piece) {
             Ok(values) => return Ok(values),
-            Err(error) if is_json => {
+            // What is JSON and wrong in itself would be no better as YAML.
+            Err(error) if is_json || error.is_data() => {
                 let what = error.to_string();
                 let what = what.split(" at line ").next().unwrap_or_default();
                 return Err(broken(origin, text, "JSON", what, Some((error.line(), error.column()))));
@@ -73,7 +72,8 @@ fn values(origin: &Origin, text: &str, piece: &str) -> Result<Vec<Value>, Failur
     if !piece.lines().any(is_content) {
         return Ok(Vec::new());
     }
-    let options = serde_saphyr::options! { with_snippet: false };
+    // As other tools for Kubernetes read it: 0644 is what the permissions of a file look like.
+    let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
     serde_saphyr::from_str_with_options::<Value>(piece, options).map(|value| vec![value]).map_err(|error| {
         let place = error.location().map(|place| (place.line() as usize, place.column() as usize));
         let what = error.without_snippet().to_string();
@@ -92,6 +92,10 @@ fn in_our_words(what: &str) -> String {
         what if what.starts_with("budget breached") => {
             "it is too large, or repeats itself too often by its aliases".to_owned()
         }
+        what if what.starts_with("multiple YAML documents") => {
+            "there must be one document in it, and there are more".to_owned()
+        }
+        what if what.starts_with("non-finite float") => "a number is too large, or is none".to_owned(),
         what if what.starts_with("recursive references") => "an alias stands within what it means".to_owned(),
         what => what.to_owned(),
     }
@@ -137,7 +141,13 @@ fn take(origin: &Origin, mut value: Value, documents: &mut Vec<Document>) -> Res
         match value.pointer(pointer) {
             Some(Value::String(text)) if !text.is_empty() => {}
             Some(Value::String(_) | Value::Null) | None => {
-                return Err(Failure::new(format!("{origin}: {field} is missing")));
+                let failure = Failure::new(format!("{origin}: {field} is missing"));
+                return Err(match value.pointer("/metadata/generateName") {
+                    Some(_) if field == "metadata.name" => {
+                        failure.detail("a generated name would be another object each time: give it one")
+                    }
+                    _ => failure,
+                });
             }
             Some(other) => {
                 let failure = Failure::new(format!("{origin}: {field} must be a string, and is {other}"));
@@ -180,6 +190,14 @@ mod tests {
         );
     }
 
+    /// As other tools for Kubernetes read the same text.
+    #[test]
+    fn numbers_are_read_as_elsewhere() {
+        let text = format!("{ONE}a: [0644, 0o17, 0x1F, 1_000, 0, 0.5, -010]\n");
+        let read = documents("f.yaml", &text).unwrap();
+        assert_eq!(read[0].value["a"], serde_json::json!([420, 15, 31, 1000, 0, 0.5, -8]));
+    }
+
     const ONE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
     fn places(text: &str) -> Vec<(usize, usize, String)> {
@@ -215,6 +233,8 @@ mod tests {
         assert_eq!(number.what, "f.yaml:1 (document 1): metadata.name must be a string, and is 1");
         let twice = documents("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
         assert!(twice.what.contains("the key kind is there twice"), "{twice:?}");
+        let twice = documents("f.yaml", "{\"kind\": 1,\n \"kind\": 2}\n").unwrap_err();
+        assert_eq!(twice.what, "f.yaml:2:7 (document 1): not JSON: the key kind is there twice");
         let json = documents("f.json", "{\n \"a\": }\n").unwrap_err();
         assert!(json.what.starts_with("f.json:2:"), "{json:?}");
     }
