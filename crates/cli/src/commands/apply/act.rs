@@ -91,7 +91,10 @@ pub(super) async fn act(
         }
         _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
     };
-    let unheard = end(args, &deployed, &swept, started, output);
+    let unheard = end(args, &plan, &deployed, &swept, started, output);
+    if swept.left == 0 && own_collector(&world, is_ours(modules.kinds())).is_some() {
+        left_before(&plan, &deployed, settings, output);
+    }
     let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
     match swept.exit {
         Exit::Done => unheard.map(|()| Exit::Done),
@@ -202,16 +205,24 @@ fn tell(
             output.explain(&Failure::new(format!("{}: {}: {}", failed.origin, failed.object, failed.why)));
             Ok(())
         }
-        Event::NotSwept { why } => {
-            output.talk(&format!("nothing is swept: {why}"));
-            Ok(())
-        }
+        // That nothing is swept was told with the plan.
         _ => Ok(()),
+    }
+}
+
+/// What an earlier command left on its way out moves on only while somebody works on it, and nobody does after this one.
+fn left_before(plan: &ModulePlan, deployed: &Deployed, settings: &Settings, output: &Output) {
+    let left = plan.kept.iter().filter(|kept| kept.member.terminating).count();
+    if left > 0 && deployed.swept.accused.is_empty() {
+        let are = if left == 1 { "is" } else { "are" };
+        output.talk(&format!("{} {are} still on the way out from before", count(left)));
+        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
     }
 }
 
 fn end(
     args: &Args,
+    plan: &ModulePlan,
     deployed: &Deployed,
     swept: &Swept,
     started: Instant,
@@ -229,7 +240,7 @@ fn end(
     facts.push(match args.only {
         Some(_) => "not sealed, not swept: only a part was put".to_owned(),
         None if args.dry_gc => {
-            format!("sealed, not swept: {} keep their order", count(deployed.swept.renumbered))
+            format!("sealed, not swept: {} keep their order", count(plan.victims.len()))
         }
         None => format!("sealed{}swept {}", style.dot(), count(swept.gone)),
     });
@@ -266,6 +277,9 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
         }
         DeployError::Outdated(_) => failure.exit(Exit::Held),
         DeployError::Sweep(_) => failure.exit(Exit::Partial),
+        DeployError::Lease(LeaseError::Lost { .. }) => failure
+            .detail("the deployment is not sealed, and nothing was swept")
+            .next("see who has it", format!("sexton modules {manager}{flags}")),
         DeployError::Lease(_) | DeployError::Record(_) => failure,
     }
 }
