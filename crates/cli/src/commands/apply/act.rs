@@ -92,7 +92,7 @@ pub(super) async fn act(
         _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
     };
     let unheard = end(args, &plan, &deployed, &swept, started, output);
-    if swept.left == 0 && own_collector(&world, is_ours(modules.kinds())).is_some() {
+    if swept.left == 0 && (world.embedded || !is_ours(modules.kinds())) {
         left_before(&plan, &deployed, settings, output);
     }
     let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
