@@ -99,7 +99,9 @@ impl Looked {
         kinds: impl IntoIterator<Item = String>,
         is_named: impl Fn(&Member) -> bool,
     ) {
-        let put = self.members.iter().filter(|member| member.deployment.is_some());
+        // Whoever has an owner may be a copy itself.
+        let put =
+            self.members.iter().filter(|member| member.deployment.is_some() && member.owners.is_empty());
         let kinds = put.map(kind_of).chain(kinds).collect();
         let mut copied = copies(&self.members, &kinds);
         copied.retain(|at| !is_named(&self.members[*at]));
