@@ -61,6 +61,15 @@ impl World {
             let target = format!("context {name} ({})", connection.address);
             return Ok(World::over(connection, target, settings));
         }
+        if let Some(file) = &settings.kubeconfig {
+            // Whoever names a kubeconfig means a cluster, and not the store that happens to lie here.
+            return Err(Failure::new("--kubeconfig alone does not say which cluster is meant")
+                .next(
+                    "see its contexts",
+                    format!("kubectl config get-contexts --kubeconfig {}", file.display()),
+                )
+                .next("name one", "the same command with --context NAME"));
+        }
         World::embedded(settings, purpose).await
     }
 

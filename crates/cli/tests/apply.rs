@@ -64,7 +64,8 @@ fn applied_dropped_and_swept() {
         assert!(plan.out.contains(words), "no {words:?} in:\n{}", plan.out);
     }
     assert_eq!(play.run("plan -f shop --detailed-exitcode").code, 2);
-    play.run("apply -f shop").fails(3, &["somebody must say yes before 1 of 3 in shop", "--approve"]);
+    play.run("apply -f shop")
+        .fails(3, &["somebody must say yes before deleting 1 of 3 in shop", "--approve"]);
     assert_eq!(left(&play), "m-1 m-2 m-3 stranger");
     play.run("apply -f shop --approve 00000000").fails(3, &["another plan"]);
     let done = play.run(&format!("apply -f shop --approve {}", digest(&plan)));
@@ -97,8 +98,11 @@ fn deployed_without_a_sweep() {
     let play = shop(3);
     play.run("apply -f shop");
     drop_document(&play, "m-1");
-    let done = play.run("apply -f shop --dry-gc");
-    assert!(done.code == 0 && done.out.contains("not swept: 1 keep their order"), "{done:?}");
+    for _ in 0..2 {
+        let done = play.run("apply -f shop --dry-gc");
+        assert!(done.code == 0 && done.out.contains("not swept: 1 keep their order"), "{done:?}");
+        assert!(done.err.contains("= ConfigMap/m-1  stays:"), "{done:?}");
+    }
     assert_eq!(left(&play), "m-1 m-2 m-3");
     let order = |name: &str| {
         let shown = play.run(&format!("get cm/{name} -o json")).out;
@@ -267,4 +271,39 @@ fn lines_for_programs() {
     assert!(sweep > Some(0.0) && sweep <= all, "{lines:#?}");
     assert_eq!((&lines[0]["version"], &lines[0]["destroy"]), (&1.into(), &1.into()));
     assert_eq!((&lines[6]["swept"], &lines[6]["left"]), (&1.into(), &0.into()));
+}
+
+/// A picture of nothing is a picture, and what is said is said once.
+#[test]
+fn nothing_is_told_twice_or_not_at_all() {
+    let play = shop(2);
+    play.run("apply -f shop");
+    for (form, begin) in [("svg", "<svg"), ("dot", "digraph"), ("mermaid", "---")] {
+        let drawn = play.run(&format!("plan -f shop -o {form}"));
+        assert!(drawn.out.starts_with(begin) && drawn.out.contains("nothing is destroyed"), "{drawn:?}");
+    }
+    let partial = play.run("apply -f shop --only ConfigMap/m-1");
+    assert_eq!(partial.err.matches("nothing is swept").count(), 1, "{partial:?}");
+    play.run("apply -f shop --kubeconfig nowhere").fails(1, &["--kubeconfig alone", "--context NAME"]);
+    play.file("shop/sub/sexton.yaml", "manager: other\n");
+    play.run("apply -f shop --yes").fails(1, &["there are two settings files"]);
+    std::fs::remove_file(play.path().join("shop/sexton.yaml")).unwrap();
+    play.run("apply -f shop --manager shop").fails(1, &["shop/sub/sexton.yaml", "a module of its own"]);
+}
+
+/// EXT-1: more can go than a module has, and the message says so; a plan says what to type.
+#[test]
+fn a_held_plan_says_how_to_do_it() {
+    let play = shop(1);
+    play.file("shop/0.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: full}\n");
+    play.run("apply -f shop");
+    for number in 0..12 {
+        play.put(&map(&format!("x-{number}"), "  namespace: full\n"));
+    }
+    std::fs::remove_file(play.path().join("shop/0.yaml")).unwrap();
+    let held = play.run("plan -f shop");
+    assert_eq!(held.code, 3, "{held:?}");
+    for told in ["! held: in shop, 13 would be destroyed for 2, and", "--max-delete 13 --approve"] {
+        assert!(held.out.contains(told), "{held:?}");
+    }
 }

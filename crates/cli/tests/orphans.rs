@@ -67,7 +67,7 @@ fn orphans_are_collected_on_the_embedded_store() {
     play.put(ORPHANS);
     let command = "orphans --kinds sts,svc --min-age 0s --collect";
     play.run(command)
-        .fails(3, &["somebody must say yes before StatefulSet/rss-a is deleted", "--approve ", "--yes"]);
+        .fails(3, &["somebody must say yes before deleting StatefulSet/rss-a", "--approve ", "--yes"]);
     play.run(&format!("{command} --approve 00000000")).fails(3, &["another plan"]);
     let done = play.run(&format!("{command} --yes"));
     assert_eq!(done.code, 0, "{done:?}");

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::following::silence;
 use crate::interrupt::{Interrupts, breakable};
 use crate::naming::Names;
-use crate::output::style::{count, ordinal, padded, time, width};
+use crate::output::style::{Style, count, ordinal, padded, time, width};
 use crate::output::{Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
@@ -67,7 +67,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             Ok(Exit::Done)
         }
         Buried::Left(left) => {
-            let what = format!("{} of {module} are still there", count(left.len()));
+            let are = if left.len() == 1 { "is" } else { "are" };
+            let what = format!("{} of {module} {are} still there", count(left.len()));
             output.mark('!', Paint::Change, &what)?;
             Ok(Exit::Partial)
         }
@@ -97,7 +98,11 @@ async fn prepare(
         output.talk(&format!("there is nothing of a module {module} on {}", world.target));
         return Ok(None);
     }
-    show(&plan, &world, &names, args.full, output)?;
+    let written = |style| written(&plan, &world, &names, args.full, style);
+    match args.dry_run {
+        true => output.data(&written(output.data_style()))?,
+        false => output.talk_text(&written(output.talk_style())),
+    }
     let digest: String = plan.digest.chars().take(8).collect();
     let command = format!("sexton destroy {}{}", quoted(module), settings.flags());
     if args.dry_run {
@@ -116,31 +121,25 @@ async fn prepare(
     Ok(Some((world, modules, plan, names)))
 }
 
-fn show(
-    plan: &DestroyPlan,
-    world: &World,
-    names: &Names,
-    full: bool,
-    output: &Output,
-) -> Result<(), Failure> {
-    output.talk(&format!("destroy {} on {}", plan.module, world.target));
+/// What would be destroyed, in one piece: whoever reads it reads it in order.
+fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: Style) -> String {
+    let mut text = format!("destroy {} on {}\n", plan.module, world.target);
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
     let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
-    let text = some(deaths.len(), full, |place| {
+    text.push_str(&some(deaths.len(), full, |place| {
         let death = &deaths[place];
-        let line = format!("{}  {}  {}", padded(&death.label, column), death.reason, ordinal(death.order));
-        output.marked('-', Paint::Bad, &line)
-    });
-    output.data(&text)?;
-    for kept in &plan.kept {
-        let line = format!("{}/{}  kept: {}", kept.member.kind, kept.member.name, kept.why);
-        output.mark('!', Paint::Change, &line)?;
+        let line = format!("- {}  {}  {}", padded(&death.label, column), death.reason, ordinal(death.order));
+        style.paint(&line, Paint::Bad)
+    }));
+    let kept = plan.kept.iter().map(|kept| format!("! {}  kept: {}", kept.member, kept.why));
+    let unlistable =
+        plan.unlistable.iter().map(|one| format!("? {} cannot be listed: {}", one.kind, one.why));
+    for line in kept.chain(unlistable) {
+        text.push_str(&style.paint(&line, Paint::Change));
+        text.push('\n');
     }
-    for unlistable in &plan.unlistable {
-        output.mark('?', Paint::Change, &format!("{}: {}", unlistable.kind, unlistable.why))?;
-    }
-    output.talk(&format!("Plan: {} to destroy.", count(deaths.len())));
-    Ok(())
+    text.push_str(&format!("Plan: {} to destroy.\n", count(deaths.len())));
+    text
 }
 
 fn failed(error: DestroyError, args: &Args, settings: &Settings) -> Failure {

@@ -4,10 +4,12 @@
 
 pub(crate) mod durations;
 mod files;
+mod json;
 mod parse;
 mod pieces;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -50,6 +52,11 @@ pub(crate) fn read(paths: &[String]) -> Result<Vec<Document>, Failure> {
         }
         documents => Ok(documents),
     }
+}
+
+/// The files below some paths that say how documents are deployed.
+pub(crate) fn settings_files(paths: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    files::settings(paths)
 }
 
 /// Reads a file that holds one document of settings.

@@ -77,7 +77,13 @@ fn take(origin: &Origin, mut value: Value, documents: &mut Vec<Document>) -> Res
         match value.pointer(pointer) {
             Some(Value::String(text)) if !text.is_empty() => {}
             Some(Value::String(_) | Value::Null) | None => {
-                return Err(Failure::new(format!("{origin}: {field} is missing")));
+                let failure = Failure::new(format!("{origin}: {field} is missing"));
+                return Err(match value.pointer("/metadata/generateName") {
+                    Some(_) if field == "metadata.name" => {
+                        failure.detail("a generated name would be another object each time: give it one")
+                    }
+                    _ => failure,
+                });
             }
             Some(other) => {
                 let failure = Failure::new(format!("{origin}: {field} must be a string, and is {other}"));
@@ -120,6 +126,14 @@ mod tests {
         );
     }
 
+    /// As other tools for Kubernetes read the same text.
+    #[test]
+    fn numbers_are_read_as_elsewhere() {
+        let text = format!("{ONE}a: [0644, 0o17, 0x1F, 1_000, 0, 0.5, -010]\n");
+        let read = documents("f.yaml", &text).unwrap();
+        assert_eq!(read[0].value["a"], serde_json::json!([420, 15, 31, 1000, 0, 0.5, -8]));
+    }
+
     const ONE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
     fn places(text: &str) -> Vec<(usize, usize, String)> {
@@ -155,6 +169,8 @@ mod tests {
         assert_eq!(number.what, "f.yaml:1 (document 1): metadata.name must be a string, and is 1");
         let twice = documents("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
         assert!(twice.what.contains("the key kind is there twice"), "{twice:?}");
+        let twice = documents("f.yaml", "{\"kind\": 1,\n \"kind\": 2}\n").unwrap_err();
+        assert_eq!(twice.what, "f.yaml:2:7 (document 1): not JSON: the key kind is there twice");
         let json = documents("f.json", "{\n \"a\": }\n").unwrap_err();
         assert!(json.what.starts_with("f.json:2:"), "{json:?}");
     }

@@ -6,6 +6,8 @@ use std::num::NonZero;
 
 use serde_json::Value;
 
+use super::json;
+
 /// With fewer pieces than this for each of them, threads are not worth it.
 const WORTH_A_THREAD: usize = 200;
 /// More threads than this do not help.
@@ -66,11 +68,10 @@ pub(super) fn read_all(pieces: &[(usize, &str)], is_json: bool) -> Vec<Result<Ve
 /// The values of one piece: none if it is empty, several if it is JSON after JSON.
 pub(super) fn read(piece: &str, is_json: bool) -> Result<Vec<Value>, Unreadable> {
     if is_json || piece.trim_start().starts_with('{') {
-        let read: Result<Vec<Value>, serde_json::Error> =
-            serde_json::Deserializer::from_str(piece).into_iter().collect();
-        match read {
+        match json::values(piece) {
             Ok(values) => return Ok(values),
-            Err(error) if is_json => {
+            // What is JSON and wrong in itself would be no better as YAML.
+            Err(error) if is_json || error.is_data() => {
                 let what = error.to_string();
                 let what = what.split(" at line ").next().unwrap_or_default().to_owned();
                 let place = Some((error.line(), error.column()));
@@ -86,7 +87,8 @@ pub(super) fn read(piece: &str, is_json: bool) -> Result<Vec<Value>, Unreadable>
     if !piece.lines().any(is_content) {
         return Ok(Vec::new());
     }
-    let options = serde_saphyr::options! { with_snippet: false };
+    // As other tools for Kubernetes read it: 0644 is what the permissions of a file look like.
+    let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
     serde_saphyr::from_str_with_options::<Value>(piece, options).map(|value| vec![value]).map_err(|error| {
         let place = error.location().map(|place| (place.line() as usize, place.column() as usize));
         let what = error.without_snippet().to_string();
@@ -105,6 +107,10 @@ fn in_our_words(what: &str) -> String {
         what if what.starts_with("budget breached") => {
             "it is too large, or repeats itself too often by its aliases".to_owned()
         }
+        what if what.starts_with("multiple YAML documents") => {
+            "there must be one document in it, and there are more".to_owned()
+        }
+        what if what.starts_with("non-finite float") => "a number is too large, or is none".to_owned(),
         what if what.starts_with("recursive references") => "an alias stands within what it means".to_owned(),
         what => what.to_owned(),
     }

@@ -15,7 +15,7 @@ use super::look::{Looked, Slot};
 use super::plan::{PlanError, PlannedPut, Sweep};
 use super::prepare::Prepared;
 use super::records::ModuleRecord;
-use super::victims::{Destruction, Kept};
+use super::victims::Destruction;
 
 /// What makes no sense whatever is there.
 pub(super) fn check(deployment: &Deployment) -> Result<FuseLimits, PlanError> {
@@ -109,22 +109,37 @@ fn taken_along(document: &Prepared, doomed: &HashMap<&str, String>) -> Option<St
     owners.and_then(|owners| owners.into_iter().next()).or_else(above)
 }
 
-pub(super) fn warnings(
-    puts: &[PlannedPut],
-    kept: &[Kept],
-    looked: &Looked,
-    outside: &[Member],
-) -> Vec<String> {
+/// What people should know, besides who is kept and what cannot be listed.
+pub(super) fn warnings(puts: &[PlannedPut], looked: &Looked, outside: &[Member]) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     for put in puts {
         warnings.extend(put.warnings.iter().map(|warning| format!("{}: {warning}", put.object)));
     }
-    warnings.extend(kept.iter().map(|kept| format!("{} is not swept: {}", kept.member, kept.why)));
-    let unlistable = looked.unlistable.iter();
-    warnings.extend(unlistable.map(|one| format!("{} cannot be listed: {}", one.kind, one.why)));
-    if !outside.is_empty() {
-        let count = outside.len();
-        warnings.push(format!("{count} resources of the module are not in its scope, and never swept"));
+    match outside.len() {
+        0 => {}
+        1 => warnings.push("one resource of the module is not in its scope, and never swept".to_owned()),
+        count => {
+            warnings.push(format!("{count} resources of the module are not in its scope, and never swept"));
+        }
     }
+    warnings.extend(of_copies(&looked.copies));
     warnings
+}
+
+/// So many of those who only carry the label are named.
+const NAMED: usize = 3;
+
+/// That some only carry the module's label: others copied it, or somebody meant them and can say so.
+fn of_copies(copies: &[Member]) -> Option<String> {
+    let names: Vec<String> = copies.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = match copies.len().checked_sub(NAMED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(" and {more} more"),
+    };
+    (!copies.is_empty()).then(|| {
+        format!(
+            "{}{more} only carry the label of the module: they were never put by it, and are not swept",
+            names.join(", ")
+        )
+    })
 }

@@ -12,7 +12,7 @@ use super::look::Unlistable;
 use super::plan::PlanError;
 use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
-use super::victims::{Destruction, Kept, Victim, divide, foresee_in};
+use super::victims::{Destruction, Kept, Unmarked, Victim, divide, foresee_in};
 use super::{Event, Modules, Tell};
 
 /// What the end of a module would come to.
@@ -77,7 +77,9 @@ impl Modules {
     pub async fn plan_destroy(&self, name: &str) -> Result<DestroyPlan, PlanError> {
         manager_name(name).map_err(|why| PlanError::Name { name: name.to_owned(), why })?;
         let record = self.records().find(name).await?;
-        let (looked, world) = self.look_around(name).await?;
+        let (mut looked, world) = self.look_around(name).await?;
+        let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
+        looked.set_copies_aside(recorded, |_| false);
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
         // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
@@ -86,16 +88,17 @@ impl Modules {
             .partition(|member| in_scope(&scope, member) || member.deployment.is_some());
         let order = sort(&default_scope(name), &own, |_| false).unmarked;
         let own = order.into_iter().map(|at| own[at].clone()).collect();
-        let (mut victims, mut kept) = divide(own);
-        for victim in &mut victims {
+        let mut unmarked = divide(own);
+        for victim in &mut unmarked.victims {
             "the whole module is destroyed".clone_into(&mut victim.reason);
         }
-        let outside = "it is not in the module's scope, and was never put by it".to_owned();
-        kept.extend(others.into_iter().map(|member| Kept { member, why: outside.clone() }));
-        let destruction = match victims.is_empty() {
-            true => None,
-            false => Some(foresee_in(world, &victims)?),
-        };
+        let destruction = foresee_in(world, name, &mut unmarked)?;
+        let Unmarked { victims, mut kept } = unmarked;
+        let left = |why: &'static str| move |member| Kept { member, why: why.to_owned() };
+        kept.extend(others.into_iter().map(left("it is not in the module's scope, and was never put by it")));
+        kept.extend(
+            looked.copies.into_iter().map(left("it carries the module's label, but was never put by it")),
+        );
         Ok(DestroyPlan {
             module: name.to_owned(),
             digest: digest_of_victims(&victims, destruction.as_ref()),
@@ -172,7 +175,8 @@ impl Modules {
 
     async fn bury_locked(&self, record: &ModuleRecord) -> Result<Buried, DestroyError> {
         let name = &record.spec.manager;
-        let looked = self.look_at(name).await;
+        let mut looked = self.look_at(name).await;
+        looked.set_copies_aside(record.status.kinds.iter().cloned(), |_| false);
         if !looked.members.is_empty() {
             return Ok(Buried::Left(looked.members));
         }

@@ -70,6 +70,7 @@ impl<'a> Hearing<'a> {
             deletion_timestamp: metadata.deletion_timestamp.clone(),
             labels: metadata.labels.clone(),
             annotations: metadata.annotations.clone(),
+            owner_references: metadata.owner_references.clone(),
             ..Slim::default()
         };
         self.members.push(member(kind, slim));

@@ -1,9 +1,11 @@
 //! One at a time works on a module, or an environment: a lease that is renewed while somebody works, and expires when
 //! nobody does.
 //!
-//! Whoever was paused and has lost it cannot seal, because the record has changed, and cannot accuse, because that
-//! is written under the epoch of the lease. It must not know what is done under the lease.
+//! Whoever was paused and has lost it notices before the next put, cannot seal, because the record has changed, and cannot
+//! accuse, because that is written under the epoch of the lease. It must not know what is done under the lease.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,8 +15,9 @@ use sexton_model::Policy;
 use sexton_model::bulk::Epoch;
 use sexton_model::module::PREFIX;
 use sexton_model::time;
-use tokio::sync::watch;
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::Tools;
 
@@ -24,6 +27,8 @@ pub(super) const NAMESPACE: &str = "default";
 const DURATION: i64 = 30;
 /// How often somebody who works says so: two of these may get lost.
 const RENEWAL: Duration = Duration::from_secs(10);
+/// What was known of the lease so long ago may be wrong: whoever sleeps does not hear that it was taken away.
+const FRESH: Duration = Duration::from_millis(500);
 
 /// Who holds a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,8 +87,18 @@ pub struct WorkLease {
 pub struct Locked {
     lease: WorkLease,
     epoch: Epoch,
-    lost: watch::Receiver<bool>,
+    hold: Arc<Hold>,
     work: JoinHandle<()>,
+}
+
+/// What is known of a lease that was taken, for all who work under it.
+#[derive(Debug)]
+pub(super) struct Hold {
+    lease: WorkLease,
+    epoch: Epoch,
+    lost: AtomicBool,
+    /// When it was last known to be ours.
+    known: Mutex<Instant>,
 }
 
 impl Drop for Locked {
@@ -189,22 +204,27 @@ impl WorkLease {
             holder: self.tools.holder.clone(),
             transitions,
         };
-        let (tell, lost) = watch::channel(false);
-        let work = tokio::spawn(self.clone().keep(lease.clone(), epoch.clone(), tell));
-        Locked { lease: self.clone(), epoch, lost, work }
+        let hold = Arc::new(Hold {
+            lease: self.clone(),
+            epoch: epoch.clone(),
+            lost: AtomicBool::new(false),
+            known: Mutex::new(Instant::now()),
+        });
+        let work = tokio::spawn(self.clone().keep(lease.clone(), hold.clone()));
+        Locked { lease: self.clone(), epoch, hold, work }
     }
 
     /// Renews it until it is somebody else's.
-    async fn keep(self, mut lease: Value, epoch: Epoch, tell: watch::Sender<bool>) {
+    async fn keep(self, mut lease: Value, hold: Arc<Hold>) {
         loop {
             tokio::time::sleep(RENEWAL).await;
             lease["spec"]["renewTime"] = json!(micro_time(self.tools.clock.now()));
             match self.resources().replace(&self.place, &self.name, &lease).await {
                 Ok(renewed) => lease = renewed,
                 Err(PutError::Conflict(_)) => match self.read().await {
-                    Ok(Some(current)) if is_under(&current, &epoch) => lease = current,
+                    Ok(Some(current)) if is_under(&current, &hold.epoch) => lease = current,
                     Ok(_) => {
-                        tell.send_replace(true);
+                        hold.lost.store(true, Ordering::Release);
                         return;
                     }
                     Err(_) => {}
@@ -236,10 +256,12 @@ impl Locked {
 
     /// Whether it is still ours, as far as is known.
     pub fn check(&self) -> Result<(), LeaseError> {
-        if *self.lost.borrow() {
-            return Err(LeaseError::Lost { subject: self.lease.subject.clone() });
-        }
-        Ok(())
+        self.hold.check()
+    }
+
+    /// For those who work under it elsewhere.
+    pub(super) fn hold(&self) -> Arc<Hold> {
+        self.hold.clone()
     }
 
     /// Gives it back, so that others need not wait for its end.
@@ -253,6 +275,33 @@ impl Locked {
                 tracing::debug!(%error, "the lease was not given back");
             }
         }
+    }
+}
+
+impl Hold {
+    fn check(&self) -> Result<(), LeaseError> {
+        match self.lost.load(Ordering::Acquire) {
+            true => Err(LeaseError::Lost { subject: self.lease.subject.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it is still ours. It is asked for if nothing was heard of it for a while: whoever was paused for longer than
+    /// others wait must not go on as if nothing had happened.
+    pub(super) async fn confirm(&self) -> Result<(), LeaseError> {
+        self.check()?;
+        let mut known = self.known.lock().await;
+        if known.elapsed() < FRESH {
+            return self.check();
+        }
+        // If it cannot be asked for, the write that comes next will most likely not arrive either.
+        if let Ok(current) = self.lease.read().await {
+            if !current.is_some_and(|current| is_under(&current, &self.epoch)) {
+                self.lost.store(true, Ordering::Release);
+            }
+            *known = Instant::now();
+        }
+        self.check()
     }
 }
 

@@ -11,6 +11,7 @@ use sexton_client::resources::text;
 use sexton_client::{CallError, Kinds};
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
+use sexton_model::GroupResource;
 use tokio::task::JoinSet;
 
 use super::Modules;
@@ -22,7 +23,7 @@ use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
 use super::prepare::{NotPrepared, Prepared, prepare};
 use super::puts::{Context, Judged, judge};
 use super::records::ModuleRecord;
-use super::victims::{divide, foresee, fuse};
+use super::victims::{Unmarked, divide, foresee, fuse};
 
 /// Dry runs at once.
 const AT_ONCE: usize = 64;
@@ -124,20 +125,24 @@ impl Modules {
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {
-        let Material { record, documents, named, puts, looked, limits } = material;
+        let Material { record, documents, named, puts, mut looked, limits } = material;
         let spec = &deployment.spec;
         let is_marked = |member: &Member| named.contains(&slot_of(member));
+        let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
+        let kind = |(group, resource, ..): &Slot| GroupResource::new(group, resource).to_string();
+        looked.set_copies_aside(recorded.chain(named.iter().map(kind)), is_marked);
         let sorted = sort(&spec.scope, &looked.members, is_marked);
         let in_scope = sorted.marked.len() + sorted.unmarked.len();
         let pick = |places: &[usize]| -> Vec<Member> {
             places.iter().map(|at| looked.members[*at].clone()).collect()
         };
-        let (victims, kept) = divide(pick(&sorted.unmarked));
+        let mut unmarked = divide(pick(&sorted.unmarked));
         let sweep = what_to_sweep(deployment, &looked);
         let destruction = match sweep {
-            Sweep::Accuse => foresee(&self.tools, &victims).await?,
+            Sweep::Accuse => foresee(&self.tools, &spec.manager, &mut unmarked).await?,
             _ => None,
         };
+        let Unmarked { victims, kept } = unmarked;
         let held = destruction.as_ref().and_then(|doom| fuse(doom, &victims, in_scope, &limits));
         if let Some(doom) = &destruction {
             refuse_doomed(&documents, doom)?;
@@ -153,7 +158,7 @@ impl Modules {
         Ok(ModulePlan {
             spec: spec.clone(),
             deployment_id: deployment.deployment_id.clone(),
-            warnings: warnings(&puts, &kept, &looked, &pick(&sorted.outside)),
+            warnings: warnings(&puts, &looked, &pick(&sorted.outside)),
             puts,
             first_gc: spec.support_gc && !was_on && !victims.is_empty(),
             sweep,

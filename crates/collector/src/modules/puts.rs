@@ -130,9 +130,14 @@ fn belongs_to_others(own: &str, document: &Prepared, live: &Value) -> Option<Ref
 
 fn refused(document: &Prepared, error: PutError) -> Result<Refusal, CallError> {
     match error {
+        // Also a uid or a version that the document names can be another one.
         PutError::Conflict(status) => {
-            let remedy = "leave those fields out of the document, or take them over with --force".to_owned();
-            Ok(document.refuse(status.message.clone(), Some(remedy)))
+            let about_fields = status.details.iter().any(|details| !details.causes.is_empty());
+            let remedy = match about_fields {
+                true => "leave those fields out of the document, or take them over with --force-conflicts",
+                false => "leave metadata.uid and metadata.resourceVersion out of the document",
+            };
+            Ok(document.refuse(status.message.clone(), Some(remedy.to_owned())))
         }
         PutError::Invalid(status) => Ok(document.refuse(status.message.clone(), None)),
         PutError::Call(CallError::Refused(status)) if status.code < 500 && status.code != 429 => {

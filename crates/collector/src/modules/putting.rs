@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::deploy::{DeployError, Deployed};
 use super::event::FailedPut;
-use super::lease::Locked;
+use super::lease::{Hold, Locked};
 use super::plan::{ModulePlan, PlannedPut, PutAction};
 use super::prepare::Prepared;
 use super::puts::{field_manager, put};
@@ -55,6 +55,7 @@ struct Common {
     manager: String,
     deployment: String,
     ask: PutAsk,
+    hold: Arc<Hold>,
 }
 
 struct Work<'a> {
@@ -76,7 +77,7 @@ impl<'a> Work<'a> {
         let manager = plan.spec.manager.clone();
         let ask = PutAsk { manager: field_manager(&manager), force: plan.force, dry_run: false };
         let (resources, deployment) = (modules.tools.resources.clone(), plan.deployment_id.clone());
-        let common = Arc::new(Common { resources, manager, deployment, ask });
+        let common = Arc::new(Common { resources, manager, deployment, ask, hold: locked.hold() });
         let deployed = Deployed::default();
         Work {
             plan,
@@ -122,6 +123,9 @@ impl<'a> Work<'a> {
         let (common, document) = (self.common.clone(), self.plan.documents[at].clone());
         let action = self.plan.puts[at].action;
         tasks.spawn(async move {
+            if let Err(lost) = common.hold.confirm().await {
+                return (at, Err(lost.to_string()));
+            }
             let marked = document.marked(&common.manager, &common.deployment);
             (at, put(&common.resources, &document, &marked, &common.ask, action).await)
         });
@@ -141,6 +145,8 @@ impl<'a> Work<'a> {
                 let (done, of) = (self.done, self.plan.puts.len());
                 (self.tell)(Event::Put { origin, object, action, done, of, warnings });
             }
+            // Nothing is wrong with what was not even tried.
+            Err(_) if self.locked.check().is_err() => {}
             Err(why) => {
                 self.stopped |= self.plan.on_failure == OnFailure::Stop;
                 let failure = FailedPut { origin, object, why };

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use sexton_lifecycle::module::Member;
 use sexton_lifecycle::plan::Plan;
 use sexton_lifecycle::protect::TopCause;
-use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, Settings as Rules};
-use sexton_model::Policy;
+use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
+use sexton_model::{Policy, Uid};
 
 use super::Tools;
 use super::prepare::APPLY_SET;
@@ -73,8 +73,30 @@ pub(super) fn spared(member: &Member) -> Option<String> {
     }
 }
 
+/// Those of a module who are not put any more.
+#[derive(Debug, Default)]
+pub(super) struct Unmarked {
+    /// Who would be accused.
+    pub(super) victims: Vec<Victim>,
+    /// Who is spared.
+    pub(super) kept: Vec<Kept>,
+}
+
+impl Unmarked {
+    /// Spares those of whom there is a reason to.
+    fn spare(&mut self, why: &BTreeMap<Uid, String>) {
+        let reason = |victim: &Victim| why.get(&Uid(victim.member.uid.clone())).cloned();
+        for victim in std::mem::take(&mut self.victims) {
+            match reason(&victim) {
+                Some(why) => self.kept.push(Kept { member: victim.member, why }),
+                None => self.victims.push(victim),
+            }
+        }
+    }
+}
+
 /// Divides the unmarked into those who would be accused and those who are spared.
-pub(super) fn divide(unmarked: Vec<Member>) -> (Vec<Victim>, Vec<Kept>) {
+pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
     let (mut victims, mut kept) = (Vec::new(), Vec::new());
     for member in unmarked {
         match spared(&member) {
@@ -82,24 +104,62 @@ pub(super) fn divide(unmarked: Vec<Member>) -> (Vec<Victim>, Vec<Kept>) {
             None => victims.push(Victim { reason: reason(&member), member }),
         }
     }
-    (victims, kept)
+    Unmarked { victims, kept }
 }
 
-/// What becomes of the world if they are accused.
-pub(super) async fn foresee(tools: &Tools, victims: &[Victim]) -> Result<Option<Destruction>, PreviewError> {
-    if victims.is_empty() {
+/// What becomes of the world if they are accused. Whoever would take along what belongs to another module is spared.
+pub(super) async fn foresee(
+    tools: &Tools,
+    module: &str,
+    unmarked: &mut Unmarked,
+) -> Result<Option<Destruction>, PreviewError> {
+    if unmarked.victims.is_empty() {
         return Ok(None);
     }
-    foresee_in(World::look(&*tools.gateway, &tools.resources).await?, victims).map(Some)
+    foresee_in(World::look(&*tools.gateway, &tools.resources).await?, module, unmarked)
 }
 
-/// What becomes of a world if they are accused.
-pub(super) fn foresee_in(world: World, victims: &[Victim]) -> Result<Destruction, PreviewError> {
-    let lives = victims.iter().filter_map(|victim| world.life(&victim.member.uid));
-    let asked: Vec<Hypothetical> =
-        lives.map(|life| Hypothetical { life, policy: Policy::Background }).collect();
-    let (judgement, plan) = world.if_deleted(&asked, &Rules::default())?;
-    Ok(Destruction { world, judgement, plan })
+/// What becomes of a world if they are accused. Whoever would take along what belongs to another module is spared.
+pub(super) fn foresee_in(
+    world: World,
+    module: &str,
+    unmarked: &mut Unmarked,
+) -> Result<Option<Destruction>, PreviewError> {
+    // Each round spares somebody.
+    while !unmarked.victims.is_empty() {
+        let lives = unmarked.victims.iter().filter_map(|victim| world.life(&victim.member.uid));
+        let asked: Vec<Hypothetical> =
+            lives.map(|life| Hypothetical { life, policy: Policy::Background }).collect();
+        let (judgement, plan) = world.if_deleted(&asked, &Rules::default())?;
+        let foreign = of_other_modules(world.snapshot(), &judgement, module);
+        let before = unmarked.victims.len();
+        unmarked.spare(&foreign);
+        if unmarked.victims.len() == before {
+            return Ok(Some(Destruction { world, judgement, plan }));
+        }
+    }
+    Ok(None)
+}
+
+/// Who would take along what belongs to other modules, and what: by the life from which it follows.
+fn of_other_modules(snapshot: &Snapshot, judgement: &Judgement, module: &str) -> BTreeMap<Uid, String> {
+    let mut taken: BTreeMap<Uid, Vec<LifeId>> = BTreeMap::new();
+    for finding in judgement.doomed.values().filter(|finding| !finding.marked) {
+        if snapshot.manager(finding.life).is_some_and(|manager| manager != module) {
+            taken.entry(finding.root.clone()).or_default().push(finding.life);
+        }
+    }
+    let why = |lives: &[LifeId]| {
+        let first = lives.iter().min_by(|a, b| snapshot.compare(**a, **b)).copied()?;
+        let more = match lives.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let (kind, name) = (snapshot.kind(first), snapshot.name(first));
+        let other = snapshot.manager(first).unwrap_or_default();
+        Some(format!("it would take along {kind}/{name}{more} of the module {other}"))
+    };
+    taken.into_iter().filter_map(|(root, lives)| Some((root, why(&lives)?))).collect()
 }
 
 /// Why a sweep is held, if it would destroy too much.
@@ -124,7 +184,7 @@ pub(super) fn fuse(
         *causes.entry(text).or_default() += 1;
     }
     if let Some(followers) = doomed.checked_sub(victims.len()).filter(|count| *count > 0) {
-        causes.insert("they follow those".to_owned(), followers);
+        causes.insert("they go with others of these".to_owned(), followers);
     }
     let mut causes: Vec<TopCause> =
         causes.into_iter().map(|(text, count)| TopCause { text, count }).collect();

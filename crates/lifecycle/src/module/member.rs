@@ -24,6 +24,8 @@ pub struct Member {
     pub version: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
+    /// The uids of its owners.
+    pub owners: Vec<String>,
     /// Which deployment put it last, if one did.
     pub deployment: Option<String>,
     /// Where it stands in its module, if that is a number.

@@ -1,6 +1,7 @@
 //! Modules: who is in scope, in which order documents are put, who is unmarked afterwards, and where those stand that
 //! are left. Decided from lists of facts alone; it must not know how a deployment is carried out.
 
+mod copies;
 mod member;
 mod order;
 mod renumber;
@@ -9,6 +10,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+pub use copies::{copies, kind_of};
 pub use member::Member;
 pub use order::{Entry, OrderError, arrange};
 pub use renumber::renumber;

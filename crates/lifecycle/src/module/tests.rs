@@ -218,3 +218,31 @@ fn what_is_needed_comes_first() {
     let error = arrange(&[vm, elsewhere, namespace], &[both]).unwrap_err();
     assert!(matches!(error, OrderError::Ambiguous { meanings, .. } if meanings.len() == 2));
 }
+
+/// REQ-CLD-6, EXT-7: what others made with copied labels is not the module's; what it put itself, or might have, is.
+#[test]
+fn copies_are_told_apart() {
+    let marked = |name: &str, uid: &str, order, owners: &[&str]| Member {
+        uid: uid.into(),
+        owners: owners.iter().map(|owner| (*owner).to_owned()).collect(),
+        ..member(name, &[], Some("d1"), order)
+    };
+    let bare = |name: &str, resource: &str, owners: &[&str]| Member {
+        resource: resource.into(),
+        deployment: None,
+        ..marked(name, name, None, owners)
+    };
+    let members = [
+        marked("service", "u1", Some(1), &[]),
+        marked("owned-document", "u2", Some(2), &["u1"]),
+        marked("copied-annotations", "u3", Some(1), &["u1"]),
+        marked("no-place", "u4", None, &["u5"]),
+        marked("no-place-either", "u5", None, &[]),
+        bare("by-hand", "configmaps", &[]),
+        bare("slice", "configmaps", &["u1"]),
+        bare("endpoints", "endpoints", &[]),
+    ];
+    let kinds = ["configmaps".to_owned()].into();
+    let found: Vec<&str> = copies(&members, &kinds).into_iter().map(|at| members[at].name.as_str()).collect();
+    assert_eq!(found, ["copied-annotations", "slice", "endpoints"]);
+}

@@ -84,11 +84,12 @@ pub struct TopCause {
 
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "held: {} of {} would be destroyed, and nobody asked for it by name",
-            self.doomed, self.scope
-        )?;
+        match (self.doomed, self.scope) {
+            // With those who follow, more can go than are looked after.
+            (doomed, scope) if doomed > scope => write!(f, "held: {doomed} would be destroyed for {scope}")?,
+            (doomed, scope) => write!(f, "held: {doomed} of {scope} would be destroyed")?,
+        }
+        f.write_str(", and nobody asked for it by name")?;
         for cause in &self.causes {
             write!(f, "; {} because {}", cause.count, cause.text)?;
         }

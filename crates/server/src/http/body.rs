@@ -172,7 +172,10 @@ fn yaml(bytes: &[u8]) -> Result<Value> {
     }
     let refuse = |why: String| Status::bad_request(format!("the body is not YAML: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8".into()))?;
-    let value: Value = serde_saphyr::from_str(text).map_err(|error| refuse(in_short(&error.to_string())))?;
+    // As Kubernetes reads it: 0644 is what the permissions of a file look like.
+    let options = serde_saphyr::options! { legacy_octal_numbers: true };
+    let value: Value = serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| refuse(in_short(&error.to_string())))?;
     // Aliases and anchors are bounded by the reader; depth is bounded here, as for JSON.
     not_too_deep(&value)?;
     Ok(value)
@@ -249,6 +252,7 @@ mod tests {
             text + &format!("a{}: &a{} [{}]\n", n + 1, n + 1, vec![format!("*a{n}"); 9].join(","))
         });
         assert!(yaml(bomb.as_bytes()).is_err());
+        assert_eq!(yaml(b"mode: 0644").unwrap(), serde_json::json!({"mode": 420}));
         let refused = |text: &[u8]| yaml(text).unwrap_err().0.message.clone();
         let twice = "the body is not YAML: line 2 column 1: duplicate mapping key: a";
         assert_eq!(refused(b"a: 1\na: 2\n"), twice);

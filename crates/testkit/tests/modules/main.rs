@@ -11,6 +11,7 @@ mod exact;
 mod foreign;
 mod locks;
 mod order;
+mod others;
 mod records;
 mod refused;
 mod renew;

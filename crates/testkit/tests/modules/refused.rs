@@ -81,11 +81,7 @@ async fn apply_sets_of_other_tools_are_left_alone() {
     stray(&world, "c", json!({"labels": {part: "set-1", MANAGER: "shop"}})).await;
     let planned = plan(&world, &shop("d1", maps(&["a"]))).await.unwrap();
     assert_eq!((planned.victims.len(), planned.kept.len()), (0, 1));
-    assert!(
-        planned.warnings.iter().any(|warning| warning.contains("ApplySet set-1")),
-        "{:?}",
-        planned.warnings
-    );
+    assert!(planned.kept[0].why.contains("ApplySet set-1"), "{:?}", planned.kept);
     apply_maps(&world, "d1", &["a"]).await;
     assert_eq!(accused(&world).await, Vec::<String>::new());
 }

@@ -95,7 +95,10 @@ pub(super) async fn act(
         _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
     };
     let sealed = sealed.into_inner().ok().flatten();
-    let unheard = end(args, &deployed, &swept, Times { started, sealed }, output);
+    let unheard = end(args, &plan, &deployed, &swept, Times { started, sealed }, output);
+    if swept.left == 0 && (world.embedded || !is_ours(modules.kinds())) {
+        left_before(&plan, &deployed, settings, output);
+    }
     let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
     match swept.exit {
         Exit::Done => unheard.map(|()| Exit::Done),
@@ -219,10 +222,7 @@ fn tell(
             output.explain(&Failure::new(format!("{}: {}: {}", failed.origin, failed.object, failed.why)));
             Ok(())
         }
-        Event::NotSwept { why } => {
-            output.talk(&format!("nothing is swept: {why}"));
-            Ok(())
-        }
+        // That nothing is swept was told with the plan.
         _ => Ok(()),
     }
 }
@@ -233,8 +233,19 @@ struct Times {
     sealed: Option<Instant>,
 }
 
+/// What an earlier command left on its way out moves on only while somebody works on it, and nobody does after this one.
+fn left_before(plan: &ModulePlan, deployed: &Deployed, settings: &Settings, output: &Output) {
+    let left = plan.kept.iter().filter(|kept| kept.member.terminating).count();
+    if left > 0 && deployed.swept.accused.is_empty() {
+        let are = if left == 1 { "is" } else { "are" };
+        output.talk(&format!("{} {are} still on the way out from before", count(left)));
+        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+    }
+}
+
 fn end(
     args: &Args,
+    plan: &ModulePlan,
     deployed: &Deployed,
     swept: &Swept,
     times: Times,
@@ -254,7 +265,7 @@ fn end(
     facts.push(match args.only {
         Some(_) => "not sealed, not swept: only a part was put".to_owned(),
         None if args.dry_gc => {
-            format!("sealed, not swept: {} keep their order", count(deployed.swept.renumbered))
+            format!("sealed, not swept: {} keep their order", count(plan.victims.len()))
         }
         None => format!("sealed{}swept {}", style.dot(), count(swept.gone)),
     });
@@ -291,6 +302,9 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
         }
         DeployError::Outdated(_) => failure.exit(Exit::Held),
         DeployError::Sweep(_) => failure.exit(Exit::Partial),
+        DeployError::Lease(LeaseError::Lost { .. }) => failure
+            .detail("the deployment is not sealed, and nothing was swept")
+            .next("see who has it", format!("sexton modules {manager}{flags}")),
         DeployError::Lease(_) | DeployError::Record(_) => failure,
     }
 }

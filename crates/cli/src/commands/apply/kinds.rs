@@ -41,6 +41,10 @@ pub(super) async fn make(
     );
     let failure = Failure::new(what).detail("Nothing was put, nothing was swept.");
     let core = missing.iter().any(|one| one.group.is_empty());
+    if first.group == "sexton.dev" && !world.embedded {
+        // On a server of another make, our own kinds are not there by themselves.
+        return Err(failure.next("make them known", format!("sexton install-crds{}", settings.flags())));
+    }
     if core || !world.embedded {
         return Err(failure.next("see all kinds", format!("sexton kinds{}", settings.flags())));
     }

@@ -204,6 +204,11 @@ pub(crate) fn command(args: &Args, settings: &Settings) -> String {
     words.extend(args.support_gc.map(|on| format!("--support-gc {on}")));
     words.extend(args.max_delete.iter().map(|most| format!("--max-delete {}", quoted(most))));
     words.extend(args.only.iter().map(|only| format!("--only {}", quoted(only))));
+    words.extend(args.deployment_id.iter().map(|id| format!("--deployment-id {}", quoted(id))));
+    words.extend(args.on_failure.map(|what| match what {
+        OnFailureName::Stop => "--on-failure stop".to_owned(),
+        OnFailureName::Continue => "--on-failure continue".to_owned(),
+    }));
     for (given, flag) in [
         (args.dry_gc, "--dry-gc"),
         (args.allow_empty, "--allow-empty"),

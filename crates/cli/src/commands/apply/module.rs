@@ -13,25 +13,22 @@ use crate::failure::Failure;
 use crate::input::{self, Document};
 use crate::world::World;
 
-/// The names of a settings file.
-const SETTINGS: [&str; 2] = ["sexton.yaml", "sexton.yml"];
-
 /// All documents, and the settings beside them.
 pub(super) fn read(args: &Args) -> Result<(Vec<Document>, ModuleSettings), Failure> {
     let mut found: Option<(String, ModuleSettings)> = None;
-    for path in &args.files {
-        for name in SETTINGS {
-            let file = Path::new(path).join(name);
-            if path == "-" || !file.is_file() {
-                continue;
-            }
-            let shown = file.display().to_string();
-            if let Some((first, _)) = &found {
-                return Err(Failure::new(format!("there are two settings files: {first} and {shown}"))
-                    .detail("one deployment is of one module"));
-            }
-            found = Some((shown.clone(), settings(&shown)?));
+    for file in input::settings_files(&args.files)? {
+        let shown = file.display().to_string();
+        if let Some((first, _)) = &found {
+            return Err(Failure::new(format!("there are two settings files: {first} and {shown}"))
+                .detail("one deployment is of one module"));
         }
+        let folder = file.parent().unwrap_or(Path::new(""));
+        if !args.files.iter().any(|path| Path::new(path) == folder) {
+            return Err(Failure::new(format!("{shown} says that its directory is a module of its own"))
+                .next("deploy that one", format!("sexton apply -f {}", folder.display()))
+                .next("or make it a part", format!("remove {shown}")));
+        }
+        found = Some((shown.clone(), settings(&shown)?));
     }
     let documents = input::read_any(&args.files)?;
     Ok((documents, found.map(|(_, settings)| settings).unwrap_or_default()))
@@ -110,17 +107,21 @@ fn scope(typed: &[String]) -> Result<BTreeMap<String, String>, Failure> {
 
 /// The documents that were chosen, by their places.
 fn chosen(only: &str, documents: &[Document]) -> Result<BTreeSet<usize>, Failure> {
+    if only.trim().is_empty() {
+        return Err(Failure::new("--only says nothing: it must be labels, or KIND/NAMEs"));
+    }
     let by_name = only.contains('/') && !only.contains('=');
     let chosen: BTreeSet<usize> = if by_name {
-        let wanted: Vec<&str> = only.split(',').map(str::trim).collect();
-        let is_wanted = |document: &Document| {
-            let (short, long) = (
-                format!("{}/{}", document.kind, document.name),
-                format!("{}/{}/{}", document.kind, document.namespace, document.name),
-            );
-            wanted.iter().any(|one| one.eq_ignore_ascii_case(&short) || one.eq_ignore_ascii_case(&long))
-        };
-        places(documents, is_wanted)
+        // Each of them must be there: whoever mistypes one of two would get half of what was meant.
+        let mut all = BTreeSet::new();
+        for one in only.split(',').map(str::trim) {
+            let found = places(documents, |document| is_called(document, one));
+            if found.is_empty() {
+                return Err(none_is_meant(one, documents));
+            }
+            all.extend(found);
+        }
+        all
     } else {
         let selector =
             LabelSelector::parse(only).map_err(|error| Failure::new(format!("--only {only}: {error}")))?;
@@ -130,12 +131,24 @@ fn chosen(only: &str, documents: &[Document]) -> Result<BTreeSet<usize>, Failure
         })
     };
     if chosen.is_empty() {
-        return Err(Failure::new(format!(
-            "--only {only}: none of the {} documents is meant",
-            documents.len()
-        )));
+        return Err(none_is_meant(only, documents));
     }
     Ok(chosen)
+}
+
+/// Whether KIND/NAME or KIND/NAMESPACE/NAME means a document.
+fn is_called(document: &Document, one: &str) -> bool {
+    let Document { kind, namespace, name, .. } = document;
+    one.eq_ignore_ascii_case(&format!("{kind}/{name}"))
+        || one.eq_ignore_ascii_case(&format!("{kind}/{namespace}/{name}"))
+}
+
+fn none_is_meant(only: &str, documents: &[Document]) -> Failure {
+    let failure = Failure::new(format!("--only {only}: none of the {} documents is meant", documents.len()));
+    match documents.first() {
+        Some(document) => failure.detail(format!("they are called like {}/{}", document.kind, document.name)),
+        None => failure,
+    }
 }
 
 fn places(documents: &[Document], wanted: impl Fn(&Document) -> bool) -> BTreeSet<usize> {
@@ -166,6 +179,22 @@ mod tests {
         let ids: BTreeSet<String> = (0..1000).map(|_| new_id()).collect();
         assert_eq!(ids.len(), 1000);
         assert!(ids.iter().all(|id| id.len() == 16 && id.starts_with("01")), "{ids:?}");
+    }
+
+    /// EXT-5: what is typed after --only means something, all of it.
+    #[test]
+    fn what_is_chosen_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.yaml");
+        let one =
+            |name| format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ns}}\n");
+        std::fs::write(&file, one("a") + &one("b")).unwrap();
+        let documents = input::read_any(&[file.display().to_string()]).unwrap();
+        let chosen = |only: &str| chosen(only, &documents);
+        assert_eq!(chosen("pod/b,Pod/ns/a").unwrap(), BTreeSet::from([0, 1]));
+        for nothing in ["", " ", "Pod/c", "Pod/a,Pod/c", "app=web"] {
+            assert!(chosen(nothing).is_err(), "{nothing:?}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::{Args, Form, command, lines};
 use crate::failure::{Exit, Failure};
 use crate::naming::Names;
 use crate::output::Paint;
-use crate::output::graph::{dot, mermaid, svg};
+use crate::output::graph::{Picture, dot, mermaid, svg};
 use crate::output::style::{Style, count, ordinal, padded, width};
 use crate::output::tree::Death;
 use crate::plugin;
@@ -91,17 +91,21 @@ impl Shown<'_> {
     /// All of it in the form that was asked for.
     pub(super) fn written(&self, style: Style) -> String {
         let picture = || {
-            let Some(destruction) = &self.plan.destruction else { return None };
+            let manager = &self.plan.spec.manager;
+            let Some(destruction) = &self.plan.destruction else {
+                let title = format!("sweep of {manager}: nothing is destroyed");
+                return Picture { title, ..Picture::default() };
+            };
             let (snapshot, plan) = (destruction.world.snapshot(), &destruction.plan);
             let view = View { snapshot, plan, names: self.names };
-            Some(view.picture(view.doomed(), format!("sweep of {}", self.plan.spec.manager)))
+            view.picture(view.doomed(), format!("sweep of {manager}"))
         };
         match self.args.output {
             Form::Text => self.text(style),
             Form::Json => lines::plan(self.plan, &self.world.target, self.args.dry_run, &self.deaths()),
-            Form::Dot => picture().as_ref().map(dot::dot).unwrap_or_default(),
-            Form::Mermaid => picture().as_ref().map(mermaid::mermaid).unwrap_or_default(),
-            Form::Svg => picture().as_ref().map(svg::svg).unwrap_or_default(),
+            Form::Dot => dot::dot(&picture()),
+            Form::Mermaid => mermaid::mermaid(&picture()),
+            Form::Svg => svg::svg(&picture()),
         }
     }
 
@@ -160,7 +164,7 @@ impl Shown<'_> {
         let victims = &self.plan.victims;
         self.several(victims.len(), text, |place| {
             let Victim { member, reason } = &victims[place];
-            style.paint(&format!("? {}  {reason}", self.label(member)), Paint::Faint)
+            style.paint(&format!("= {}  stays: {reason}", self.label(member)), Paint::Faint)
         });
     }
 
@@ -238,15 +242,19 @@ impl Shown<'_> {
             count(number(PutAction::Unchanged)),
         );
         if plan.sweep == Sweep::Renumber {
-            text.push_str(&format!(" {} keep their order for the next time.", count(plan.victims.len())));
+            text.push_str(&format!(" {} stay, in their order for the next time.", count(plan.victims.len())));
         }
         let digest: String = plan.digest.chars().take(8).collect();
         text.push_str(&format!("   digest {digest}\n"));
         if !self.args.dry_run {
             return text;
         }
-        if let Some(held) = &plan.held {
-            text.push_str(&style.paint(&format!("! held: {held}\n"), Paint::Change));
+        if let Some(stopped) = &plan.held {
+            let failure = held(stopped, self.args, self.settings, plan);
+            text.push_str(&style.paint(&format!("! held: {}\n", failure.what), Paint::Change));
+            for (what, typed) in failure.next.iter().skip(1) {
+                text.push_str(&format!("  {what}   {}\n", plugin::typed(typed)));
+            }
         } else if changes_something(plan) {
             let typed = command(self.args, self.settings);
             let typed = format!("{typed} --approve {digest}");

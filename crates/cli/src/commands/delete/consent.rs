@@ -115,7 +115,7 @@ pub(crate) async fn obtain(
             .held("what was approved is another plan; this is the one now")
             .next("do this one", refusal.typed())),
         Consent::NeedsYes => Err(refusal
-            .held(&format!("somebody must say yes before {what} is deleted"))
+            .held(&format!("somebody must say yes before deleting {what}"))
             .next("exactly this plan", refusal.typed())
             .next("whatever it is then", format!("{} --yes", refusal.command))),
         Consent::NeedsDigest => Err(refusal
