@@ -64,7 +64,8 @@ fn applied_dropped_and_swept() {
         assert!(plan.out.contains(words), "no {words:?} in:\n{}", plan.out);
     }
     assert_eq!(play.run("plan -f shop --detailed-exitcode").code, 2);
-    play.run("apply -f shop").fails(3, &["somebody must say yes before deleting 1 of 3 in shop", "--approve"]);
+    play.run("apply -f shop")
+        .fails(3, &["somebody must say yes before deleting 1 of 3 in shop", "--approve"]);
     assert_eq!(left(&play), "m-1 m-2 m-3 stranger");
     play.run("apply -f shop --approve 00000000").fails(3, &["another plan"]);
     let done = play.run(&format!("apply -f shop --approve {}", digest(&plan)));
