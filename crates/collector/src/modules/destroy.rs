@@ -79,7 +79,7 @@ impl Modules {
         let record = self.records().find(name).await?;
         let (mut looked, world) = self.look_around(name).await?;
         let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
-        looked.set_copies_aside(recorded, |_| false);
+        self.set_copies_aside(&mut looked, name, Some(recorded.collect()), |_| false).await;
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
         // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
@@ -176,7 +176,8 @@ impl Modules {
     async fn bury_locked(&self, record: &ModuleRecord) -> Result<Buried, DestroyError> {
         let name = &record.spec.manager;
         let mut looked = self.look_at(name).await;
-        looked.set_copies_aside(record.status.kinds.iter().cloned(), |_| false);
+        let recorded = record.status.kinds.iter().cloned().collect();
+        self.set_copies_aside(&mut looked, name, Some(recorded), |_| false).await;
         if !looked.members.is_empty() {
             return Ok(Buried::Left(looked.members));
         }

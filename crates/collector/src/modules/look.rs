@@ -10,7 +10,7 @@ use futures::stream::{self, StreamExt};
 use serde_json::Value;
 use sexton_client::resources::{ListAsk, Slim};
 use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
-use sexton_lifecycle::module::{Member, copies, kind_of};
+use sexton_lifecycle::module::Member;
 use sexton_model::marks;
 
 use super::Modules;
@@ -89,27 +89,6 @@ pub(super) async fn look(
     looked.members.sort_by(|a, b| a.slot().cmp(&b.slot()));
     looked.unlistable.sort_by(|a, b| a.kind.cmp(&b.kind));
     looked
-}
-
-impl Looked {
-    /// Tells apart who only carries the label: nothing of that is the module's. `kinds` are those that the module
-    /// is known to have, `is_named` says who has a document.
-    pub(super) fn set_copies_aside(
-        &mut self,
-        kinds: impl IntoIterator<Item = String>,
-        is_named: impl Fn(&Member) -> bool,
-    ) {
-        // Whoever has an owner may be a copy itself.
-        let put =
-            self.members.iter().filter(|member| member.deployment.is_some() && member.owners.is_empty());
-        let kinds = put.map(kind_of).chain(kinds).collect();
-        let mut copied = copies(&self.members, &kinds);
-        copied.retain(|at| !is_named(&self.members[*at]));
-        let (copies, members): (Vec<_>, Vec<_>) =
-            (0..).zip(self.members.drain(..)).partition(|(at, _)| copied.contains(at));
-        let bare = |list: Vec<(usize, Member)>| list.into_iter().map(|(_, member)| member).collect();
-        (self.copies, self.members) = (bare(copies), bare(members));
-    }
 }
 
 /// The kinds that have objects: those that are listed, and those that cannot be.

@@ -8,6 +8,7 @@
 //! public API, so that it works with any Kubernetes. It must not print, nor ask anybody anything.
 
 mod checks;
+mod copied;
 mod deploy;
 mod destroy;
 mod diff;

@@ -128,9 +128,14 @@ impl Modules {
         let Material { record, documents, named, puts, mut looked, limits } = material;
         let spec = &deployment.spec;
         let is_marked = |member: &Member| named.contains(&slot_of(member));
-        let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
-        let kind = |(group, resource, ..): &Slot| GroupResource::new(group, resource).to_string();
-        looked.set_copies_aside(recorded.chain(named.iter().map(kind)), is_marked);
+        let was_on =
+            record.as_ref().is_some_and(|record| record.spec.support_gc && record.status.sealed.is_some());
+        // Until a module sweeps, all that carries its label may have been meant: that is shown, and asked about.
+        let kinds = record.as_ref().filter(|_| was_on).map(|record| {
+            let kind = |(group, resource, ..): &Slot| GroupResource::new(group, resource).to_string();
+            record.status.kinds.iter().cloned().chain(named.iter().map(kind)).collect()
+        });
+        self.set_copies_aside(&mut looked, &spec.manager, kinds, is_marked).await;
         let sorted = sort(&spec.scope, &looked.members, is_marked);
         let in_scope = sorted.marked.len() + sorted.unmarked.len();
         let pick = |places: &[usize]| -> Vec<Member> {
@@ -153,7 +158,6 @@ impl Modules {
             let change = scope_change(&sealed.scope, &spec.scope, &looked.members);
             ScopeShift { old: sealed.scope.clone(), enter: pick(&change.enter), leave: pick(&change.leave) }
         });
-        let was_on = record.as_ref().is_some_and(|record| record.spec.support_gc) && previous.is_some();
         let digest = digest(&documents, &puts, &sweep, &victims, destruction.as_ref());
         Ok(ModulePlan {
             spec: spec.clone(),

@@ -11,6 +11,7 @@ use sexton_model::marks;
 use sexton_model::module::manager_name;
 
 use super::Modules;
+use super::copied::is_put_by;
 use super::handover::applied_by;
 use super::look::member;
 use super::prepare::APPLY_SET;
@@ -100,14 +101,16 @@ impl Modules {
         if let Some(set) = now.labels.get(APPLY_SET) {
             return Err(TransferError::ApplySet(set.clone()));
         }
-        let unchanged = from.as_deref() == Some(&ask.to);
+        // Who only carries its label, because somebody copied it, is not the module's yet.
+        let unchanged = from.as_deref() == Some(&ask.to) && is_put_by(&live, &ask.to);
+        let other = from.as_deref().filter(|from| *from != ask.to);
         if let Some(expected) =
             ask.from.as_ref().filter(|expected| !unchanged && from.as_ref() != Some(*expected))
         {
             return Err(TransferError::NotTheirs { found: from, expected: expected.clone() });
         }
         if !unchanged {
-            let former = from.as_deref().map(field_manager).unwrap_or_default();
+            let former = other.map(field_manager).unwrap_or_default();
             let document = self.adoption(ask, &live, &former).await?;
             let put = PutAsk { manager: field_manager(&ask.to), force: true, dry_run: ask.dry_run };
             let resources = &self.tools.resources;
@@ -118,8 +121,8 @@ impl Modules {
                 resources.put_over(Some(&live), &ask.place, &ask.name, &bare(ask), &put).await?;
             }
         }
-        let next = match &from {
-            Some(from) if !unchanged => format!(
+        let next = match other {
+            Some(from) => format!(
                 "move its document from the module {from} to the module {}: otherwise the next deployment of {} sweeps it",
                 ask.to, ask.to
             ),

@@ -6,6 +6,7 @@ use sexton_model::module::ModuleSpec;
 use sexton_testkit::World;
 
 use crate::common::*;
+use crate::transfer::give;
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 
@@ -41,6 +42,58 @@ async fn copies_of_the_label_are_not_swept() {
     let modules = modules(&world).await;
     let end = modules.plan_destroy("shop").await.unwrap();
     assert_eq!((end.victims.len(), end.kept.len()), (1, 3));
+}
+
+/// REQ-CLD-6: who wrote an object tells whose it is where its marks do not: what a module put or was given is swept like
+/// everything else of it, also if somebody owns it, or took its marks away.
+#[tokio::test]
+async fn what_a_module_put_is_no_copy() {
+    let world = World::new().await;
+    apply(&world, &shop("d1", sources([service("web")]))).await;
+    let uid = world.get("services/web").await.text_at("metadata.uid").to_owned();
+    let owner = json!([{"apiVersion": "v1", "kind": "Service", "name": "web", "uid": uid}]);
+    let owned = |name: &str| {
+        let mut map = map(name);
+        map["metadata"]["ownerReferences"] = owner.clone();
+        map
+    };
+    apply(&world, &shop("d2", sources([service("web"), owned("bare")]))).await;
+    let unmark = json!({"metadata": {"annotations": {DEPLOYMENT: null, ORDER: null}}});
+    world.merge("configmaps/bare", &unmark).await.expect(200);
+    // In the place that its owner has in another module.
+    apply(&world, &Deployment::new(ModuleSpec::new("other"), "o1", sources([owned("given")]))).await;
+    let copied = json!({"labels": {MANAGER: "shop"}, "ownerReferences": owner});
+    stray(&world, "copied", copied.clone()).await;
+    stray(&world, "adopted", copied).await;
+    let modules = modules(&world).await;
+    for name in ["given", "adopted"] {
+        modules.transfer(&give(name, "shop")).await.unwrap();
+        assert_eq!(
+            world.get(&format!("configmaps/{name}")).await.json["metadata"]["labels"][MANAGER],
+            "shop"
+        );
+    }
+
+    let planned = modules.plan(&shop("d3", sources([service("web")]))).await.unwrap();
+    let mut victims: Vec<&str> = planned.victims.iter().map(|victim| victim.member.name.as_str()).collect();
+    victims.sort_unstable();
+    assert_eq!(victims, ["adopted", "bare", "given"]);
+    modules.deploy(&planned, &|_| ()).await.unwrap();
+    collect(&world).await;
+    assert_eq!(left(&world).await, ["copied"]);
+}
+
+/// REQ-CLD-27: before a module sweeps for the first time, all that carries its label is shown, of whatever kind.
+#[tokio::test]
+async fn before_the_first_sweep_the_label_counts() {
+    let world = World::new().await;
+    let mut deployment = shop("d1", sources([service("web")]));
+    deployment.spec.support_gc = false;
+    apply(&world, &deployment).await;
+    stray(&world, "meant", json!({"labels": {MANAGER: "shop"}})).await;
+    let planned = plan(&world, &shop("d2", sources([service("web")]))).await.unwrap();
+    let victims: Vec<&str> = planned.victims.iter().map(|victim| victim.member.name.as_str()).collect();
+    assert_eq!((victims, planned.first_gc), (vec!["meant"], true));
 }
 
 /// EXT-1: a namespace, a definition or an owner takes along what belongs to it, but not what another module put there.

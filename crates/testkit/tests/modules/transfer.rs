@@ -8,7 +8,8 @@ use sexton_testkit::World;
 
 use crate::common::*;
 
-fn give(name: &str, to: &str) -> Transfer {
+/// A ConfigMap is given to a module.
+pub(crate) fn give(name: &str, to: &str) -> Transfer {
     let kind = ServedKind::well_known("", "configmaps", "ConfigMap", true);
     let place = Place::new(&kind, Some("default"));
     Transfer { place, name: name.into(), from: None, to: to.into(), dry_run: false }
