@@ -55,15 +55,20 @@ proptest! {
     }
 }
 
-/// EXT-26: a crash at each point of an ordinary destruction, one after the other.
+/// EXT-26: a crash at each point of an ordinary destruction, and of one that is forced and cancelled then.
 #[test]
 fn a_crash_at_every_point() {
-    for origin in [Origin::Asked, Origin::Accused] {
-        let world = World::new(origin, &["a", "c"], true).with(
+    for (origin, cancelled) in [(Origin::Asked, false), (Origin::Accused, false), (Origin::Accused, true)] {
+        let mut world = World::new(origin, &["a", "c"], true).with(
             Phase::Destroying,
             Callee::Destroy,
             Manner::FailsTimes(2),
         );
+        if cancelled {
+            world = world.with(Phase::Warning, handler("a"), Manner::FailsTimes(5));
+            world = world.with(Phase::Notifying, handler("c"), Manner::Veto);
+            world.force = true;
+        }
         let smooth = world.clone().run();
         for point in 1..80 {
             let mut rough = world.clone();

@@ -213,11 +213,13 @@ impl World {
             "it does not come to an end: {:?}",
             self.state
         );
+        // Whoever lives on has nothing left of all that, crash or not.
+        let left = if self.forgotten { &State::new(LIFE) } else { &self.state };
         End {
             stage,
-            outcome: self.state.outcome,
-            forced: self.state.forced,
-            blocked: blockers(&self.state).into_iter().map(|blocker| (blocker.who, blocker.what)).collect(),
+            outcome: left.outcome,
+            forced: left.forced,
+            blocked: blockers(left).into_iter().map(|blocker| (blocker.who, blocker.what)).collect(),
             keys: self.keys.clone(),
             marked: self.marked,
         }
