@@ -1,18 +1,11 @@
 //! From documents and one look at the world to a plan. Reads, and asks for dry runs; writes nothing at all.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::{BoxFuture, ready};
-use futures::stream::{self, StreamExt, TryStreamExt};
-use serde_json::Value;
-use sexton_client::resources::text;
-use sexton_client::{CallError, Kinds};
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
 use sexton_model::GroupResource;
-use tokio::task::JoinSet;
 
 use super::Modules;
 use super::checks::{check, check_id, refuse_doomed, warnings, what_to_sweep};
@@ -21,12 +14,8 @@ use super::documents::Deployment;
 use super::look::{Looked, Slot, look, slot_of};
 use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
 use super::prepare::{NotPrepared, Prepared, prepare};
-use super::puts::{Context, Judged, judge};
 use super::records::ModuleRecord;
 use super::victims::{Unmarked, divide, foresee, fuse};
-
-/// Dry runs at once.
-const AT_ONCE: usize = 64;
 
 impl Modules {
     /// What a deployment would do. Writes nothing: it reads, and asks for dry runs.
@@ -56,72 +45,6 @@ impl Modules {
         let named = documents.iter().map(|document| document.own_slot()).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();
         self.assemble(deployment, Material { record, documents, named, puts, looked, limits }).await
-    }
-
-    /// What is in the slots of the documents now.
-    async fn live(
-        &self,
-        documents: &[Arc<Prepared>],
-        looked: &mut Looked,
-    ) -> Result<Vec<Option<Value>>, CallError> {
-        let mut found: Vec<BoxFuture<'_, Result<Option<Value>, CallError>>> = Vec::new();
-        for document in documents {
-            found.push(match looked.objects.remove(&document.own_slot()) {
-                // Seen in another version than that of the document, it would differ in what does not differ.
-                Some(object) if text(&object, "/apiVersion") == text(&document.value, "/apiVersion") => {
-                    ready(Ok(Some(object))).boxed()
-                }
-                _ if !document.wanted => ready(Ok(None)).boxed(),
-                _ => self.tools.resources.find(&document.place, &document.entry.name).boxed(),
-            });
-        }
-        stream::iter(found).buffered(AT_ONCE).try_collect().await
-    }
-
-    /// What each document comes to. All that is refused is found at once.
-    async fn judge_all(
-        &self,
-        deployment: &Deployment,
-        kinds: &Kinds,
-        documents: &[Arc<Prepared>],
-        live: Vec<Option<Value>>,
-    ) -> Result<Vec<PlannedPut>, PlanError> {
-        let context = Arc::new(Context {
-            resources: self.tools.resources.clone(),
-            kinds: kinds.clone(),
-            manager: deployment.spec.manager.clone(),
-            deployment: deployment.deployment_id.clone(),
-            force: deployment.force,
-        });
-        let wanted = documents.iter().zip(live).filter(|(document, _)| document.wanted);
-        let mut waiting = wanted.enumerate();
-        let mut tasks: JoinSet<(usize, Result<Judged, CallError>)> = JoinSet::new();
-        let mut judged: BTreeMap<usize, Judged> = BTreeMap::new();
-        loop {
-            while tasks.len() < AT_ONCE
-                && let Some((at, (document, live))) = waiting.next()
-            {
-                let (context, document) = (context.clone(), document.clone());
-                tasks.spawn(async move { (at, judge(&context, &document, live.as_ref()).await) });
-            }
-            match tasks.join_next().await {
-                None => break,
-                Some(Ok((at, result))) => _ = judged.insert(at, result?),
-                Some(Err(error)) => {
-                    if let Ok(panic) = error.try_into_panic() {
-                        std::panic::resume_unwind(panic);
-                    }
-                }
-            }
-        }
-        let (mut puts, mut refusals) = (Vec::new(), Vec::new());
-        for judged in judged.into_values() {
-            match judged {
-                Ok(put) => puts.push(put),
-                Err(refusal) => refusals.push(refusal),
-            }
-        }
-        if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {

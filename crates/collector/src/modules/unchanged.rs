@@ -4,7 +4,7 @@
 //! exactly those of the document: then there is nothing to set and nothing to take away. Whatever is not that simple is
 //! left to a dry run: only a yes counts.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sexton_client::resources::text;
 
 /// Whether a put of the marked document would only change the marks of the object.
@@ -18,33 +18,35 @@ pub(super) fn is_unchanged(document: &Value, marked: &Value, live: &Value, field
     };
     let mut entries = managed.into_iter().flatten().filter(own);
     let (Some(entry), None) = (entries.next(), entries.next()) else { return false };
-    entry.get("fieldsV1") == Some(&fields(marked)) && has(live, document)
+    entry.get("fieldsV1").is_some_and(|fields| are_fields(fields, marked)) && has(live, document)
 }
 
-/// The fields of a document as managed fields write them. Lists are one field: where they are not, it is not the same.
-fn fields(document: &Value) -> Value {
-    let mut fields = Map::new();
-    for (name, value) in document.as_object().into_iter().flatten() {
-        match name.as_str() {
-            "apiVersion" | "kind" => {}
-            "metadata" => {
-                let mut metadata = inner(value);
-                for name in ["f:name", "f:namespace"] {
-                    metadata.as_object_mut().map(|map| map.remove(name));
-                }
-                fields.insert("f:metadata".into(), metadata);
-            }
-            _ => {
-                fields.insert(format!("f:{name}"), inner(value));
-            }
-        }
+/// Whether managed fields are those of a document. Lists are one field: where they are not, it is not the same.
+fn are_fields(fields: &Value, document: &Value) -> bool {
+    are_same(fields, document, &["apiVersion", "kind"], |name, fields, value| match name {
+        "metadata" => are_same(fields, value, &["name", "namespace"], are_inner),
+        _ => are_inner(name, fields, value),
+    })
+}
+
+fn are_inner(_: &str, fields: &Value, value: &Value) -> bool {
+    match value {
+        Value::Object(_) => are_same(fields, value, &[], are_inner),
+        _ => fields.as_object().is_some_and(Map::is_empty),
     }
-    Value::Object(fields)
 }
 
-fn inner(value: &Value) -> Value {
-    let Some(map) = value.as_object() else { return json!({}) };
-    map.iter().map(|(name, value)| (format!("f:{name}"), inner(value))).collect::<Map<String, Value>>().into()
+/// Whether fields are those of an object but for some, and what is below each of them is `same`. Both are in the order of
+/// their names.
+fn are_same(fields: &Value, object: &Value, but: &[&str], same: fn(&str, &Value, &Value) -> bool) -> bool {
+    let (Value::Object(fields), Value::Object(object)) = (fields, object) else { return false };
+    let mut fields = fields.iter();
+    let mut said = object.iter().filter(|(name, _)| !but.contains(&name.as_str()));
+    let all = said.all(|(name, value)| {
+        let is_it = |(field, _): &(&String, &Value)| field.strip_prefix("f:") == Some(name);
+        fields.next().filter(is_it).is_some_and(|(_, below)| same(name, below, value))
+    });
+    all && fields.next().is_none()
 }
 
 /// Whether an object has everything that a document says.
@@ -59,6 +61,8 @@ fn has(live: &Value, document: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn live(fields: &Value, data: &Value) -> Value {
@@ -87,6 +91,16 @@ mod tests {
             !same(&live(&more, &json!({"k": "v", "old": "1"}))),
             "a field is not in the document any more"
         );
+        for other in [
+            json!({"f:metadata": {"f:labels": {"f:m": {}}}}),
+            json!({"f:metadata": {"f:labels": {}}, "f:data": {"f:k": {}}}),
+            json!({"f:metadata": {"f:labels": {"f:m": {}}}, "f:data": {"f:k": {"f:k": {}}}}),
+            json!({"f:metadata": {"f:labels": {"f:m": {}}}, "f:data": {"f:j": {}}}),
+            json!({"f:metadata": {"f:labels": {"f:m": {}}}, "f:data": {"k": {}}}),
+            json!({"f:metadata": {"f:labels": {"f:m": {}}, "f:name": {}}, "f:data": {"f:k": {}}}),
+        ] {
+            assert!(!same(&live(&other, &json!({"k": "v"}))), "{other}");
+        }
         assert!(!is_unchanged(&document, &marked, &live(&ours, &json!({"k": "v"})), "them"));
     }
 }

@@ -1,0 +1,129 @@
+//! What each document of a deployment comes to, beside what is there now. Many at once, and most without a question.
+//!
+//! It must not know what happens to those that no document names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde_json::Value;
+use sexton_client::resources::text;
+use sexton_client::{CallError, Kinds};
+use tokio::task::JoinSet;
+
+use super::Modules;
+use super::documents::Deployment;
+use super::look::Looked;
+use super::plan::{PlanError, PlannedPut};
+use super::prepare::Prepared;
+use super::puts::{Context, Judged, judge};
+
+/// Dry runs at once.
+const AT_ONCE: usize = 64;
+
+/// So many of them in one batch: most documents need none, and a task for each of those would cost more than its judgement.
+const IN_BATCH: usize = 8;
+
+/// At most so many documents in one batch.
+const BATCH: usize = 256;
+
+/// A question to the server. Futures in a list instead of a closure that makes them: whoever waits for this may be moved
+/// between threads.
+type Asked<'a, T> = BoxFuture<'a, Result<T, CallError>>;
+
+impl Modules {
+    /// What is in the slots of the documents now.
+    pub(super) async fn live(
+        &self,
+        documents: &[Arc<Prepared>],
+        looked: &mut Looked,
+    ) -> Result<Vec<Option<Value>>, CallError> {
+        let mut live: Vec<Option<Value>> = Vec::with_capacity(documents.len());
+        let mut asked: Vec<Asked<'_, (usize, Option<Value>)>> = Vec::new();
+        for (at, document) in documents.iter().enumerate() {
+            // Seen in another version than that of the document, it would differ in what does not differ.
+            let is_same =
+                |object: &Value| text(object, "/apiVersion") == text(&document.value, "/apiVersion");
+            let seen = looked.objects.remove(&document.own_slot()).filter(is_same);
+            if seen.is_none() && document.wanted {
+                let found = self.tools.resources.find(&document.place, &document.entry.name);
+                asked.push(async move { Ok((at, found.await?)) }.boxed());
+            }
+            live.push(seen);
+        }
+        let mut answers = stream::iter(asked).buffer_unordered(AT_ONCE);
+        while let Some((at, found)) = answers.try_next().await? {
+            live[at] = found;
+        }
+        Ok(live)
+    }
+
+    /// What each document comes to. All that is refused is found at once.
+    pub(super) async fn judge_all(
+        &self,
+        deployment: &Deployment,
+        kinds: &Kinds,
+        documents: &[Arc<Prepared>],
+        live: Vec<Option<Value>>,
+    ) -> Result<Vec<PlannedPut>, PlanError> {
+        let context = Arc::new(Context {
+            resources: self.tools.resources.clone(),
+            kinds: kinds.clone(),
+            manager: deployment.spec.manager.clone(),
+            deployment: deployment.deployment_id.clone(),
+            force: deployment.force,
+        });
+        let wanted = documents.iter().cloned().zip(live).filter(|(document, _)| document.wanted);
+        let mut waiting = batches(wanted.collect()).enumerate();
+        let mut tasks: JoinSet<(usize, Result<Vec<Judged>, CallError>)> = JoinSet::new();
+        let mut judged: BTreeMap<usize, Vec<Judged>> = BTreeMap::new();
+        loop {
+            while tasks.len() < AT_ONCE / IN_BATCH
+                && let Some((at, batch)) = waiting.next()
+            {
+                let context = context.clone();
+                tasks.spawn(async move { (at, judge_batch(&context, batch).await) });
+            }
+            match tasks.join_next().await {
+                None => break,
+                Some(Ok((at, result))) => _ = judged.insert(at, result?),
+                Some(Err(error)) => {
+                    if let Ok(panic) = error.try_into_panic() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            }
+        }
+        let (mut puts, mut refusals) = (Vec::new(), Vec::new());
+        for judged in judged.into_values().flatten() {
+            match judged {
+                Ok(put) => puts.push(put),
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
+    }
+}
+
+/// A document, and what is in its slot now.
+type Found = (Arc<Prepared>, Option<Value>);
+
+/// As many batches as there are at once, of few documents, or more of them.
+fn batches(found: Vec<Found>) -> impl Iterator<Item = Vec<Found>> {
+    let size = found.len().div_ceil(AT_ONCE / IN_BATCH).clamp(1, BATCH);
+    let mut found = found.into_iter();
+    std::iter::from_fn(move || {
+        Some(found.by_ref().take(size).collect()).filter(|batch: &Vec<_>| !batch.is_empty())
+    })
+}
+
+/// What each document of a batch comes to, in their order.
+async fn judge_batch(context: &Context, batch: Vec<Found>) -> Result<Vec<Judged>, CallError> {
+    let mut judged: Vec<Asked<'_, Judged>> = Vec::new();
+    for (document, live) in batch {
+        judged.push(async move { judge(context, &document, live.as_ref()).await }.boxed());
+    }
+    stream::iter(judged).buffered(IN_BATCH).try_collect().await
+}
