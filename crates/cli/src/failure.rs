@@ -8,7 +8,7 @@ use sexton_client::kinds::{DiscoverError, NoSuchKind};
 use sexton_client::resources::{DeleteError, GetError, ListError, PutError, WatchError};
 use sexton_collector::approve::ApproveError;
 use sexton_collector::preview::PreviewError;
-use sexton_model::Status;
+use sexton_model::{Cause, Status};
 
 use crate::settings::Settings;
 
@@ -139,11 +139,19 @@ impl Failure {
     #[must_use]
     pub(crate) fn causes(mut self, status: &Status) -> Failure {
         let causes = status.details.as_ref().map_or(&[][..], |details| &details.causes);
-        // One cause stands in the message already.
-        for cause in causes.iter().filter(|_| causes.len() > 1) {
-            let field = if cause.field.is_empty() { String::new() } else { format!("{}: ", cause.field) };
-            self.details.push(format!("{field}{}", cause.message));
+        // One cause stands in the message already. Several do, too, but can be read only on lines of their own.
+        let written = |cause: &Cause| match cause.field.as_str() {
+            "" => cause.message.clone(),
+            field => format!("{field}: {}", cause.message),
+        };
+        let places: Vec<String> = causes.iter().filter(|_| causes.len() > 1).map(written).collect();
+        if let Some((heading, list)) = self.what.split_once(": [")
+            && !places.is_empty()
+            && places.iter().all(|place| list.contains(place))
+        {
+            self.what = heading.to_owned();
         }
+        self.details.extend(places);
         self
     }
 }
@@ -286,5 +294,28 @@ mod tests {
         assert_eq!(on("sexton graph -o svg > a.svg"), "sexton graph -o svg --context prod > a.svg");
         assert_eq!(on("sexton serve"), "sexton serve");
         assert_eq!(on("keep one of the two"), "keep one of the two");
+    }
+
+    /// What is wrong in several places is said once for each.
+    #[test]
+    fn several_causes_stand_on_lines_of_their_own() {
+        let mut status = Status::bad_request("a \"x\" is invalid: [f: one, g: two]");
+        let cause = |field: &str, message: &str| Cause {
+            field: field.into(),
+            message: message.into(),
+            ..Cause::default()
+        };
+        let mut told = |causes: Vec<Cause>| {
+            status.details = Some(sexton_model::Details { causes, ..Default::default() });
+            let failure = refused(&status);
+            (failure.what, failure.details)
+        };
+        let (what, details) = told(vec![cause("f", "one"), cause("g", "two")]);
+        assert_eq!(what, "a \"x\" is invalid");
+        assert_eq!(details, ["f: one", "g: two"]);
+        let (what, details) = told(vec![cause("f", "one"), cause("g", "three")]);
+        assert!(what.ends_with("g: two]"), "nothing that is not told otherwise is left out: {what}");
+        assert_eq!(details.len(), 2);
+        assert!(told(vec![cause("f", "one")]).1.is_empty());
     }
 }
