@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sexton_runtime::lua::{Grants, Host, Limits};
 
-use crate::harness::{Ran, deploy, run, run_with};
+use crate::harness::{Ran, deploy, run, run_with, run_within};
 
 fn granted(exec: &[&str], http: &[&str], body: &str) -> Ran {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
@@ -77,10 +77,7 @@ fn programs_that_hang_or_flood_are_killed() {
     assert!(error.contains("said more than 1000 bytes"), "{error}");
     let limits = Limits { whole_run: Duration::from_millis(100), ..Limits::default() };
     let grants = Grants { exec: vec!["sleep".to_owned()], ..Grants::default() };
-    let ran = run_with(
-        &deploy("exec{ program = 'sleep', args = { 1000 } }"),
-        Host { limits, grants, ..Host::default() },
-    );
+    let ran = run_within(&deploy("exec{ program = 'sleep', args = { 1000 } }"), &limits, &grants);
     assert!(ran.error().contains("it ran for 0.1 seconds"), "{}", ran.error());
     assert!(begun.elapsed() < Duration::from_secs(300), "nobody waits for the end of what was started");
 }
