@@ -13,7 +13,8 @@ fn list_with(fault: Fault) -> Run {
 
 fn watch_with(fault: Fault) -> Run {
     let stub = Stub::start(fault, None);
-    let flags = ["--watchers", "2", "--rate", "100", "--seconds", "1", "--drain-seconds", "1"];
+    // Long enough that a machine that does something else for a while writes more than ten, and all of them are heard.
+    let flags = ["--watchers", "2", "--rate", "100", "--seconds", "3", "--drain-seconds", "5"];
     run(&stub.url(), &[&["watch"], flags.as_slice()].concat())
 }
 

@@ -82,13 +82,13 @@ fn get_list_and_delete_use_what_create_made() {
 #[test]
 fn watch_sees_every_write_at_the_rate() {
     let stub = honest();
-    let flags = ["watch", "--watchers", "3", "--rate", "200", "--seconds", "1", "--clients", "4"];
+    let flags = ["watch", "--watchers", "3", "--rate", "100", "--seconds", "3", "--clients", "4"];
     let run = run(&stub.url(), &flags);
     let line = run.clean_line();
     assert_shared_fields(line, "watch");
     // A busy machine may write less than it was asked to, never more.
     let writes = line["writes"].as_u64().unwrap();
-    assert!((10..=200).contains(&writes), "{writes}");
+    assert!((10..=300).contains(&writes), "{writes}");
     assert_eq!(line["creates"].as_u64().unwrap() + line["updates"].as_u64().unwrap(), writes);
     assert!(line["updates"].as_u64() > Some(0));
     assert_eq!(line["events_per_watcher"], serde_json::json!([writes, writes, writes]));
@@ -126,7 +126,7 @@ fn all_runs_in_order_and_leaves_nothing() {
 #[test]
 fn time_bounds_a_measurement() {
     let stub = honest();
-    let run = run(&stub.url(), &["create", "--count", "100000000", "--clients", "2", "--max-seconds", "1"]);
+    let run = run(&stub.url(), &["create", "--count", "100000000", "--clients", "2", "--max-seconds", "3"]);
     let line = run.clean_line();
     assert_eq!(line["cut_short"], true);
     assert_eq!(line["count"].as_u64().unwrap(), stub.objects() as u64);

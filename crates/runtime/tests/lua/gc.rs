@@ -5,12 +5,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures::future::LocalBoxFuture;
-use sexton_runtime::lua::{Host, Limits};
+use sexton_runtime::lua::{Grants, Host, Limits};
 use sexton_runtime::world::{
     Args, Behavior, Call, ClassSpec, CodeError, CodeErrorKind, ObjectId, Value, World,
 };
 
-use crate::harness::{Ran, block_on, check, deploy, refused, run, run_in, run_with, short, tight};
+use crate::harness::{
+    Ran, block_on, check, deploy, refused, run, run_in, run_with, run_within, short, tight,
+};
 
 const THING: &str = r#"
 local Thing = class("Thing", {
@@ -201,7 +203,7 @@ fn an_endless_destructor_is_stopped() {
     // With more time if the machine was too busy to come to the destructor at all.
     let mut runs = [200, 5_000, 60_000].into_iter().map(Duration::from_millis).map(|pause| {
         let limits = Limits { without_pause: pause, ..short() };
-        (pause, run_with(&text, Host { limits, ..Host::default() }))
+        (pause, run_within(&text, &limits, &Grants::default()))
     });
     let (pause, ran) = runs.find(|(_, ran)| ran.said == ["destroy a"]).expect("the destructor begins");
     let words = format!("it did not pause for {} seconds", pause.as_secs_f64());

@@ -4,12 +4,11 @@
 use std::cell::Cell;
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, widget, widgets};
 
-use crate::arbitrary::anything;
+use crate::arbitrary::{anything, until_enough};
 
 const PATTERNS: [&str; 6] = ["^a", "(", "a{1000}{1000}{1000}", "(a+)+$", "\\pX", "[[:alpha:]]+"];
 const FORMATS: [&str; 6] = ["date-time", "uuid", "ipv4", "int32", "nothing", "byte"];
@@ -74,8 +73,7 @@ fn schema() -> impl Strategy<Value = Value> {
 fn arbitrary_schemas() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (defined, created) = (Cell::new(0), Cell::new(0));
-    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
-    let run = runner.run(&(schema(), prop::collection::vec(anything(), 3)), |(schema, objects)| {
+    let case = |(schema, objects): (Value, Vec<Value>)| {
         runtime.block_on(async {
             let world = World::new().await;
             let mut definition = widgets();
@@ -94,9 +92,9 @@ fn arbitrary_schemas() {
                 created.set(created.get() + usize::from(made));
             }
         });
-        Ok(())
-    });
-    run.unwrap();
+    };
+    let inputs = (schema(), prop::collection::vec(anything(), 3));
+    until_enough(&inputs, case, || defined.get() > 20 && created.get() > 20);
     assert!(defined.get() > 20, "only {} definitions were accepted", defined.get());
     assert!(created.get() > 20, "only {} objects were accepted", created.get());
 }
