@@ -126,6 +126,30 @@ async fn what_belongs_to_another_module_is_not_taken_along() {
     assert_eq!((end.victims.len(), end.kept.len()), (1, 0));
 }
 
+/// EXT-1: what another module puts into a namespace while that is swept keeps it, until the other module is gone.
+#[tokio::test]
+async fn what_another_module_puts_meanwhile_is_not_taken_along() {
+    let world = World::new().await;
+    let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "web"}});
+    apply(&world, &shop("d1", sources([space, map("a")]))).await;
+    // Accused now, but nobody has collected yet.
+    assert_eq!(apply_maps(&world, "d2", &["a"]).await.swept.accused.len(), 1);
+    let mut theirs = map("theirs");
+    theirs["metadata"]["namespace"] = json!("web");
+    let other = Deployment::new(ModuleSpec::new("other"), "o1", sources([theirs]));
+    apply(&world, &other).await;
+    collect(&world).await;
+    world.get(&format!("{NAMESPACES}/web/configmaps/theirs")).await.expect(200);
+    let space = world.get(&format!("{NAMESPACES}/web")).await.document(200);
+    assert!(space["metadata"]["deletionTimestamp"].is_null(), "others can still put something there");
+
+    let modules = modules(&world).await;
+    let end = modules.plan_destroy("other").await.unwrap();
+    modules.destroy(&end, &|_| ()).await.unwrap();
+    collect(&world).await;
+    world.get(&format!("{NAMESPACES}/web")).await.expect(404);
+}
+
 /// EXT-4: who was paused for so long that somebody else has the lease now puts nothing more over what that one put.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_lost_the_lease_puts_nothing_more() {
