@@ -34,14 +34,20 @@ async fn copies_of_the_label_are_not_swept() {
     assert_eq!((planned.victims.len(), planned.kept.len(), planned.in_scope), (0, 0, 1));
     let told = planned.warnings.join("; ");
     assert!(told.contains("ConfigMap/default/endpoints") && told.contains("never put by it"), "{told}");
+    // The owner gets another place; what was copied once stays as it is.
+    apply(&world, &shop("d3", sources([service("first"), service("web")]))).await;
+    assert_eq!(annotation(&world, "route", ORDER).await, "1");
+    let planned = plan(&world, &shop("d4", sources([service("first"), service("web")]))).await.unwrap();
+    assert_eq!((planned.victims.len(), planned.kept.len()), (0, 0));
     // With the first document of that kind, somebody may have meant what carries the label.
-    let planned = plan(&world, &shop("d3", sources([service("web"), map("a")]))).await.unwrap();
+    let documents = sources([service("first"), service("web"), map("a")]);
+    let planned = plan(&world, &shop("d4", documents)).await.unwrap();
     let victims: Vec<&str> = planned.victims.iter().map(|victim| victim.member.name.as_str()).collect();
     assert_eq!(victims, ["endpoints"]);
 
     let modules = modules(&world).await;
     let end = modules.plan_destroy("shop").await.unwrap();
-    assert_eq!((end.victims.len(), end.kept.len()), (1, 3));
+    assert_eq!((end.victims.len(), end.kept.len()), (2, 3));
 }
 
 /// REQ-CLD-6: who wrote an object tells whose it is where its marks do not: what a module put or was given is swept like
