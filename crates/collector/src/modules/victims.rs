@@ -1,6 +1,7 @@
 //! Who would be destroyed by a sweep, who follows, and who is spared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use sexton_lifecycle::module::Member;
 use sexton_lifecycle::plan::Plan;
@@ -9,7 +10,8 @@ use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, LifeId, Settin
 use sexton_model::{Policy, Uid};
 
 use super::Tools;
-use super::prepare::APPLY_SET;
+use super::look::{Slot, slot_of};
+use super::prepare::{APPLY_SET, Prepared};
 use crate::preview::{PreviewError, World};
 
 /// So many causes are named when a sweep is held.
@@ -105,6 +107,13 @@ pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
         }
     }
     Unmarked { victims, kept }
+}
+
+/// Whom an earlier sweep has accused and no document saves.
+pub(super) fn accused_before(documents: &[Arc<Prepared>], members: &[Member]) -> Unmarked {
+    let saved: HashSet<Slot> = documents.iter().map(|document| document.own_slot()).collect();
+    let goes = |member: &&Member| member.accused && !member.terminating && !saved.contains(&slot_of(member));
+    divide(members.iter().filter(goes).cloned().collect())
 }
 
 /// What becomes of the world if they are accused. Whoever would take along what belongs to another module is spared.
