@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use sexton_lifecycle::module::Member;
+use sexton_lifecycle::module::{Member, kind_of};
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::protect::TopCause;
+use sexton_lifecycle::protect::{PERMANENT_NAMESPACES, TopCause};
 use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
 use sexton_model::{Policy, Uid};
 
@@ -67,6 +67,9 @@ pub(super) fn spared(member: &Member) -> Option<String> {
     }
     if let Some(set) = member.labels.get(APPLY_SET) {
         return Some(format!("it is part of the ApplySet {set} of another tool"));
+    }
+    if kind_of(member) == "namespaces" && PERMANENT_NAMESPACES.contains(&member.name.as_str()) {
+        return Some("this namespace may not be deleted".to_owned());
     }
     match member.protect.as_deref() {
         Some("true") => Some("it is protected".to_owned()),
