@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use sexton_lifecycle::{Cause, Finding, Snapshot};
+use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
 use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
 use sexton_model::raw::Raw;
@@ -199,7 +199,7 @@ impl Ledger {
             let left = left.remove(name.as_str()).unwrap_or_default();
             let blockers = in_the_way.remove(name.as_str()).unwrap_or_default();
             open.worth |= !blockers.is_empty();
-            open.bring_up_to_date(&left, blockers, now);
+            open.bring_up_to_date(&left, blockers, snapshot, now);
             self.news.extend(open.news());
             if open.worth && open.written.as_ref() != Some(&open.record.status) {
                 open.written = Some(open.record.status.clone());
@@ -253,7 +253,13 @@ impl Ledger {
 }
 
 impl Open {
-    fn bring_up_to_date(&mut self, left: &BTreeMap<String, u64>, blockers: Vec<Blocker>, now: i64) {
+    fn bring_up_to_date(
+        &mut self,
+        left: &BTreeMap<String, u64>,
+        blockers: Vec<Blocker>,
+        snapshot: &Snapshot,
+        now: i64,
+    ) {
         let status = &mut self.record.status;
         let remaining: u64 = left.values().sum();
         status.gone = status.doomed.saturating_sub(remaining);
@@ -268,10 +274,24 @@ impl Open {
             _ => Phase::Blocked,
         };
         if status.phase == Phase::Done {
+            let mut saved = 0;
+            // Who is still there was saved: an accusation was taken back, or somebody who was warned said no.
+            for life in self.members.iter().filter_map(|uid| snapshot.get(uid)) {
+                saved += 1;
+                if let Some(KindCount { gone, .. }) = status.kinds.get_mut(&name_of_kind(snapshot, life)) {
+                    *gone = gone.saturating_sub(1);
+                }
+            }
+            status.gone = status.gone.saturating_sub(saved);
+            let alive = match saved {
+                0 => String::new(),
+                1 => ", 1 lives on".to_owned(),
+                saved => format!(", {saved} live on"),
+            };
             status.finished_at = Some(time::format(now));
             let others = self.handed_over.as_ref();
             let others = others.map(|(count, to)| format!(", {count} go on in {to}")).unwrap_or_default();
-            status.outcome = Some(format!("{} gone{others}", status.gone));
+            status.outcome = Some(format!("{} gone{alive}{others}", status.gone));
         }
     }
 
@@ -341,8 +361,12 @@ fn name_of(root: &Uid) -> String {
 }
 
 fn kind_of(snapshot: &Snapshot, finding: &Finding) -> String {
-    match snapshot.group(finding.life) {
-        "" => snapshot.kind(finding.life).to_owned(),
-        group => format!("{}.{group}", snapshot.kind(finding.life)),
+    name_of_kind(snapshot, finding.life)
+}
+
+fn name_of_kind(snapshot: &Snapshot, life: LifeId) -> String {
+    match snapshot.group(life) {
+        "" => snapshot.kind(life).to_owned(),
+        group => format!("{}.{group}", snapshot.kind(life)),
     }
 }

@@ -88,7 +88,12 @@ pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> 
     }
     let refuse = |(document, with): (&Prepared, String)| {
         let why = format!("it would be destroyed together with {with}, which no document names any more");
-        document.refuse(why, Some(format!("keep {with} in the module, or make this independent of it")))
+        let remedy = match taken_along(document, &doomed) {
+            Some(_) => format!("keep {with} in the module, or make this independent of it"),
+            // The document does not say so, but what is there does.
+            None => format!("apply once with --dry-gc, which lets go of {with}, then once more without"),
+        };
+        document.refuse(why, Some(remedy))
     };
     let refusals: Vec<Refusal> = found.into_values().map(refuse).collect();
     if refusals.is_empty() { Ok(()) } else { Err(PlanError::Refused(refusals)) }

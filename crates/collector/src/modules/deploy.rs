@@ -55,6 +55,9 @@ pub enum DeployError {
         /// How many were put.
         done: usize,
     },
+    /// What an earlier sweep accuses could not be saved from it: nothing was put.
+    #[error("an earlier sweep goes on, and could not be stopped: nothing was put")]
+    Withdraw(#[source] SweepError),
     /// It was sealed, but not swept to the end; the next deployment sweeps the rest.
     #[error("the deployment is sealed, but its sweep was not carried through")]
     Sweep(#[from] SweepError),
@@ -94,7 +97,7 @@ impl Modules {
         records.write(&mut record).await?;
         tell(Event::Intended { deployment: plan.deployment_id.clone(), count: plan.puts.len() });
 
-        let done = match self.put_all(plan, locked, tell).await {
+        let done = match self.withdraw_and_put(plan, locked, tell).await {
             Ok(done) => done,
             Err(error) => {
                 self.fail(plan, &mut record, &error).await;
@@ -116,6 +119,20 @@ impl Modules {
             self.count_swept(&mut record, swept.accused.len()).await;
         }
         Ok(Deployed { swept, ..done })
+    }
+
+    /// What a deployment leaves alone, an earlier sweep must not take while something is put beside it.
+    async fn withdraw_and_put(
+        &self,
+        plan: &ModulePlan,
+        locked: &Locked,
+        tell: &Tell<'_>,
+    ) -> Result<Deployed, DeployError> {
+        if plan.sweep == Sweep::Renumber {
+            let unmarked: Vec<&Member> = plan.unmarked().collect();
+            self.withdraw(&unmarked, locked.epoch()).await.map_err(DeployError::Withdraw)?;
+        }
+        self.put_all(plan, locked, tell).await
     }
 
     /// What is written down before the first put: whatever happens then, it is known where to look.
@@ -193,9 +210,7 @@ impl Modules {
                 Ok(Swept { why_not: Some(why.clone()), ..Swept::default() })
             }
             Sweep::Renumber => {
-                let kept = plan.kept.iter().map(|kept| &kept.member).filter(|member| !member.terminating);
-                let unmarked: Vec<&Member> =
-                    plan.victims.iter().map(|victim| &victim.member).chain(kept).collect();
+                let unmarked: Vec<&Member> = plan.unmarked().collect();
                 let highest = plan.puts.iter().map(|put| put.order).max();
                 let renumbered = self.renumber(&unmarked, highest, locked.epoch()).await?;
                 tell(Event::Renumbered { count: renumbered });

@@ -204,6 +204,7 @@ pub(super) fn member(kind: &ServedKind, mut slim: Slim) -> Member {
         labels: slim.labels,
         owners: slim.owner_references.into_iter().map(|owner| owner.uid).collect(),
         deployment: slim.annotations.remove(marks::DEPLOYMENT_ID),
+        accused: slim.annotations.contains_key(marks::ACCUSED),
         order: slim.annotations.get(marks::DEPENDENCY_ORDER).and_then(|order| order.parse().ok()),
         protect,
         terminating: slim.deletion_timestamp.is_some(),

@@ -135,6 +135,14 @@ pub struct ModulePlan {
     pub(super) documents: Vec<Arc<Prepared>>,
 }
 
+impl ModulePlan {
+    /// All who are unmarked and not on their way out already.
+    pub(super) fn unmarked(&self) -> impl Iterator<Item = &Member> {
+        let kept = self.kept.iter().map(|kept| &kept.member).filter(|member| !member.terminating);
+        self.victims.iter().map(|victim| &victim.member).chain(kept)
+    }
+}
+
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {

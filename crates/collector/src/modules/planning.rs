@@ -15,7 +15,7 @@ use super::look::{Looked, Slot, look, slot_of};
 use super::plan::{ModulePlan, PlanError, PlannedPut, ScopeShift, Sweep};
 use super::prepare::{NotPrepared, Prepared, prepare};
 use super::records::ModuleRecord;
-use super::victims::{Unmarked, divide, foresee, fuse};
+use super::victims::{Unmarked, accused_before, divide, foresee, fuse};
 
 impl Modules {
     /// What a deployment would do. Writes nothing: it reads, and asks for dry runs.
@@ -68,7 +68,16 @@ impl Modules {
         let sweep = what_to_sweep(deployment, &looked);
         let destruction = match sweep {
             Sweep::Accuse => foresee(&self.tools, &spec.manager, &mut unmarked).await?,
-            _ => None,
+            // What is accused is saved.
+            Sweep::Renumber => None,
+            // An earlier sweep goes on, whatever this deployment does: nothing is put where that would take it along.
+            Sweep::None { .. } => {
+                let mut before = accused_before(&documents, &looked.members);
+                if let Some(doom) = foresee(&self.tools, &spec.manager, &mut before).await? {
+                    refuse_doomed(&documents, &doom)?;
+                }
+                None
+            }
         };
         let Unmarked { victims, kept } = unmarked;
         let held = destruction.as_ref().and_then(|doom| fuse(doom, &victims, in_scope, &limits));

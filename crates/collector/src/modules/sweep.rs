@@ -163,6 +163,16 @@ impl Modules {
         items
     }
 
+    /// Takes back what an earlier sweep said of them and nobody has acted on.
+    pub(super) async fn withdraw(&self, unmarked: &[&Member], epoch: &Epoch) -> Result<(), SweepError> {
+        let accused: Vec<&Member> = unmarked.iter().copied().filter(|member| member.accused).collect();
+        for chunk in accused.chunks(TOGETHER) {
+            let write = |_: &Member| Annotations::from([(marks::ACCUSED.to_owned(), None)]);
+            self.send(shared(chunk, |_| (), write), epoch).await?;
+        }
+        Ok(())
+    }
+
     /// Gives the unmarked new places behind all that are marked.
     pub(super) async fn renumber(
         &self,

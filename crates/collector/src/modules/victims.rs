@@ -1,15 +1,17 @@
 //! Who would be destroyed by a sweep, who follows, and who is spared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use sexton_lifecycle::module::Member;
+use sexton_lifecycle::module::{Member, kind_of};
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::protect::TopCause;
+use sexton_lifecycle::protect::{PERMANENT_NAMESPACES, TopCause};
 use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
 use sexton_model::{Policy, Uid};
 
 use super::Tools;
-use super::prepare::APPLY_SET;
+use super::look::{Slot, slot_of};
+use super::prepare::{APPLY_SET, Prepared};
 use crate::preview::{PreviewError, World};
 
 /// So many causes are named when a sweep is held.
@@ -66,6 +68,9 @@ pub(super) fn spared(member: &Member) -> Option<String> {
     if let Some(set) = member.labels.get(APPLY_SET) {
         return Some(format!("it is part of the ApplySet {set} of another tool"));
     }
+    if kind_of(member) == "namespaces" && PERMANENT_NAMESPACES.contains(&member.name.as_str()) {
+        return Some("this namespace may not be deleted".to_owned());
+    }
     match member.protect.as_deref() {
         Some("true") => Some("it is protected".to_owned()),
         Some(reason) => Some(format!("it is protected: {reason}")),
@@ -105,6 +110,13 @@ pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
         }
     }
     Unmarked { victims, kept }
+}
+
+/// Whom an earlier sweep has accused and no document saves.
+pub(super) fn accused_before(documents: &[Arc<Prepared>], members: &[Member]) -> Unmarked {
+    let saved: HashSet<Slot> = documents.iter().map(|document| document.own_slot()).collect();
+    let goes = |member: &&Member| member.accused && !member.terminating && !saved.contains(&slot_of(member));
+    divide(members.iter().filter(goes).cloned().collect())
 }
 
 /// What becomes of the world if they are accused. Whoever would take along what belongs to another module is spared.

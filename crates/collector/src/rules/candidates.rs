@@ -102,7 +102,7 @@ impl Candidates {
         };
         let note = |name: &str| slim.annotations.get(name).cloned();
         let rare = Rare {
-            protect: note(PROTECT),
+            protect: note(PROTECT).filter(|value| !value.is_empty() && value != "false"),
             dying: slim.deletion_timestamp.is_some() || slim.annotations.contains_key(DESTROYED),
             deployment: note(DEPLOYMENT_ID),
             accused: note(ACCUSED),

@@ -34,6 +34,8 @@ pub struct Member {
     pub protect: Option<String>,
     /// Whether it is on its way out already.
     pub terminating: bool,
+    /// Whether somebody says that it is garbage, such as an earlier sweep that was not carried through.
+    pub accused: bool,
 }
 
 impl Member {

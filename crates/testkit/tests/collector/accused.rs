@@ -131,6 +131,9 @@ async fn the_accused_go_through_all_steps() {
         let heard = hooks.heard();
         assert_eq!(heard.first().map(String::as_str), Some("warning gone gone"), "{heard:?}");
         assert_eq!(heard.len(), if veto { 1 } else { 4 }, "{heard:?}");
+        collecting.drain().await;
+        let outcome = if veto { "0 gone, 1 lives on" } else { "1 gone" };
+        assert_eq!(records(&world, "collections").await[0]["status"]["outcome"], outcome);
     }
 }
 

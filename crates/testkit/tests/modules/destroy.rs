@@ -75,3 +75,22 @@ async fn a_deployment_meanwhile_saves_what_it_puts() {
     collect(&world).await;
     assert_eq!(left(&world).await, ["a", "b"]);
 }
+
+/// EXT-6: a namespace that no server lets anybody delete stays, and so does all that is in it.
+#[tokio::test]
+async fn permanent_namespaces_stay_with_what_is_in_them() {
+    let world = World::new().await;
+    let space = |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    stray(&world, "bystander", json!({})).await;
+    apply(&world, &shop("d1", sources([space("default"), space("web")]))).await;
+    let planned = plan(&world, &shop("d2", sources([space("web")]))).await.unwrap();
+    assert!(planned.victims.is_empty());
+    assert_eq!(planned.kept[0].why, "this namespace may not be deleted");
+    let modules = modules(&world).await;
+    let end = modules.plan_destroy("shop").await.unwrap();
+    assert_eq!((end.victims.len(), end.kept.len()), (1, 1));
+    modules.destroy(&end, &|_| ()).await.unwrap();
+    collect(&world).await;
+    assert_eq!(left(&world).await, ["bystander"]);
+    world.get("/api/v1/namespaces/web").await.expect(404);
+}

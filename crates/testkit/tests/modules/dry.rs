@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use sexton_collector::modules::{Deployment, PutAction, Sweep};
+use sexton_collector::modules::{Deployment, PlanError, PutAction, Sweep};
 use sexton_testkit::World;
 
 use crate::common::*;
@@ -46,6 +46,31 @@ async fn after_many_dry_deployments_there_is_an_order() {
     apply_maps(&world, "d5", &["f"]).await;
     collect(&world).await;
     assert_eq!(left(&world).await, ["f"]);
+}
+
+/// REQ-CLD-19: what a dry deployment leaves alone, an earlier sweep that was not carried through leaves alone as well; and
+/// with it what was put there.
+#[tokio::test]
+async fn a_dry_deployment_ends_an_earlier_sweep() {
+    let world = World::new().await;
+    let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "web"}});
+    apply(&world, &shop("d1", sources([space, map("a"), map("b")]))).await;
+    assert_eq!(apply_maps(&world, "d2", &["a"]).await.swept.accused.len(), 2);
+    let mut inside = map("inside");
+    inside["metadata"]["namespace"] = json!("web");
+    let documents = || sources([map("a"), inside.clone()]);
+    // The sweep goes on, so that whatever is put there would go with it.
+    for refused in
+        [shop("d3", documents()), Deployment { only: Some(BTreeSet::from([1])), ..shop("d3", documents()) }]
+    {
+        let error = plan(&world, &refused).await.unwrap_err();
+        assert!(matches!(error, PlanError::Refused(_)), "{error}");
+    }
+    apply(&world, &Deployment { dry_gc: true, ..shop("d3", documents()) }).await;
+    assert_eq!(accused(&world).await.len(), 0);
+    collect(&world).await;
+    assert_eq!(left(&world).await, ["a", "b"]);
+    world.get("/api/v1/namespaces/web/configmaps/inside").await.expect(200);
 }
 
 /// A preview writes nothing at all: the store is the same, byte for byte.

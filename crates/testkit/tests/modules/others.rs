@@ -34,14 +34,20 @@ async fn copies_of_the_label_are_not_swept() {
     assert_eq!((planned.victims.len(), planned.kept.len(), planned.in_scope), (0, 0, 1));
     let told = planned.warnings.join("; ");
     assert!(told.contains("ConfigMap/default/endpoints") && told.contains("never put by it"), "{told}");
+    // The owner gets another place; what was copied once stays as it is.
+    apply(&world, &shop("d3", sources([service("first"), service("web")]))).await;
+    assert_eq!(annotation(&world, "route", ORDER).await, "1");
+    let planned = plan(&world, &shop("d4", sources([service("first"), service("web")]))).await.unwrap();
+    assert_eq!((planned.victims.len(), planned.kept.len()), (0, 0));
     // With the first document of that kind, somebody may have meant what carries the label.
-    let planned = plan(&world, &shop("d3", sources([service("web"), map("a")]))).await.unwrap();
+    let documents = sources([service("first"), service("web"), map("a")]);
+    let planned = plan(&world, &shop("d4", documents)).await.unwrap();
     let victims: Vec<&str> = planned.victims.iter().map(|victim| victim.member.name.as_str()).collect();
     assert_eq!(victims, ["endpoints"]);
 
     let modules = modules(&world).await;
     let end = modules.plan_destroy("shop").await.unwrap();
-    assert_eq!((end.victims.len(), end.kept.len()), (1, 3));
+    assert_eq!((end.victims.len(), end.kept.len()), (2, 3));
 }
 
 /// REQ-CLD-6: who wrote an object tells whose it is where its marks do not: what a module put or was given is swept like
@@ -124,6 +130,30 @@ async fn what_belongs_to_another_module_is_not_taken_along() {
     collect(&world).await;
     let end = modules.plan_destroy("shop").await.unwrap();
     assert_eq!((end.victims.len(), end.kept.len()), (1, 0));
+}
+
+/// EXT-1: what another module puts into a namespace while that is swept keeps it, until the other module is gone.
+#[tokio::test]
+async fn what_another_module_puts_meanwhile_is_not_taken_along() {
+    let world = World::new().await;
+    let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "web"}});
+    apply(&world, &shop("d1", sources([space, map("a")]))).await;
+    // Accused now, but nobody has collected yet.
+    assert_eq!(apply_maps(&world, "d2", &["a"]).await.swept.accused.len(), 1);
+    let mut theirs = map("theirs");
+    theirs["metadata"]["namespace"] = json!("web");
+    let other = Deployment::new(ModuleSpec::new("other"), "o1", sources([theirs]));
+    apply(&world, &other).await;
+    collect(&world).await;
+    world.get(&format!("{NAMESPACES}/web/configmaps/theirs")).await.expect(200);
+    let space = world.get(&format!("{NAMESPACES}/web")).await.document(200);
+    assert!(space["metadata"]["deletionTimestamp"].is_null(), "others can still put something there");
+
+    let modules = modules(&world).await;
+    let end = modules.plan_destroy("other").await.unwrap();
+    modules.destroy(&end, &|_| ()).await.unwrap();
+    collect(&world).await;
+    world.get(&format!("{NAMESPACES}/web")).await.expect(404);
 }
 
 /// EXT-4: who was paused for so long that somebody else has the lease now puts nothing more over what that one put.

@@ -34,7 +34,7 @@ async fn only_proved_orphans_die() {
     let (nobody, alive) = (reference("a", "nobody"), reference("alive", &living));
     let unknown = json!({"apiVersion": "nowhere.example.com/v1", "kind": "Thing", "name": "x", "uid": "y"});
     let wrong_kind = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "alive", "uid": living});
-    service(&world, "orphan", json!([nobody]), json!({})).await;
+    service(&world, "orphan", json!([nobody]), json!({"sexton.dev/protect": "false"})).await;
     service(&world, "ownerless", json!([]), json!({})).await;
     service(&world, "owned", json!([nobody, alive]), json!({})).await;
     service(&world, "doubtful", json!([nobody, unknown]), json!({})).await;

@@ -305,6 +305,6 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
         DeployError::Lease(LeaseError::Lost { .. }) => failure
             .detail("the deployment is not sealed, and nothing was swept")
             .next("see who has it", format!("sexton modules {manager}{flags}")),
-        DeployError::Lease(_) | DeployError::Record(_) => failure,
+        DeployError::Lease(_) | DeployError::Record(_) | DeployError::Withdraw(_) => failure,
     }
 }
