@@ -112,12 +112,14 @@ impl Offers {
 
     fn made(&self, registry: &Arc<Registry>, place: &Place, shape: Shape) -> Result<Bytes> {
         let value = match (place, shape) {
+            (Place::Root, _) => discovery::paths(registry),
             (Place::CoreVersions, Shape::Plain | Shape::Second) => discovery::core_versions(),
             (Place::CoreVersions, Shape::Aggregated(form)) => aggregated::core(registry, form),
             (Place::Groups, Shape::Plain | Shape::Second) => discovery::groups(registry),
             (Place::Groups, Shape::Aggregated(form)) => aggregated::groups(registry, form),
             (Place::Group(group), _) => discovery::group(registry, group)?,
             (Place::Resources { group, version }, _) => discovery::resources(registry, group, version)?,
+            (Place::OpenApiSecond, Shape::Plain) => openapi::plain_second(registry),
             (Place::OpenApiSecond, _) => return Ok(openapi::second(registry.all().map(|kind| &**kind))),
             (Place::OpenApiIndex, _) => return Ok(self.documents.index(registry)),
             (Place::OpenApi { group, version }, _) => {
