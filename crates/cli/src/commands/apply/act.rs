@@ -150,7 +150,7 @@ pub(crate) async fn follow_sweep(
     let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
-        if world.embedded {
+        if world.embedded || !is_ours(&kinds) {
             output.talk(&format!("  go on   sexton resume{flags}"));
         }
     } else if !end.left.is_empty() {
