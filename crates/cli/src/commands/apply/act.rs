@@ -178,7 +178,8 @@ fn own_collector(world: &World, ours: bool) -> Option<Collector> {
     match (world.embedded, ours) {
         (true, _) => Some(collecting::of_a_command(world.resources.clone())),
         (false, true) => None,
-        (false, false) => Some(collecting::of_a_cluster(world.resources.clone(), false)),
+        // What rules find was not shown: that is left to whoever collects there.
+        (false, false) => Some(collecting::of_a_command_elsewhere(world.resources.clone())),
     }
 }
 
