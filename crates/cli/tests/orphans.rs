@@ -127,6 +127,45 @@ fn orphans_are_collected_on_a_server_that_looks_like_any_other() {
     play.run(&format!("get sts,svc -o name {at}")).says("service/doubtful\nservice/kept\n");
 }
 
+const RULE: &str = r#"
+apiVersion: sexton.dev/v1
+kind: Rule
+metadata: {name: all}
+spec: {detector: orphaned, kinds: [{group: apps, kind: StatefulSet}], minAge: 0s, mode: collect}
+---
+"#;
+
+/// REQ-CLD-6: a command that sweeps does what it has shown, and leaves what rules would find to whoever collects there.
+#[test]
+fn a_sweep_takes_no_orphans_along() {
+    let play = Play::new();
+    let server = Server::start(&play.data(), &["--plain"]);
+    let at = format!("--server {}", server.url);
+    assert_eq!(play.run(&format!("install-crds {at}")).code, 0);
+    assert_eq!(play.run_with(&format!("put -f - {at}"), &format!("{RULE}{ORPHANS}")).code, 0);
+    let map = |name: &str| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    for documents in [map("one") + &map("two"), map("one")] {
+        let done = play.run_with(&format!("apply -f - --manager shop --yes {at}"), &documents);
+        assert_eq!(done.code, 0, "{done:?}");
+    }
+    play.run(&format!("get cm,sts -o name {at}")).says("configmap/one\nstatefulset.apps/rss-a\n");
+}
+
+/// Where nobody else collects, `resume` does: what a command left is finished from here.
+#[test]
+fn what_was_left_elsewhere_is_finished() {
+    let play = Play::new();
+    let server = Server::start(&play.data(), &["--plain"]);
+    let at = format!("--server {}", server.url);
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: left}\n";
+    assert_eq!(play.run_with(&format!("put -f - {at}"), map).code, 0);
+    assert_eq!(play.run(&format!("delete cm/left --yes --no-wait {at}")).code, 0);
+    let done = play.run(&format!("resume {at}"));
+    assert!(done.code == 0 && done.err.contains("1 is being destroyed"), "{done:?}");
+    play.run(&format!("get cm -o name {at}")).says("");
+    assert!(play.run(&format!("resume {at}")).err.contains("nothing is being destroyed"));
+}
+
 /// What makes no sense is said so.
 #[test]
 fn nonsense_is_refused() {

@@ -41,7 +41,12 @@ impl Standing {
 
     /// Whether nothing goes on by itself before a moment, and something is in the way.
     pub fn is_stuck(&self, until: i64) -> bool {
-        !self.blockers.is_empty() && self.under_way.is_empty() && self.next.is_none_or(|next| next > until)
+        !self.blockers.is_empty() && self.is_idle(until)
+    }
+
+    /// Whether nothing goes on by itself before a moment.
+    pub fn is_idle(&self, until: i64) -> bool {
+        self.under_way.is_empty() && self.next.is_none_or(|next| next > until)
     }
 }
 

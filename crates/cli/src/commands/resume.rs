@@ -19,12 +19,13 @@ use crate::naming::Names;
 use crate::output::Output;
 use crate::output::style::count;
 use crate::settings::Settings;
-use crate::world::{Purpose, World};
+use crate::world::{Purpose, World, is_ours};
 
 /// Finish what an interrupted command left
 ///
 /// On the embedded store it collects until nothing is left to do: what is marked goes, and so do objects whose owners do
-/// not exist any more. A server does that by itself: then it is shown what is under way.
+/// not exist any more. On a Kubernetes of others what is marked or swept goes. A server of ours does that by itself: then
+/// it is shown what is under way.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How long an object is left alone whose owners are all gone, if nobody saw them go
@@ -35,8 +36,13 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    if !world.embedded {
+    if !world.embedded && is_ours(&kinds) {
         return open_ones(&world, output).await;
+    }
+    if !world.embedded {
+        // Perhaps nobody else does it there. Whoever does has the lease, and goes on.
+        let collector = collecting::of_a_command_elsewhere(world.resources.clone());
+        return finish(&world, &kinds, collector, None, settings, output).await;
     }
     let choices = Choices { orphan_grace: args.orphan_grace, fuse: FuseLimits::default(), events: false };
     let collector = collecting::of_the_store(world.resources.clone(), choices);
@@ -55,7 +61,8 @@ pub(super) async fn finish(
     let names = Names::new(kinds, &world.namespace);
     let mut interrupts = Interrupts::listen();
     let place = Where { gateway: world.gateway(kinds), resources: world.resources.clone() };
-    let mut follow = Follow::begin(place, Until::Idle, &names, output).await?;
+    let until = if world.embedded { Until::Idle } else { Until::Gone };
+    let mut follow = Follow::begin(place, until, &names, output).await?;
     let (_, plan) = follow.seen().under_way(&Rules::default())?;
     let root = of.and_then(|uid| plan.step_of(uid)).map(|step| &step.finding.root);
     let steps = || plan.steps().filter(|step| root.is_none_or(|root| step.finding.root == *root));

@@ -20,8 +20,9 @@ use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_client::{Gateway, Lines, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
-use sexton_collector::{Settings as CollectorSettings, Standing};
-use sexton_lifecycle::{Roots, Settings as Rules, judge};
+use sexton_collector::{Settings as CollectorSettings, Standing, Summary};
+use sexton_lifecycle::detect::accused;
+use sexton_lifecycle::{Judgement, Ownership, Roots, Settings as Rules, judge};
 use sexton_model::{Uid, time};
 use tokio::time::Instant;
 
@@ -39,6 +40,9 @@ const SOON: i64 = 10;
 /// Nothing happened for so long, and something is in the way: it stays there. Others on a server may need a moment.
 const QUIET: Duration = Duration::from_millis(300);
 const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
+/// Nothing happened for so long, and nothing is in the way that could be seen from here: whoever collects has its reasons,
+/// for example that somebody who was warned said no.
+const IDLE: Duration = Duration::from_secs(30);
 /// Nothing happened for so long, nothing is in the way, and nobody collects.
 const ABANDONED: Duration = Duration::from_secs(3);
 /// So long the collector may take to write down that all is over.
@@ -78,6 +82,8 @@ pub(crate) struct Follow<'a> {
     /// When something happened last.
     moved: Instant,
     standing: Standing,
+    /// Nobody of those who are left is on the way out any more: somebody saved them.
+    saved: bool,
     next_look: Instant,
     broken: u32,
     nobody_collects: Option<bool>,
@@ -110,6 +116,7 @@ impl<'a> Follow<'a> {
             started: now,
             moved: now,
             standing: Standing::default(),
+            saved: false,
             next_look: now,
             broken: 0,
             nobody_collects: None,
@@ -203,7 +210,9 @@ impl<'a> Follow<'a> {
     fn is_over(&mut self, work: &Work, interrupted: bool) -> bool {
         let quiet = self.moved.elapsed();
         let all_gone = self.left.is_empty() && self.until == Until::Gone;
-        match work.summary() {
+        // Where somebody else has the lease, it is their work.
+        let own = |summary: &Summary| interrupted || summary.acts || summary.other.is_none();
+        match work.summary().filter(own) {
             Some(_) if interrupted => work.is_finished(),
             Some(summary) => {
                 let up_to_date = summary.idle && summary.revision >= self.seen.snapshot().revision();
@@ -213,12 +222,16 @@ impl<'a> Follow<'a> {
                 }
                 let has_seen_all = up_to_date && quiet >= QUIET;
                 let soon = summary.next.is_some_and(|next| next <= now() + SOON);
-                work.is_finished() || (has_seen_all && !soon)
+                // What a server refuses is tried again and again.
+                let refused = quiet >= IDLE && summary.calls == 0 && !summary.blockers.is_empty();
+                work.is_finished() || (has_seen_all && !soon) || refused
             }
             None if all_gone => true,
             None => {
-                let stuck = self.standing.is_stuck(now() + SOON) && quiet >= QUIET_ON_A_SERVER;
-                stuck || (quiet >= ABANDONED && self.nobody_collects == Some(true))
+                let over = self.saved || self.standing.is_stuck(now() + SOON);
+                (over && quiet >= QUIET_ON_A_SERVER)
+                    || (quiet >= IDLE && self.standing.is_idle(now() + SOON))
+                    || (quiet >= ABANDONED && self.nobody_collects == Some(true))
             }
         }
     }
@@ -241,9 +254,20 @@ impl<'a> Follow<'a> {
         if begin < self.next_look {
             return;
         }
-        let judgement = judge(self.seen.snapshot(), Roots::All, &[], &Rules::default());
+        let (snapshot, rules) = (self.seen.snapshot(), Rules::default());
+        let mut judgement = judge(snapshot, Roots::All, &[], &rules);
+        judgement.absorb(accused(snapshot, &rules));
         self.standing = self.seen.standing(&judgement);
+        self.saved = !self.goes_on(&judgement);
         self.next_look = Instant::now() + (begin.elapsed() * 20).max(DRAW);
+    }
+
+    /// Whether anybody who is left is still on the way out. Owners can be gone without anybody having seen them go.
+    fn goes_on(&self, judgement: &Judgement) -> bool {
+        let snapshot = self.seen.snapshot();
+        let absent = |(_, owner): (Uid, Ownership)| matches!(owner, Ownership::Absent { .. });
+        let dies = |life| judgement.dooms(life) || snapshot.owner_uids(life).any(absent);
+        self.left.keys().filter_map(|uid| snapshot.get(uid)).any(dies)
     }
 
     fn draw(&mut self, work: &Work) {
@@ -260,7 +284,10 @@ impl<'a> Follow<'a> {
         let gone = self.total - self.left.len();
         let elapsed = self.started.elapsed();
         let here = Here { names: self.names, flags: "", now: now() };
-        let mut waiting = here.waiting(&self.standing.blockers);
+        // Whoever works on it knows more than can be seen: for example that the server refuses something.
+        let told = work.summary().map(|summary| summary.blockers).unwrap_or_default();
+        let seen = &self.standing.blockers;
+        let mut waiting = here.waiting(if seen.is_empty() { &told } else { seen });
         waiting.extend(self.standing.under_way.iter().map(|(life, what)| Waiting {
             label: match self.seen.snapshot().contains(*life) {
                 true => self.names.of(self.seen.snapshot(), *life),

@@ -80,9 +80,7 @@ pub(super) async fn act(
             deployed.map_err(|error| not_deployed(error, &plan, settings))?
         }
         () = interrupts.next() => {
-            return Err(Failure::new("interrupted: the deployment is not sealed, and nothing was swept")
-                .detail("what was put is marked; the next deployment goes on from there")
-                .exit(Exit::Interrupted));
+            return Err(interrupted(sealed.lock().is_ok_and(|sealed| sealed.is_some())));
         }
     };
     let swept = match &plan.destruction {
@@ -104,6 +102,17 @@ pub(super) async fn act(
         Exit::Done => unheard.map(|()| Exit::Done),
         exit => Ok(exit),
     }
+}
+
+/// What an interrupted deployment leaves.
+fn interrupted(sealed: bool) -> Failure {
+    let failure = match sealed {
+        false => Failure::new("interrupted: the deployment is not sealed, and nothing was swept")
+            .detail("what was put is marked; the next deployment goes on from there"),
+        true => Failure::new("interrupted: the deployment is sealed, but not all of its sweep was begun")
+            .detail("the next deployment sweeps the rest"),
+    };
+    failure.exit(Exit::Interrupted)
 }
 
 /// What is swept, and what it comes to.
@@ -141,7 +150,7 @@ pub(crate) async fn follow_sweep(
     let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
-        if world.embedded {
+        if world.embedded || !is_ours(&kinds) {
             output.talk(&format!("  go on   sexton resume{flags}"));
         }
     } else if !end.left.is_empty() {
@@ -169,7 +178,8 @@ fn own_collector(world: &World, ours: bool) -> Option<Collector> {
     match (world.embedded, ours) {
         (true, _) => Some(collecting::of_a_command(world.resources.clone())),
         (false, true) => None,
-        (false, false) => Some(collecting::of_a_cluster(world.resources.clone(), false)),
+        // What rules find was not shown: that is left to whoever collects there.
+        (false, false) => Some(collecting::of_a_command_elsewhere(world.resources.clone())),
     }
 }
 
