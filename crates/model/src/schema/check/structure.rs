@@ -37,7 +37,7 @@ impl Checking {
             let detail = "must be false if x-kubernetes-embedded-resource is true";
             self.invalid(place, "x-kubernetes-int-or-string", &Value::Bool(true), detail);
         }
-        if kind == "array" && map.get("items").is_none_or(Value::is_null) {
+        if kind == "array" && !map.contains_key("items") {
             self.required(place, "items", "must be specified");
         }
         if map.contains_key("additionalProperties") {

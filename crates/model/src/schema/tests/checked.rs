@@ -24,7 +24,6 @@ const FIELDS: &[(&str, &str)] = &[
     ),
     ("{type: array, items: {}}", "@.items.type: Required value: must not be empty for specified array items"),
     ("{type: array}", "@.items: Required value: must be specified"),
-    ("{type: array, items: null}", "@.items: Required value: must be specified"),
     (
         "{type: array, items: [{type: string}]}",
         "@.items: Forbidden: items must be a schema object and not an array",
