@@ -11,6 +11,7 @@ use sexton_model::accusation::{Accusation, Accuser};
 use super::cascade::judge_from;
 use super::spread::Start;
 use super::{Cause, Detector, Judgement, Roots, Settings};
+use crate::protect::PERMANENT_NAMESPACES;
 use crate::snapshot::{LifeId, Snapshot};
 
 /// What follows from the accusations that hold. Owners that were said not to exist must not exist; and whoever is swept and
@@ -38,7 +39,8 @@ fn start(snapshot: &Snapshot, life: LifeId) -> Option<Start> {
     let back = accused.said.absent.iter().any(|uid| snapshot.get(&Uid(uid.clone())).is_some());
     let cause = Cause::Accused { accused: accused.clone() };
     let policy = accused.said.policy();
-    (!back).then_some(Start { life, policy, detector: Detector::Accused, cause })
+    let permanent = snapshot.is_namespace(life) && PERMANENT_NAMESPACES.contains(&snapshot.name(life));
+    (!back && !permanent).then_some(Start { life, policy, detector: Detector::Accused, cause })
 }
 
 /// Who is swept by a module and would take along what another one manages.

@@ -11,8 +11,7 @@ pub use fuse::{BadLimits, FuseLimits, Held, TopCause, fuse};
 /// Namespaces that no server lets anybody delete. Who tried would destroy all that is in them, and nothing else.
 pub const PERMANENT_NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// What must not be destroyed: what says so itself by `sexton.dev/protect`, permanent namespaces, and kinds that are settled
-/// to be spared.
+/// What must not be destroyed: what says so itself by `sexton.dev/protect`, and kinds that are settled to be spared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Protection {
     /// Group and name of protected kinds.
@@ -24,9 +23,6 @@ impl Protection {
     pub fn of(&self, snapshot: &Snapshot, life: LifeId) -> Option<String> {
         if let Some(reason) = snapshot.protect(life) {
             return Some(reason.to_owned());
-        }
-        if snapshot.is_namespace(life) && PERMANENT_NAMESPACES.contains(&snapshot.name(life)) {
-            return Some("this namespace may not be deleted".to_owned());
         }
         if self.kinds.is_empty() {
             return None;
