@@ -140,6 +140,11 @@ fn check_names(spec: &Value, group: &str, plural: &str, errors: &mut Vec<Definit
 
 /// The names that may be left out. They become part of documents and of what people type.
 fn check_other_names(spec: &Value, errors: &mut Vec<DefinitionError>) {
+    let (kind, list) = (text(spec, "/names/kind"), text(spec, "/names/listKind"));
+    if !list.is_empty() && list == kind {
+        let detail = "kind and listKind may not be the same";
+        errors.push(FieldError::invalid("spec.names.listKind", list, detail));
+    }
     let lists = ["shortNames", "categories"]
         .iter()
         .filter_map(|field| Some((*field, spec["names"][field].as_array()?)));

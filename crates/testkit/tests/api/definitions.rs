@@ -69,6 +69,7 @@ async fn bad_definitions_are_refused() {
         definition
     };
     let two_storage = json!([{"name": "v1", "served": true, "storage": true}, {"name": "v2", "served": true, "storage": true}]);
+    let same_list = json!({"plural": "widgets", "kind": "Widget", "listKind": "Widget"});
     for (definition, field) in [
         (change("/spec", json!(null)), "spec"),
         (change("/spec", json!([])), "spec"),
@@ -78,6 +79,7 @@ async fn bad_definitions_are_refused() {
         (change("/spec/group", json!("coordination.k8s.io")), "spec.group"),
         (change("/spec/names/plural", json!("Widgets")), "spec.names.plural"),
         (change("/spec/names/kind", json!("")), "spec.names.kind"),
+        (change("/spec/names", same_list), "spec.names.listKind"),
         (change("/spec/scope", json!("Galaxy")), "spec.scope"),
         (change("/spec/versions", json!([])), "spec.versions"),
         (change("/spec/versions", json!("v1")), "spec.versions"),

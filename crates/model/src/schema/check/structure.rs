@@ -37,6 +37,9 @@ impl Checking {
             let detail = "must be false if x-kubernetes-embedded-resource is true";
             self.invalid(place, "x-kubernetes-int-or-string", &Value::Bool(true), detail);
         }
+        if kind == "array" && !map.contains_key("items") {
+            self.required(place, "items", "must be specified");
+        }
         if map.contains_key("additionalProperties") {
             if level == Level::Root {
                 self.forbidden(place, "additionalProperties", "must not be used at the root");

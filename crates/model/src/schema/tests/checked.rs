@@ -23,6 +23,7 @@ const FIELDS: &[(&str, &str)] = &[
         "@.type: Unsupported value: \"text\": supported values: \"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\"",
     ),
     ("{type: array, items: {}}", "@.items.type: Required value: must not be empty for specified array items"),
+    ("{type: array}", "@.items: Required value: must be specified"),
     (
         "{type: array, items: [{type: string}]}",
         "@.items: Forbidden: items must be a schema object and not an array",
