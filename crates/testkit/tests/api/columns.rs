@@ -101,3 +101,35 @@ async fn bad_columns_are_refused() {
         world.create(DEFINITIONS, &with_columns(columns)).await.expect(422);
     }
 }
+
+/// Where a workload does not say how many are wanted, it is one, as Kubernetes fills in.
+#[tokio::test]
+async fn workloads_want_one_unless_they_say_otherwise() {
+    let world = World::new().await;
+    for (path, kind, field, unsaid, none) in [
+        (
+            "/apis/apps/v1/namespaces/default/deployments",
+            "Deployment",
+            "replicas",
+            json!("0/1"),
+            json!("0/0"),
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/statefulsets",
+            "StatefulSet",
+            "replicas",
+            json!("0/1"),
+            json!("0/0"),
+        ),
+        ("/apis/apps/v1/namespaces/default/replicasets", "ReplicaSet", "replicas", json!(1), json!(0)),
+        ("/apis/batch/v1/namespaces/default/jobs", "Job", "completions", json!("0/1"), json!("0/0")),
+    ] {
+        let version = path.trim_start_matches("/apis/").split("/namespaces").next().unwrap();
+        let named = |name: &str, spec: Value| json!({"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec});
+        world.create(path, &named("a", json!({}))).await.expect(201);
+        world.create(path, &named("b", json!({field: 0}))).await.expect(201);
+        let rows = table(&world, path).await["rows"].clone();
+        assert_eq!(rows[0]["cells"][1], unsaid, "{kind}");
+        assert_eq!(rows[1]["cells"][1], none, "{kind}");
+    }
+}

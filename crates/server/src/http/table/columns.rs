@@ -18,9 +18,11 @@ enum Cell {
     Phase(&'static str, &'static str),
     /// A number at a path, or 0.
     Number(&'static str),
+    /// How many are wanted, or 1: what Kubernetes fills in where nothing is said.
+    Wanted(&'static str),
     /// How many entries some maps or lists have together.
     Count(&'static [&'static str]),
-    /// Two numbers as `ready/wanted`.
+    /// Two numbers as `ready/wanted`, where the second is like `Wanted`.
     Ratio(&'static str, &'static str),
     /// How long ago a time at a path was.
     Since(&'static str),
@@ -88,7 +90,7 @@ const SERVICE: &[Column] = &[
 ];
 const REPLICAS: &[Column] = &[
     NAME,
-    shown("Desired", Cell::Number("spec.replicas")),
+    shown("Desired", Cell::Wanted("spec.replicas")),
     shown("Current", Cell::Number("status.replicas")),
     shown("Ready", Cell::Number("status.readyReplicas")),
     AGE,
@@ -210,7 +212,7 @@ pub(super) fn of(kind: &Kind) -> &'static [Column] {
 impl Column {
     pub(super) fn definition(&self) -> Value {
         let kind = match self.cell {
-            Cell::Number(_) | Cell::Count(_) => "integer",
+            Cell::Number(_) | Cell::Wanted(_) | Cell::Count(_) => "integer",
             _ => "string",
         };
         let format = if matches!(self.cell, Cell::Name) { "name" } else { "" };
@@ -229,10 +231,11 @@ impl Column {
             Cell::Text(path, default) | Cell::Phase(path, default) => {
                 document.field_text(path).unwrap_or_else(|| default.to_owned()).into()
             }
-            Cell::Number(path) => number(document, path).into(),
+            Cell::Number(path) => number(document, path, 0).into(),
+            Cell::Wanted(path) => number(document, path, 1).into(),
             Cell::Count(paths) => paths.iter().map(|path| entries(document, path)).sum::<usize>().into(),
             Cell::Ratio(ready, wanted) => {
-                format!("{}/{}", number(document, ready), number(document, wanted)).into()
+                format!("{}/{}", number(document, ready, 0), number(document, wanted, 1)).into()
             }
             Cell::Since(path) => {
                 document.field_text(path).map_or_else(|| since(&created()), |at| since(&at)).into()
@@ -246,8 +249,8 @@ impl Column {
     }
 }
 
-fn number(document: &Document, path: &str) -> i64 {
-    document.field_text(path).and_then(|text| text.parse().ok()).unwrap_or(0)
+fn number(document: &Document, path: &str, unsaid: i64) -> i64 {
+    document.field_text(path).and_then(|text| text.parse().ok()).unwrap_or(unsaid)
 }
 
 fn value<'a>(document: &'a Document, path: &str) -> Option<&'a Value> {
