@@ -41,7 +41,9 @@ fn cell(kind: ColumnType, value: &Value, now: i64) -> Value {
         }
         (ColumnType::Number, Value::Number(_)) | (ColumnType::Boolean, Value::Bool(_)) => value.clone(),
         (ColumnType::Date, Value::String(text)) => {
-            time::parse(text).map_or("<invalid>".to_owned(), |then| time::age(now - then)).into()
+            // What is yet to come has no age; a second is what clocks may differ by.
+            let then = time::parse(text).filter(|then| then.saturating_sub(now) <= 1);
+            then.map_or("<invalid>".to_owned(), |then| time::age(now - then)).into()
         }
         _ => Value::Null,
     }
@@ -67,6 +69,8 @@ mod tests {
             (Boolean, json!(false), json!(false)),
             (Boolean, json!("yes"), json!(null)),
             (Date, json!("1970-01-01T00:00:00Z"), json!("100s")),
+            (Date, json!("1970-01-01T00:01:41Z"), json!("0s")),
+            (Date, json!("1970-01-01T00:02:00Z"), json!("<invalid>")),
             (Date, json!("yesterday"), json!("<invalid>")),
             (Date, json!(7), json!(null)),
         ] {
