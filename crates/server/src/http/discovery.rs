@@ -7,6 +7,30 @@ use super::reviews::{self, Review};
 use crate::api::Result;
 use crate::kinds::{Kind, Registry, Special};
 
+/// `/`: where else to look.
+pub(super) fn paths(registry: &Registry) -> Value {
+    let mut paths: Vec<String> = [
+        "/api",
+        "/api/v1",
+        "/apis",
+        "/healthz",
+        "/livez",
+        "/metrics",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        "/version",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for (group, versions) in ordered(registry).iter().filter(|(group, _)| !group.is_empty()) {
+        paths.push(format!("/apis/{group}"));
+        paths.extend(versions.iter().map(|version| format!("/apis/{group}/{version}")));
+    }
+    paths.sort();
+    json!({"paths": paths})
+}
+
 /// `/api`
 pub(super) fn core_versions() -> Value {
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})

@@ -112,6 +112,7 @@ impl Offers {
 
     fn made(&self, registry: &Arc<Registry>, place: &Place, shape: Shape) -> Result<Bytes> {
         let value = match (place, shape) {
+            (Place::Root, _) => discovery::paths(registry),
             (Place::CoreVersions, Shape::Plain | Shape::Second) => discovery::core_versions(),
             (Place::CoreVersions, Shape::Aggregated(form)) => aggregated::core(registry, form),
             (Place::Groups, Shape::Plain | Shape::Second) => discovery::groups(registry),

@@ -10,6 +10,8 @@ use crate::api::Result;
 /// A path, understood.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Place {
+    /// `/`
+    Root,
     /// `/api`
     CoreVersions,
     /// `/apis`
@@ -48,6 +50,9 @@ const MOST_SEGMENTS: usize = 9;
 
 /// Reads a path. What has no meaning is a 404.
 pub(super) fn parse(path: &str) -> Result<Place> {
+    if path == "/" {
+        return Ok(Place::Root);
+    }
     let words = segments(path)?;
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {
@@ -165,7 +170,8 @@ mod tests {
             ("/apis/sexton.dev/v1/bulk", "Bulk"),
             ("/apis/sexton.dev/v1/bulk/x", "sexton.dev|v1|bulk||x|"),
             ("/api//v1", "404"),
-            ("/", "404"),
+            ("/", "Root"),
+            ("//", "404"),
             ("/nonsense", "404"),
         ] {
             assert_eq!(shown(path), expected, "{path}");

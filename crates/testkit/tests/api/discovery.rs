@@ -141,3 +141,14 @@ async fn requests_have_names() {
     let mine = world.call("GET", "configmaps").header("audit-id", "mine").send().await;
     assert_eq!(header(&mine, "audit-id"), "mine");
 }
+
+/// The root says where else to look.
+#[tokio::test]
+async fn the_root_names_the_paths() {
+    let world = World::new().await;
+    let paths = world.get("/").await.document(200)["paths"].clone();
+    for path in ["/api/v1", "/apis/apps/v1", "/apis/sexton.dev", "/openapi/v3", "/version"] {
+        assert!(paths.as_array().unwrap().contains(&json!(path)), "{path}: {paths}");
+    }
+    world.call("POST", "/").send().await.expect(405);
+}
