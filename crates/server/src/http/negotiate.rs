@@ -75,7 +75,7 @@ pub(super) fn shape(headers: &HeaderMap) -> Result<Shape> {
     first(headers, shaped, Shape::Plain, OFFERED_OF_DISCOVERY)
 }
 
-/// OpenAPI v2 is there for clients that read it as protobuf; for all others it does not exist.
+/// OpenAPI v2 is there for clients that read it as protobuf, and in another text for those that read JSON.
 pub(super) fn second(headers: &HeaderMap) -> Result<Shape> {
     const NAMES: [&str; 2] = [
         "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
@@ -85,7 +85,7 @@ pub(super) fn second(headers: &HeaderMap) -> Result<Shape> {
     let mut asked = asked.flat_map(|value| value.split(',')).filter_map(|clause| clause.split(';').next());
     match asked.any(|media| NAMES.contains(&media.trim())) {
         true => Ok(Shape::Second),
-        false => Err(Status::no_such_path().into()),
+        false => form(headers).map(|_| Shape::Plain),
     }
 }
 

@@ -119,6 +119,7 @@ impl Offers {
             (Place::Groups, Shape::Aggregated(form)) => aggregated::groups(registry, form),
             (Place::Group(group), _) => discovery::group(registry, group)?,
             (Place::Resources { group, version }, _) => discovery::resources(registry, group, version)?,
+            (Place::OpenApiSecond, Shape::Plain) => openapi::plain_second(registry),
             (Place::OpenApiSecond, _) => return Ok(openapi::second(registry.all().map(|kind| &**kind))),
             (Place::OpenApiIndex, _) => return Ok(self.documents.index(registry)),
             (Place::OpenApi { group, version }, _) => {

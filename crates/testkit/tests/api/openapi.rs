@@ -136,11 +136,10 @@ async fn built_in_kinds_are_described() {
 }
 
 /// Version 2 is there for kubectl, which reads it as protobuf: without it, kinds that do not exist are told as bodies that
-/// cannot be validated. For all others it does not exist.
+/// cannot be validated.
 #[tokio::test]
 async fn kubectl_finds_version_2() {
     let world = World::new().await;
-    world.get("/openapi/v2").await.expect(404);
     let media = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
     let ask = || world.call("GET", "/openapi/v2").header("accept", media).raw();
     let before = ask().await;
@@ -149,6 +148,31 @@ async fn kubectl_finds_version_2() {
     assert_eq!(said, "application/com.github.proto-openapi.spec.v2.v1+protobuf");
     world.create(DEFINITIONS, &widgets()).await.expect(201);
     assert_ne!(ask().await.headers()["etag"], before.headers()["etag"]);
+}
+
+/// Who reads version 2 as JSON finds the schemas of all kinds in it, each reference among them.
+#[tokio::test]
+async fn version_2_has_schemas_in_json() {
+    let world = World::new().await;
+    world.create(DEFINITIONS, &described()).await.expect(201);
+    let document = world.get("/openapi/v2").await.document(200);
+    assert_eq!(document["swagger"], "2.0");
+    let definitions = document["definitions"].as_object().unwrap();
+    let deployment = &definitions["io.k8s.api.apps.v1.Deployment"];
+    let spec = "#/definitions/io.k8s.api.apps.v1.DeploymentSpec";
+    assert_eq!(deployment["properties"]["spec"]["$ref"], spec, "{deployment}");
+    assert_eq!(deployment["x-kubernetes-group-version-kind"][0]["kind"], "Deployment");
+    let custom = definitions
+        .values()
+        .filter(|schema| schema["x-kubernetes-group-version-kind"][0]["group"] == "demo.example.com");
+    assert_eq!(custom.count(), 2, "a kind and its list");
+    let text = document.to_string();
+    assert!(!text.contains("#/components/"));
+    for place in text.split("\"#/definitions/").skip(1) {
+        let name = place.split('"').next().unwrap();
+        assert!(definitions.contains_key(name), "{name}");
+    }
+    world.call("GET", "/openapi/v2").header("accept", "text/html").send().await.expect(406);
 }
 
 /// An address stays the same for as long as what is there does; with many kinds the index is still small work.

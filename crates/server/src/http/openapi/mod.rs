@@ -7,6 +7,7 @@ mod components;
 mod operations;
 mod parameters;
 mod paths;
+mod plain_second;
 mod second;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use sexton_model::Status;
 use crate::api::Result;
 use crate::kinds::{KindRef, Registry};
 
+pub(super) use plain_second::document as plain_second;
 pub(super) use second::document as second;
 
 /// A group and a version.
