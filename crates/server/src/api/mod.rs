@@ -22,6 +22,7 @@ mod nature;
 mod options;
 mod patch;
 mod scale;
+mod standing;
 mod terminating;
 mod token;
 mod update;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use sexton_model::{FieldError, Revision, Status};
 use sexton_store::feed::{Batch, ChangeFeed};
 use sexton_store::{Object, ObjectChange, ReadError};
@@ -11,6 +12,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::get::parse_version;
 use super::list::{check_selectable, matches};
+use super::standing::Standing;
 use super::{Api, Failure, ListOptions, Result, Target, WatchOptions};
 use crate::kinds::KindRef;
 
@@ -41,7 +43,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 /// How often a client that understands bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 
-/// A watch under way. Ends when its time is up.
+/// A watch under way. Ends when its time is up, or the definition of its kind is gone or another one.
 pub struct WatchStream {
     feed: Box<dyn ChangeFeed>,
     filter: ListOptions,
@@ -53,6 +55,7 @@ pub struct WatchStream {
     ended: bool,
     /// Gives objects the values that they leave out, where the kind has any.
     filling: Option<KindRef>,
+    standing: Option<Standing>,
 }
 
 impl Api {
@@ -86,7 +89,8 @@ impl Api {
         let deadline = Instant::now() + options.timeout.unwrap_or(LONGEST).min(LONGEST);
         let closing = self.closing.subscribe();
         let filling = target.kind.gives_defaults().then(|| target.kind.clone());
-        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, closing, ended: false, filling })
+        let standing = Standing::of(&target.kind, &self.kinds);
+        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, closing, ended: false, filling, standing })
     }
 }
 
@@ -94,6 +98,7 @@ impl Api {
 enum Woken {
     Changes(std::result::Result<Batch, ReadError>),
     Bookmark,
+    Undefined,
     End,
 }
 
@@ -107,9 +112,16 @@ impl WatchStream {
                     None => std::future::pending().await,
                 }
             };
+            let undefined = async {
+                match &mut self.standing {
+                    Some(standing) => standing.gone().await,
+                    None => std::future::pending().await,
+                }
+            };
             let woken = tokio::select! {
                 batch = self.feed.next() => Woken::Changes(batch),
                 _ = bookmark => Woken::Bookmark,
+                () = undefined => Woken::Undefined,
                 () = tokio::time::sleep_until(self.deadline) => Woken::End,
                 _ = self.closing.wait_for(|closing| *closing) => Woken::End,
             };
@@ -117,6 +129,7 @@ impl WatchStream {
                 Woken::Changes(Ok(batch)) => self.take(batch.changes.iter().map(ObjectChange::from)),
                 Woken::Changes(Err(error)) => self.fail(error.into()),
                 Woken::Bookmark => self.ready.push_back(WatchEvent::Bookmark(self.feed.seen(), false)),
+                Woken::Undefined => self.finish(),
                 Woken::End => self.end(),
             }
         }
@@ -140,6 +153,20 @@ impl WatchStream {
             }
             (event, _) => Ok(event),
         }
+    }
+
+    /// Tells what has happened already, such as the end of the last object, and ends.
+    fn finish(&mut self) {
+        while let Some(batch) = self.feed.next().now_or_never() {
+            match batch {
+                Ok(batch) => self.take(batch.changes.iter().map(ObjectChange::from)),
+                Err(error) => return self.fail(error.into()),
+            }
+            if self.ended {
+                return;
+            }
+        }
+        self.end();
     }
 
     /// A regular end: the client can go on from the last bookmark.

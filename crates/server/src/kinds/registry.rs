@@ -11,7 +11,7 @@ use sexton_model::stored::NotStored;
 use sexton_model::{GroupResource, Revision};
 use sexton_store::engine::RawKey;
 use sexton_store::{At, Object, Scope, Store, StoreError};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch as watch_flag};
 
 use super::defined::Defined;
 use super::naming::{self, Taken};
@@ -242,12 +242,15 @@ pub struct Kinds {
     /// Reloads one after the other, so that an older reading never replaces a newer one. Holds up to when all changes
     /// have been read.
     reloading: Mutex<Revision>,
+    /// Told whenever there is another registry.
+    changed: watch_flag::Sender<()>,
 }
 
 impl Kinds {
     /// The built-in kinds and those of the stored definitions.
     pub async fn load(store: &Store, plain: bool) -> Result<Kinds, StoreError> {
-        let kinds = Kinds { current: ArcSwap::default(), plain, reloading: Mutex::new(Revision::NONE) };
+        let (current, reloading) = (ArcSwap::default(), Mutex::new(Revision::NONE));
+        let kinds = Kinds { current, plain, reloading, changed: watch_flag::Sender::new(()) };
         kinds.reload(store).await?;
         Ok(kinds)
     }
@@ -260,6 +263,11 @@ impl Kinds {
     /// The kinds served now.
     pub fn current(&self) -> Arc<Registry> {
         self.current.load_full()
+    }
+
+    /// Tells of every change of the kinds from now on.
+    pub fn changes(&self) -> watch_flag::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// Reads definitions, classes and rules again whenever one changes, until the store is closed. Whoever changes one reloads at
@@ -302,6 +310,7 @@ impl Kinds {
             registry.hold_names(&store.list(&rules(), At::Latest, None, None).await?.objects)?;
         }
         self.current.store(Arc::new(registry));
+        self.changed.send_replace(());
         *read = page.revision;
         Ok(())
     }

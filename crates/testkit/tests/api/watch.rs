@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sexton_testkit::script::run;
-use sexton_testkit::things::{config_map, held};
+use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, held, widget, widgets};
 use sexton_testkit::watch::short;
 use sexton_testkit::{Watch, World};
 
@@ -246,4 +246,32 @@ async fn bookmarks_of_tables() {
     let bookmark = within(&mut table).await;
     assert_eq!(bookmark["type"], "BOOKMARK");
     assert_eq!(bookmark["object"]["rows"][0]["object"]["metadata"]["resourceVersion"], "3");
+}
+
+/// A watch tells what happened to the last object and ends with the definition of its kind.
+#[tokio::test]
+async fn a_watch_ends_with_its_definition() {
+    let world = World::new().await;
+    let definition = format!("{DEFINITIONS}/widgets.demo.example.com");
+    world.create(DEFINITIONS, &widgets()).await.expect(201);
+    let begun = format!("{WIDGETS}?watch=1");
+    let mut watch = world.watch(&begun).await;
+    world.create(WIDGETS, &widget("a", 1)).await.expect(201);
+    // What a definition does not say of its objects is of no concern.
+    world.merge(&definition, &json!({"metadata": {"labels": {"l": "1"}}})).await.expect(200);
+    let options = json!({"propagationPolicy": "Background"});
+    world.delete(&format!("{WIDGETS}/a"), &options).await.expect(200);
+    world.delete(&definition, &options).await.expect(200);
+    let told = watch.rest().await;
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("ADDED a@") && told[1].starts_with("DELETED a@"), "{told:?}");
+
+    world.create(DEFINITIONS, &widgets()).await.expect(201);
+    let mut watch = world.watch(&begun).await;
+    let patch = json!([{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/description", "value": "Else."}]);
+    world.call("JSON-PATCH", &definition).json(&patch).send().await.expect(200);
+    assert_eq!(watch.rest().await, Vec::<String>::new());
+    // Who comes back sees objects as they are now.
+    world.create(WIDGETS, &widget("b", 1)).await.expect(201);
+    assert_eq!(world.watch(&begun).await.shorts(1).await.len(), 1);
 }
