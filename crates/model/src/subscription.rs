@@ -5,6 +5,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Longer texts are refused.
 pub const MAX_BYTES: usize = 192 << 10;
@@ -127,18 +128,17 @@ fn is_one(count: &u32) -> bool {
     *count == 1
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Text {
-    Word(String),
-    Entry(Entry),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Texts {
-    Many(Vec<Text>),
-    One(Text),
+impl Entry {
+    /// A target alone, or with more about it.
+    fn read(value: Value) -> Result<Entry, BadSubscription> {
+        match value {
+            Value::String(target) => Ok(Entry { target, uid: None, handler: None, count: 1 }),
+            Value::Object(_) => {
+                serde_json::from_value(value).map_err(|error| BadSubscription::Shape(error.to_string()))
+            }
+            other => Err(BadSubscription::Shape(format!("{other} is neither a target nor a map with one"))),
+        }
+    }
 }
 
 /// Reads the annotation. Entries for the same target are one, their counts added.
@@ -152,21 +152,18 @@ pub fn parse(text: &str) -> Result<Vec<Subscription>, BadSubscription> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let texts: Texts =
+    let read: Value =
         serde_saphyr::from_str(text).map_err(|error| BadSubscription::Shape(first_line(&error)))?;
-    let texts = match texts {
-        Texts::Many(many) => many,
-        Texts::One(one) => vec![one],
+    let entries = match read {
+        Value::Array(entries) => entries,
+        one => vec![one],
     };
-    if texts.len() > MAX_ENTRIES {
+    if entries.len() > MAX_ENTRIES {
         return Err(BadSubscription::TooLong);
     }
-    let mut all: Vec<Subscription> = Vec::with_capacity(texts.len());
-    for text in texts {
-        let entry = match text {
-            Text::Word(target) => Entry { target, uid: None, handler: None, count: 1 },
-            Text::Entry(entry) => entry,
-        };
+    let mut all: Vec<Subscription> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let entry = Entry::read(entry)?;
         if entry.count == 0 {
             return Err(BadSubscription::Count(entry.target));
         }
@@ -252,6 +249,14 @@ mod tests {
             assert!(parse(bad).is_err(), "{bad}");
         }
         assert!(parse(&" ".repeat(MAX_BYTES + 1)).is_err());
+        for (bad, why) in [
+            ("- {target: Vm/a, handler: false}", "invalid type: boolean `false`, expected a string"),
+            ("- {target: Vm/a, counts: 2}", "unknown field `counts`"),
+            ("- 7", "7 is neither a target nor a map with one"),
+        ] {
+            let told = parse(bad).unwrap_err().to_string();
+            assert!(told.contains(why), "{bad}: {told}");
+        }
     }
 
     /// REQ-MUR-55, REQ-MUR-60, REQ-MUR-61: counted per target; removing more than there are is harmless.
