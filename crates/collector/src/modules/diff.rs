@@ -29,6 +29,21 @@ const IGNORED: [&str; 10] = [
     "metadata.annotations[sexton.dev/accused]",
 ];
 
+/// An object with everything that a document says. Lists are as the document has them.
+pub(super) fn overlaid(live: &Value, document: &Value) -> Value {
+    match (live, document) {
+        (Value::Object(live), Value::Object(document)) => {
+            let mut both = live.clone();
+            for (name, said) in document {
+                let value = live.get(name).map_or_else(|| said.clone(), |live| overlaid(live, said));
+                both.insert(name.clone(), value);
+            }
+            Value::Object(both)
+        }
+        _ => document.clone(),
+    }
+}
+
 /// The fields in which two states of an object differ, by path.
 pub(super) fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
     let mut found = Vec::new();

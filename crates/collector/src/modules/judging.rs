@@ -2,7 +2,7 @@
 //!
 //! It must not know what happens to those that no document names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 
 use super::Modules;
 use super::documents::Deployment;
+use super::judgement::{Context, Judged, Refused, judge};
 use super::look::Looked;
-use super::plan::{PlanError, PlannedPut};
+use super::plan::{PlanError, PlannedPut, PutAction};
 use super::prepare::Prepared;
-use super::puts::{Context, Judged, judge};
 
 /// Dry runs at once.
 const AT_ONCE: usize = 64;
@@ -96,15 +96,32 @@ impl Modules {
                 }
             }
         }
-        let (mut puts, mut refusals) = (Vec::new(), Vec::new());
-        for judged in judged.into_values().flatten() {
-            match judged {
-                Ok(put) => puts.push(put),
-                Err(refusal) => refusals.push(refusal),
-            }
-        }
-        if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
+        let wanted: Vec<&Prepared> =
+            documents.iter().map(Arc::as_ref).filter(|document| document.wanted).collect();
+        settle(&wanted, judged.into_values().flatten().collect())
     }
+}
+
+/// Puts in their order, or all refusals. What is refused may be right all the same if its kind changes before.
+fn settle(documents: &[&Prepared], judged: Vec<Judged>) -> Result<Vec<PlannedPut>, PlanError> {
+    let is_change = |judged: &Judged| judged.as_ref().is_ok_and(|put| put.action != PutAction::Unchanged);
+    let changing: HashSet<(String, String)> = documents
+        .iter()
+        .zip(&judged)
+        .filter(|(_, judged)| is_change(judged))
+        .filter_map(|(document, _)| document.entry.provides.clone())
+        .collect();
+    let (mut puts, mut refusals) = (Vec::new(), Vec::new());
+    for (document, judged) in documents.iter().zip(judged) {
+        match judged {
+            Ok(put) => puts.push(put),
+            Err(Refused { otherwise: Some(put), .. }) if changing.contains(&document.own_kind()) => {
+                puts.push(*put)
+            }
+            Err(refused) => refusals.push(refused.refusal),
+        }
+    }
+    if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
 }
 
 /// A document, and what is in its slot now.

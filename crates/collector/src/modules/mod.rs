@@ -17,6 +17,7 @@ mod documents;
 mod event;
 mod handover;
 mod hearing;
+mod judgement;
 mod judging;
 mod lease;
 mod look;

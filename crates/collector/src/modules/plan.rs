@@ -51,6 +51,8 @@ pub struct PlannedPut {
     pub changes: Vec<FieldChange>,
     /// What the server wants people to know.
     pub warnings: Vec<String>,
+    /// Whether it can be put only when its definition or its class has been.
+    pub(super) awaits_kind: bool,
     /// What is there, if a put would surely change nothing but its marks.
     pub(super) seen: Option<Seen>,
 }

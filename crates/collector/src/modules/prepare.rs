@@ -27,6 +27,8 @@ pub(super) struct Prepared {
     pub(super) order: i64,
     /// Whether its kind or its namespace comes with the module, and may not be there yet.
     pub(super) awaits: bool,
+    /// Whether its definition or its class comes with the module, and may be another one when it is put.
+    pub(super) redefined: bool,
     /// Whether it is among those that are put.
     pub(super) wanted: bool,
     /// Whether it names somebody before whom it must not be put.
@@ -52,6 +54,11 @@ impl Prepared {
     pub(super) fn own_slot(&self) -> (String, String, String, String) {
         let (group, resource, namespace, name) = self.slot();
         (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
+    }
+
+    /// Group and kind.
+    pub(super) fn own_kind(&self) -> (String, String) {
+        (self.entry.group.clone(), self.entry.kind.clone())
     }
 
     /// The document as it is put: with the marks, so that putting and marking are one write.
@@ -101,12 +108,15 @@ pub(super) fn prepare(deployment: &Deployment, kinds: &Kinds) -> Result<Vec<Prep
         .filter(|entry| entry.kind == "Namespace" && entry.group.is_empty())
         .map(|entry| entry.name.clone())
         .collect();
+    let provided: BTreeSet<(String, String)> =
+        entries.iter().filter_map(|entry| entry.provides.clone()).collect();
     let mut by_place: Vec<Option<Prepared>> = prepared.into_iter().map(Some).collect();
     let mut arranged = Vec::with_capacity(order.len());
     for (order, at) in (1..).zip(order) {
         let Some(mut document) = by_place[at].take() else { continue };
         document.order = order;
         document.awaits |= namespaces.contains(&document.entry.namespace);
+        document.redefined = !provided.is_empty() && provided.contains(&document.own_kind());
         arranged.push(document);
     }
     Ok(arranged)
@@ -198,6 +208,7 @@ fn one(
         value,
         order: 0,
         awaits: served.is_none(),
+        redefined: false,
         wanted: deployment.only.as_ref().is_none_or(|only| only.contains(&at)),
     })
 }

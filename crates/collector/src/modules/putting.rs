@@ -15,7 +15,7 @@ use super::event::FailedPut;
 use super::lease::{Hold, Locked};
 use super::plan::{ModulePlan, PlannedPut, PutAction};
 use super::prepare::Prepared;
-use super::puts::{field_manager, put};
+use super::puts::{Foreseen, field_manager, put};
 use super::{Event, Modules, Tell};
 
 /// Puts at once.
@@ -121,13 +121,14 @@ impl<'a> Work<'a> {
 
     fn begin(&self, at: usize, tasks: &mut JoinSet<Outcome>) {
         let (common, document) = (self.common.clone(), self.plan.documents[at].clone());
-        let action = self.plan.puts[at].action;
+        let planned = &self.plan.puts[at];
+        let foreseen = Foreseen { action: planned.action, awaits_kind: planned.awaits_kind };
         tasks.spawn(async move {
             if let Err(lost) = common.hold.confirm().await {
                 return (at, Err(lost.to_string()));
             }
             let marked = document.marked(&common.manager, &common.deployment);
-            (at, put(&common.resources, &document, &marked, &common.ask, action).await)
+            (at, put(&common.resources, &document, &marked, &common.ask, foreseen).await)
         });
     }
 

@@ -13,6 +13,7 @@ mod locks;
 mod order;
 mod others;
 mod records;
+mod redefined;
 mod refused;
 mod renew;
 mod scope;

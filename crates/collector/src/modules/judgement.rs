@@ -1,0 +1,200 @@
+//! What putting one document would come to, beside what is there now: found out by a look, or by a dry run.
+//!
+//! It must not know the other documents, nor write anything.
+
+use serde_json::Value;
+use sexton_client::resources::{PutAsk, PutError, text};
+use sexton_client::{CallError, Kinds, Place, Resources};
+use sexton_model::marks;
+
+use super::diff::{changes, overlaid};
+use super::documents::Refusal;
+use super::plan::{PlannedPut, PutAction, Seen};
+use super::prepare::{APPLY_SET, Prepared};
+use super::puts::{MANAGER_POINTER, field_manager, put_marked};
+use super::unchanged::is_unchanged;
+
+/// What a document comes to: a put, or a refusal.
+pub(super) type Judged = Result<PlannedPut, Refused>;
+
+/// A document that the server does not take as things are.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) refusal: Refusal,
+    /// What it comes to if its definition or its class becomes another one before it is put.
+    pub(super) otherwise: Option<Box<PlannedPut>>,
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Refused { refusal, otherwise: None }
+    }
+}
+
+/// What is the same for all documents of a deployment.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) resources: Resources,
+    pub(super) kinds: Kinds,
+    pub(super) manager: String,
+    pub(super) deployment: String,
+    pub(super) force: bool,
+}
+
+/// What putting a document would come to, by a dry run.
+pub(super) async fn judge(
+    context: &Context,
+    document: &Prepared,
+    live: Option<&Value>,
+) -> Result<Judged, CallError> {
+    let Context { resources, kinds, manager, .. } = context;
+    if let Some(refusal) = check_owners(resources, kinds, document).await? {
+        return Ok(Err(refusal.into()));
+    }
+    if let Some(refusal) = live.and_then(|live| belongs_to_others(manager, document, live)) {
+        return Ok(Err(refusal.into()));
+    }
+    let marked = document.marked(manager, &context.deployment);
+    let is_ours = live.is_some_and(|live| text(live, MANAGER_POINTER) == manager);
+    if let Some(live) = live.filter(|_| is_ours)
+        && is_unchanged(&document.value, &marked, live, &field_manager(manager))
+    {
+        let own = |pointer: &str| text(live, pointer).to_owned();
+        let seen = Seen { uid: own("/metadata/uid"), version: own("/metadata/resourceVersion") };
+        let put = planned(document, PutAction::Unchanged, Vec::new(), Vec::new());
+        return Ok(Ok(PlannedPut { seen: Some(seen), ..put }));
+    }
+    let ask = PutAsk { manager: field_manager(manager), force: context.force, dry_run: true };
+    let put = match put_marked(resources, document, &marked, &ask).await {
+        Ok(put) => put,
+        // Its kind or its namespace comes with the module.
+        Err(PutError::Call(CallError::Refused(status)))
+            if status.code == 404 && document.awaits && live.is_none() =>
+        {
+            return Ok(Ok(planned(document, PutAction::Create, Vec::new(), Vec::new())));
+        }
+        Err(error) => {
+            let depends = document.redefined && matches!(error, PutError::Invalid(_));
+            let otherwise = depends.then(|| Box::new(foreseen(document, &marked, live, is_ours)));
+            return Ok(Err(Refused { refusal: refused(document, error)?, otherwise }));
+        }
+    };
+    let changes = live.map(|live| changes(live, &put.object)).unwrap_or_default();
+    let action = match live {
+        None => PutAction::Create,
+        Some(_) if !is_ours => PutAction::Adopt,
+        Some(_) if changes.is_empty() => PutAction::Unchanged,
+        Some(_) => PutAction::Change,
+    };
+    Ok(Ok(planned(document, action, changes, put.warnings)))
+}
+
+/// What a document comes to that only its new definition or class allows: as much as can be known before.
+fn foreseen(document: &Prepared, marked: &Value, live: Option<&Value>, is_ours: bool) -> PlannedPut {
+    let action = match live {
+        None => PutAction::Create,
+        Some(_) if !is_ours => PutAction::Adopt,
+        Some(_) => PutAction::Change,
+    };
+    let changes = live.map(|live| changes(live, &overlaid(live, marked))).unwrap_or_default();
+    let warning =
+        "its definition or class changes as well: what the server makes of it is known when it is put";
+    let put = planned(document, action, changes, vec![warning.to_owned()]);
+    PlannedPut { awaits_kind: true, ..put }
+}
+
+fn planned(
+    document: &Prepared,
+    action: PutAction,
+    changes: Vec<super::FieldChange>,
+    warnings: Vec<String>,
+) -> PlannedPut {
+    PlannedPut {
+        origin: document.origin.clone(),
+        object: document.object(),
+        api_version: document.place.kind.api_version(),
+        kind: document.place.kind.kind.clone(),
+        namespace: document.entry.namespace.clone(),
+        name: document.entry.name.clone(),
+        order: document.order,
+        action,
+        changes,
+        warnings,
+        awaits_kind: false,
+        seen: None,
+    }
+}
+
+/// Why an object that exists must be left to others.
+fn belongs_to_others(own: &str, document: &Prepared, live: &Value) -> Option<Refusal> {
+    let labels = live.pointer("/metadata/labels");
+    let label = |name: &str| labels.and_then(|labels| labels.get(name)).and_then(Value::as_str);
+    if live.pointer("/metadata/deletionTimestamp").is_some() {
+        let remedy = "wait until it is gone, then apply again".to_owned();
+        return Some(document.refuse("it is being deleted, and cannot be brought back", Some(remedy)));
+    }
+    if let Some(other) = label(marks::MANAGER).filter(|other| *other != own) {
+        let why = format!("it belongs to the module {other}, not to {own}");
+        let namespace = match document.entry.namespace.as_str() {
+            "" => String::new(),
+            namespace => format!(" --namespace {namespace}"),
+        };
+        let kind = document.place.kind.label(&document.entry.name);
+        return Some(document.refuse(why, Some(format!("sexton transfer {kind}{namespace} --to {own}"))));
+    }
+    label(APPLY_SET).map(|set| {
+        let remedy = "leave it to the other tool, or take that label off".to_owned();
+        document.refuse(format!("it is part of the ApplySet {set} of another tool"), Some(remedy))
+    })
+}
+
+fn refused(document: &Prepared, error: PutError) -> Result<Refusal, CallError> {
+    match error {
+        // Also a uid or a version that the document names can be another one.
+        PutError::Conflict(status) => {
+            let about_fields = status.details.iter().any(|details| !details.causes.is_empty());
+            let remedy = match about_fields {
+                true => "leave those fields out of the document, or take them over with --force-conflicts",
+                false => "leave metadata.uid and metadata.resourceVersion out of the document",
+            };
+            Ok(document.refuse(status.message.clone(), Some(remedy.to_owned())))
+        }
+        PutError::Invalid(status) => Ok(document.refuse(status.message.clone(), None)),
+        PutError::Call(CallError::Refused(status)) if status.code < 500 && status.code != 429 => {
+            Ok(document.refuse(status.message.clone(), None))
+        }
+        PutError::Call(error) => Err(error),
+    }
+}
+
+/// Why the owners that a document names make no sense, if they do not: a uid that does not exist would make it garbage.
+async fn check_owners(
+    resources: &Resources,
+    kinds: &Kinds,
+    document: &Prepared,
+) -> Result<Option<Refusal>, CallError> {
+    let owners = document.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    for owner in owners.into_iter().flatten() {
+        let (kind, name, uid) = (text(owner, "/kind"), text(owner, "/name"), text(owner, "/uid"));
+        let refuse = |why: String| {
+            let remedy = "name the uid of an owner that exists, or leave the owner out".to_owned();
+            Ok(Some(document.refuse(why, Some(remedy))))
+        };
+        if uid.is_empty() {
+            return refuse(format!("its owner {kind}/{name} is named without a uid"));
+        }
+        let Some(served) = kinds.of_document(text(owner, "/apiVersion"), kind) else {
+            return refuse(format!("its owner {kind}/{name} is of a kind that the server does not have"));
+        };
+        let place = Place::new(served, Some(&document.entry.namespace));
+        match resources.find(&place, name).await? {
+            None => return refuse(format!("its owner {kind}/{name} does not exist")),
+            Some(found) if text(&found, "/metadata/uid") != uid => {
+                let now = text(&found, "/metadata/uid");
+                return refuse(format!("its owner {kind}/{name} is named with the uid {uid}, but has {now}"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(None)
+}
