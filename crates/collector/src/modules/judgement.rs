@@ -67,11 +67,12 @@ pub(super) async fn judge(
     let ask = PutAsk { manager: field_manager(manager), force: context.force, dry_run: true };
     let put = match put_marked(resources, document, &marked, &ask).await {
         Ok(put) => put,
-        // Its kind or its namespace comes with the module.
-        Err(PutError::Call(CallError::Refused(status)))
-            if status.code == 404 && document.awaits && live.is_none() =>
-        {
-            return Ok(Ok(planned(document, PutAction::Create, Vec::new(), Vec::new())));
+        // Its kind, a version of it or its namespace comes with the module.
+        Err(PutError::Call(CallError::Refused(status))) if status.code == 404 && document.awaits => {
+            return Ok(Ok(match live {
+                None => planned(document, PutAction::Create, Vec::new(), Vec::new()),
+                Some(_) => foreseen(document, &marked, live, is_ours),
+            }));
         }
         Err(error) => {
             let depends = document.redefined && matches!(error, PutError::Invalid(_));

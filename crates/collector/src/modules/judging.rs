@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::Value;
 use sexton_client::resources::text;
-use sexton_client::{CallError, Kinds};
+use sexton_client::{CallError, Kinds, Place, ServedKind};
 use tokio::task::JoinSet;
 
 use super::Modules;
@@ -37,6 +37,7 @@ impl Modules {
     /// What is in the slots of the documents now.
     pub(super) async fn live(
         &self,
+        kinds: &Kinds,
         documents: &[Arc<Prepared>],
         looked: &mut Looked,
     ) -> Result<Vec<Option<Value>>, CallError> {
@@ -48,7 +49,8 @@ impl Modules {
                 |object: &Value| text(object, "/apiVersion") == text(&document.value, "/apiVersion");
             let seen = looked.objects.remove(&document.own_slot()).filter(is_same);
             if seen.is_none() && document.wanted {
-                let found = self.tools.resources.find(&document.place, &document.entry.name);
+                let place = place_now(kinds, document);
+                let found = async move { self.tools.resources.find(&place, &document.entry.name).await };
                 asked.push(async move { Ok((at, found.await?)) }.boxed());
             }
             live.push(seen);
@@ -99,6 +101,20 @@ impl Modules {
         let wanted: Vec<&Prepared> =
             documents.iter().map(Arc::as_ref).filter(|document| document.wanted).collect();
         settle(&wanted, judged.into_values().flatten().collect())
+    }
+}
+
+/// Where an object is to be found before its definition has the version of the document.
+fn place_now(kinds: &Kinds, document: &Prepared) -> Place {
+    let version = document.place.kind.api_version();
+    let is_it = |kind: &&ServedKind| kind.resource == document.place.kind.resource;
+    let is_served = |kind: &ServedKind| kind.api_version() == version;
+    match kinds.all.iter().filter(is_it).any(is_served) {
+        true => document.place.clone(),
+        false => kinds.all.iter().find(is_it).map_or_else(
+            || document.place.clone(),
+            |kind| Place::new(kind, document.place.namespace.as_deref()),
+        ),
     }
 }
 

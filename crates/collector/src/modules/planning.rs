@@ -40,7 +40,7 @@ impl Modules {
             .collect();
         let mut looked = look(&self.tools.resources, &kinds, &deployment.spec.manager, &whole).await;
         check_id(deployment, record.as_ref(), &looked)?;
-        let live = self.live(&documents, &mut looked).await?;
+        let live = self.live(&kinds, &documents, &mut looked).await?;
         let puts = self.judge_all(deployment, &kinds, &documents, live).await?;
         let named = documents.iter().map(|document| document.own_slot()).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();

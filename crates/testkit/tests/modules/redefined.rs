@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sexton_collector::modules::{PlanError, PutAction};
+use sexton_model::module::ModuleSpec;
 use sexton_testkit::World;
 
 use crate::common::*;
@@ -50,6 +51,34 @@ async fn a_definition_changes_with_its_objects() {
     let deployed = modules.deploy(&planned, &|_| ()).await.unwrap();
     assert_eq!((deployed.created, deployed.changed), (0, 2));
     assert_eq!(world.get(WIDGET).await.json["spec"], json!({"a": 9, "b": "x"}));
+}
+
+/// EXT-1: an object that is there in another version is the same object: whose it is counts, and it is not created.
+#[tokio::test]
+async fn a_version_comes_with_its_objects() {
+    let world = World::new().await;
+    let old = definition(&json!({"a": {"type": "integer"}}));
+    let mut both = old.clone();
+    let mut second = both["spec"]["versions"][0].clone();
+    (second["name"], second["storage"]) = (json!("v2"), json!(false));
+    both["spec"]["versions"].as_array_mut().unwrap().push(second);
+    let mut newer = widget(&json!({"a": 2}));
+    newer["apiVersion"] = json!("acme.io/v2");
+    apply(&world, &shop("d1", sources([old, widget(&json!({"a": 1}))]))).await;
+
+    let modules = modules(&world).await;
+    let documents = || sources([both.clone(), newer.clone()]);
+    let mut other = shop("o1", documents());
+    other.spec = ModuleSpec::new("other");
+    let Err(PlanError::Refused(refusals)) = modules.plan(&other).await else { panic!("it is taken") };
+    assert!(refusals.iter().any(|one| one.object.ends_with("/w") && one.why.contains("module shop")));
+
+    let planned = modules.plan(&shop("d2", documents())).await.unwrap();
+    let paths: Vec<&str> = planned.puts[1].changes.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!((planned.puts[1].action, paths), (PutAction::Change, vec!["apiVersion", "spec.a"]));
+    let deployed = modules.deploy(&planned, &|_| ()).await.unwrap();
+    assert_eq!((deployed.created, deployed.changed, deployed.swept.accused.len()), (0, 2, 0));
+    assert_eq!(world.get(WIDGET).await.json["spec"], json!({"a": 2}));
 }
 
 /// EXT-28: the same for a handler that only the new class has.
