@@ -3,6 +3,10 @@
 /// Why a name is refused, in words a user can act on.
 pub type Complaint = String;
 
+/// Namespaces that exist from the start and that no server lets anybody delete. Who tried would destroy all that is in them,
+/// and nothing else.
+pub const PERMANENT_NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
+
 const LABEL_HINT: &str = "only lower case letters, digits and '-' are allowed, with a letter or digit first and last, e.g. 'web-1'";
 const SUBDOMAIN_HINT: &str = "must be a lowercase RFC 1123 subdomain: lower case letters, digits, '-' and '.', with a \
      letter or digit at both ends of every part, e.g. 'web-1.example.com'";

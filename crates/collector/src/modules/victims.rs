@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use sexton_lifecycle::module::{Member, kind_of};
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::protect::{PERMANENT_NAMESPACES, TopCause};
+use sexton_lifecycle::protect::TopCause;
 use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
+use sexton_model::names::PERMANENT_NAMESPACES;
 use sexton_model::{Policy, Uid};
 
 use super::Tools;

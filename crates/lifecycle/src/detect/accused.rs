@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use sexton_model::Uid;
 use sexton_model::accusation::{Accusation, Accuser};
+use sexton_model::names::PERMANENT_NAMESPACES;
 
 use super::cascade::judge_from;
 use super::spread::Start;
 use super::{Cause, Detector, Judgement, Roots, Settings};
-use crate::protect::PERMANENT_NAMESPACES;
 use crate::snapshot::{LifeId, Snapshot};
 
 /// What follows from the accusations that hold. Owners that were said not to exist must not exist; and whoever is swept and

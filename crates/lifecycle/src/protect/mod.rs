@@ -8,9 +8,6 @@ use crate::snapshot::{LifeId, Snapshot};
 
 pub use fuse::{BadLimits, FuseLimits, Held, TopCause, fuse};
 
-/// Namespaces that no server lets anybody delete. Who tried would destroy all that is in them, and nothing else.
-pub const PERMANENT_NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
-
 /// What must not be destroyed: what says so itself by `sexton.dev/protect`, and kinds that are settled to be spared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Protection {

@@ -6,11 +6,10 @@
 use serde_json::{Map, Value};
 use sexton_model::bulk::Annotations;
 use sexton_model::marks::DESTROY_FINALIZER;
-use sexton_model::{Document, Facts, Policy, Status, Stored, Term, time};
+use sexton_model::{Document, Facts, Policy, Status, Stored, Term, names, time};
 use sexton_store::{Guard, Object, Scope};
 
 use super::commit::is_held;
-use super::namespace::PERMANENT;
 use super::{Api, Result, Target};
 use crate::admission;
 use crate::kinds::Special;
@@ -50,7 +49,7 @@ impl Api {
         annotations: &Annotations,
     ) -> Result<Deletion> {
         let (_, name) = current.place();
-        if target.kind.special == Special::Namespace && PERMANENT.contains(&name) {
+        if target.kind.special == Special::Namespace && names::PERMANENT_NAMESPACES.contains(&name) {
             let why = "this namespace may not be deleted";
             return Err(Status::forbidden(&target.kind.resource, name, why).into());
         }

@@ -1,15 +1,12 @@
 //! What the API knows of namespaces: the first ones, and that objects are only made in living ones.
 
 use serde_json::json;
-use sexton_model::{Document, GroupResource, Key, Status};
+use sexton_model::{Document, GroupResource, Key, Status, names};
 use sexton_store::{At, Guard, Scope};
 
 use super::{Api, Result, Target, WriteOptions};
 use crate::admission::class_for;
 use crate::kinds::{KindRef, Special};
-
-/// These exist from the start and cannot be deleted.
-pub(super) const PERMANENT: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 fn namespaces() -> GroupResource {
     GroupResource::new("", "namespaces")
@@ -22,7 +19,7 @@ impl Api {
         let Some(kind) = registry.find("", "v1", "namespaces") else { return Ok(()) };
         let target = Target { kind: KindRef::clone(kind), namespace: String::new() };
         let options = WriteOptions { field_manager: "sexton".into(), ..WriteOptions::default() };
-        for name in PERMANENT {
+        for name in names::PERMANENT_NAMESPACES {
             if self.store.get(&target.key(name), At::Latest).await?.is_none() {
                 let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
                 self.create(&target, Document::from_value(body)?, &options).await?;
