@@ -37,6 +37,8 @@ pub(super) struct Keeping {
     pub(super) limits: FuseLimits,
     pub(super) kept: Mutex<Kept>,
     ids: RefCell<BTreeSet<ObjectId>>,
+    /// What was stored before the run: only that is counted by the limits.
+    before: BTreeSet<ObjectId>,
     /// Why too many were to be destroyed at once, if they were.
     pub(super) fused: RefCell<Option<String>>,
     /// Why those die whose end is intended: the first of them, so that there are not too many tombstones.
@@ -46,13 +48,14 @@ pub(super) struct Keeping {
 
 impl Keeping {
     pub(super) fn new(tools: Tools, epoch: Option<Epoch>, limits: FuseLimits, kept: Kept) -> Keeping {
-        let ids = kept.shelf.resources().map(|(id, _)| id.clone()).collect();
+        let before: BTreeSet<ObjectId> = kept.shelf.resources().map(|(id, _)| id.clone()).collect();
         Keeping {
             tools,
             epoch,
             limits,
             kept: Mutex::new(kept),
-            ids: RefCell::new(ids),
+            ids: RefCell::new(before.clone()),
+            before,
             fused: RefCell::default(),
             reasons: RefCell::default(),
             told: Cell::new(0),
@@ -62,6 +65,11 @@ impl Keeping {
     /// The lease under which it is written.
     pub(super) fn epoch(&self) -> Result<&Epoch, KeeperError> {
         self.epoch.as_ref().ok_or_else(|| KeeperError("nothing is written by a preview".into()))
+    }
+
+    /// Notes that objects are stored now.
+    pub(super) fn note_stored(&self, ids: impl Iterator<Item = ObjectId>) {
+        self.ids.borrow_mut().extend(ids);
     }
 
     /// Whether too many of what is stored would go at once.
@@ -76,11 +84,15 @@ impl Keeping {
 
     async fn may_die(&self, objects: &[Handle]) -> Vec<Permit> {
         let kept = self.kept.lock().await;
-        let doomed = objects.iter().filter(|object| self.keeps(object)).count();
-        let fused = self.too_many(doomed, kept.shelf.len());
+        let doomed = objects.iter().filter(|object| self.before.contains(&object.id())).count();
+        let scope = kept.shelf.resources().filter(|(id, _)| self.before.contains(*id)).count();
+        let fused = self.too_many(doomed, scope);
         let permit = |object: &Handle| match kept.shelf.get(&object.id()) {
             None => Permit::Go,
-            Some(resource) => protection(resource).or_else(|| fused.clone()).map_or(Permit::Go, Permit::Hold),
+            Some(resource) => {
+                let fused = fused.clone().filter(|_| self.before.contains(&object.id()));
+                protection(resource).or(fused).map_or(Permit::Go, Permit::Hold)
+            }
         };
         objects.iter().map(permit).collect()
     }

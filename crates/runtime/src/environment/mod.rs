@@ -1,13 +1,14 @@
 //! Environments: where the objects of a program are between its runs.
 //!
 //! ```text
-//! open ─► remove (what the model dropped) ─► deploy ─► finish (destroy what is not reached, store the rest)
+//! open ─► remove (what the model dropped) ─► deploy ─► finish (store, destroy what is not reached, store the changes)
 //! ```
 //!
 //! Objects are destroyed here, with their code in this process; a server destroys them with the same code when somebody
 //! deletes their resources. It must not know how a program is written, nor how anything is shown.
 
 mod burial;
+mod finish;
 mod keeper;
 mod kinds;
 mod open;
@@ -15,9 +16,9 @@ mod record;
 mod run;
 mod save;
 
+pub use finish::Finished;
 pub use open::{Ask, Opened};
 pub use record::{Record, RecordError};
-pub use run::Finished;
 pub use save::SaveError;
 
 use sexton_client::CallError;
@@ -116,6 +117,9 @@ pub enum FinishError {
     /// Destroyed objects were not removed.
     #[error("destroyed objects were not removed")]
     Bulk(#[from] BulkError),
+    /// What was stored cannot be listed.
+    #[error("the objects that were stored cannot be listed")]
+    List(#[from] ListError),
     /// Nothing may be written.
     #[error(transparent)]
     Keeper(KeeperError),

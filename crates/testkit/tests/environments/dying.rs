@@ -1,13 +1,29 @@
-//! A run that dies, at each of its writes: what is stored is the old model or the new one, and the next run makes it good.
+//! A run that dies, at each of its writes and in each of its hooks: what is stored is the old model or the new one, and
+//! the next run makes it good.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use sexton_runtime::environment::Opened;
-use sexton_runtime::lua::Lines;
+use sexton_runtime::environment::{Ask, Opened};
+use sexton_runtime::lua::{Lines, Output};
 use sexton_testkit::World;
 use sexton_testkit::line::{Fate, Line};
+use tokio::sync::Notify;
 
 use crate::common::*;
+
+/// Makes a machine and drops another one.
+const CHANGE: &str = r#"
+    local app = env.applications[1]
+    if #app.machines == 2 then
+        local kept = app.machines[1]
+        local more = new(Machine, { name = "more" }, app)
+        app.network:watch(more)
+        app.machines = { kept, more }
+        local short = new(Machine, { name = "short-lived" }, app)
+        app.network:watch(short)
+    end
+"#;
 
 /// Dies in the n-th write. Gives back whether there was such a write, and what was heard of it.
 async fn dies_at(world: &World, number: usize, fate: Fate, program: &str) -> (bool, Vec<String>) {
@@ -24,45 +40,102 @@ async fn dies_at(world: &World, number: usize, fate: Fate, program: &str) -> (bo
     (died, words.take())
 }
 
-/// EXT-26: whoever dies in any write of a run that creates, changes and destroys leaves the old model or the new one;
+/// Lines of a program; at the n-th one it is noticed that it is time to die.
+struct Counting {
+    lines: RefCell<Vec<String>>,
+    last: usize,
+    reached: Notify,
+}
+
+impl Output for Counting {
+    fn log(&self, line: &str) {
+        self.lines.borrow_mut().push(line.to_owned());
+        if self.lines.borrow().len() == self.last {
+            self.reached.notify_one();
+        }
+    }
+
+    fn trace(&self, _: &str) {}
+}
+
+/// Dies in the hook that logs the n-th line: hooks pause after they have logged.
+async fn dies_in_hook(world: &World, number: usize, program: &str) -> (bool, Vec<String>) {
+    let output = Rc::new(Counting { lines: RefCell::default(), last: number, reached: Notify::new() });
+    let words = Rc::new(Lines::default());
+    let asked = Ask { output: output.clone(), ..ask(program, &words) };
+    let running = async {
+        let opened = Opened::open(&tools(world, world.kube(), "dying"), asked).await.unwrap();
+        to_the_end(opened).await
+    };
+    let died = tokio::select! {
+        biased;
+        () = output.reached.notified() => true,
+        _ = running => false,
+    };
+    (died, output.lines.take())
+}
+
+/// What the next run makes of it: the old model or the new one, nothing half done, and no destructor forgotten.
+async fn is_made_good(world: &World, words: &[String], at: &str) {
+    world.nature().pass(31);
+    let next = run(world, &shop("log('machines ' .. #env.applications[1].machines)")).await;
+    let at = format!("{at}: {words:?} then {:?}", next.words);
+    assert_eq!(next.failed, None, "{at}");
+    let found = living(world, "machines").await;
+    let (old, new) = (found == ["db", "web"], found == ["more", "web"]);
+    assert!(old || new, "{at}: {found:?}");
+    let heard = |word: &str| words.iter().chain(&next.words).any(|one| one == word);
+    assert!(!(heard("destroy db") && old), "{at}: db was destroyed, and is stored as if it were not");
+    assert!(!heard("destroy short-lived") || new, "{at}: destroyed before the new model was stored");
+    assert_eq!(heard("destroy db"), heard("destroy short-lived"), "{at}: none is forgotten");
+    let status = record(world).await["status"].clone();
+    assert_eq!(status["destroying"].as_array().map_or(0, Vec::len), 0, "{at}");
+    assert!(status["pending"].is_null(), "{at}");
+    let parts = world.get("/api/v1/namespaces/default/configmaps?labelSelector=sexton.dev/model-of").await;
+    assert_eq!(parts.json["items"].as_array().map_or(0, Vec::len), 0, "{at}");
+}
+
+/// EXT-26: a run that creates, changes and destroys, and dies in any of its writes, leaves the old model or the new one;
 /// the next run ends where an undisturbed one ends, and no destructor that was begun is forgotten.
 #[tokio::test]
 async fn it_dies_at_each_write() {
-    let change = r#"
-        local app = env.applications[1]
-        if #app.machines == 2 then
-            local kept = app.machines[1]
-            local more = new(Machine, { name = "more" }, app)
-            app.network:watch(more)
-            app.machines = { kept, more }
-        end
-    "#;
     for fate in [Fate::Hangs, Fate::HangsAfter] {
-        for number in 1..60 {
+        for number in 1..80 {
             let world = World::new().await;
             run(&world, &shop(MAKE)).await;
-            let (died, words) = dies_at(&world, number, fate, &shop(change)).await;
+            let (died, words) = dies_at(&world, number, fate, &shop(CHANGE)).await;
             if !died {
                 assert!(number > 8, "there are several writes to die in, and not {number}");
                 break;
             }
-            world.nature().pass(31);
-            let next = run(&world, &shop("log('machines ' .. #env.applications[1].machines)")).await;
-            let at = format!("{fate:?} {number}: {words:?} then {:?}", next.words);
-            assert_eq!(next.failed, None, "{at}");
-            let found = living(&world, "machines").await;
-            let old = found == ["db", "web"];
-            let new = found == ["more", "web"];
-            // Whoever was about to be destroyed before the new model was written down is not alive in the old one.
-            let begun = words.iter().chain(&next.words).any(|word| word == "destroy db");
-            assert!(old || new || found == ["web"] && begun, "{at}: {found:?}");
-            assert!(!(begun && old), "{at}: db was destroyed, and is stored as if it were not");
-            let status = record(&world).await["status"].clone();
-            assert_eq!(status["destroying"].as_array().map_or(0, Vec::len), 0, "{at}");
-            assert!(status["pending"].is_null(), "{at}");
-            let parts =
-                world.get("/api/v1/namespaces/default/configmaps?labelSelector=sexton.dev/model-of").await;
-            assert_eq!(parts.json["items"].as_array().map_or(0, Vec::len), 0, "{at}");
+            is_made_good(&world, &words, &format!("{fate:?} {number}")).await;
         }
+    }
+}
+
+/// EXT-26: the same for a run that dies in any handler or destructor: these run after the new model is stored.
+#[tokio::test]
+async fn it_dies_in_each_hook() {
+    let pausing = shop(CHANGE)
+        .replace("log(\"destroy \" .. self.name)", "log(\"destroy \" .. self.name) sleep(0.001)")
+        .replace(
+            "log(gc.phase .. \" \" .. machine.name)",
+            "log(gc.phase .. \" \" .. machine.name) sleep(0.001)",
+        );
+    for number in 1..40 {
+        let world = World::new().await;
+        run(&world, &shop(MAKE)).await;
+        let (died, words) = dies_in_hook(&world, number, &pausing).await;
+        if !died {
+            assert!(number > 6, "there are several hooks to die in, and not {number}");
+            break;
+        }
+        assert_eq!(words.len(), number);
+        let stored = names(&world, "machines").await;
+        assert!(
+            stored.contains(&"more".to_owned()),
+            "{number} {words:?}: the new model is not stored: {stored:?}"
+        );
+        is_made_good(&world, &words, &format!("hook {number}")).await;
     }
 }

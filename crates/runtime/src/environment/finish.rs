@@ -1,0 +1,230 @@
+//! The end of a run: what `deploy` made is stored, then what is not reached any more is destroyed, then the changes that
+//! this made are stored.
+//!
+//! ```text
+//! store (also what is about to be destroyed) ─► destroy what is not reached ─► store what changed
+//! ```
+//!
+//! The first store comes before the first `destroy`: a run that is killed while it destroys leaves the new model, and the
+//! next run destroys the rest. Without anything to destroy there is one store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashSet;
+use sexton_client::resources::{ListAsk, text};
+use sexton_collector::hooks::place_of;
+use sexton_collector::modules::Tools;
+use sexton_model::Uid;
+use sexton_model::bulk::Epoch;
+use sexton_model::environment::EnvironmentPhase;
+
+use super::keeper::Kept;
+use super::kinds::{ClassCode, ensure};
+use super::open::Opened;
+use super::save::save;
+use super::{FinishError, RunError, burial};
+use crate::gc::{Report, Scope};
+use crate::model::{Model, ModelObject, export, gather, written};
+use crate::stored::{Shelf, changes};
+use crate::world::{Handle, ObjectId};
+
+/// What is stored after a run.
+#[derive(Debug, Clone, Default)]
+pub struct Finished {
+    /// What was destroyed after the deployment, or why not.
+    pub report: Report,
+    /// Objects that are stored now.
+    pub objects: usize,
+    /// Objects whose resources were written.
+    pub written: usize,
+    /// The model as JSON.
+    pub model: String,
+    /// Why too many stored objects were to be destroyed at once, if they were.
+    pub fused: Option<String>,
+}
+
+impl Opened {
+    /// Stores what the run made, destroys what is not reached any more, and stores what changed by that. `failed` says
+    /// why the run failed, if it did: what it made is stored nevertheless, so that nothing is lost.
+    ///
+    /// # Errors
+    /// See [`FinishError`]: if the first store failed, the model that was stored before is still there, and nothing was
+    /// destroyed.
+    pub async fn finish(mut self, failed: Option<&RunError>) -> Result<Finished, FinishError> {
+        self.root = None;
+        let mut finished = Finished::default();
+        let stored = self.store_and_collect(failed, &mut finished).await;
+        finished.fused = self.fused();
+        let outcome = match (&stored, failed) {
+            (Err(error), _) => format!("not stored: {error}"),
+            (Ok(()), Some(error)) => format!("failed: {error}"),
+            (Ok(()), None) => "done".to_owned(),
+        };
+        let phase = if outcome == "done" { EnvironmentPhase::Idle } else { EnvironmentPhase::Failed };
+        let noted = self.note(phase, &outcome).await;
+        self.close().await;
+        stored?;
+        noted.map_err(FinishError::from)?;
+        Ok(finished)
+    }
+
+    async fn store_and_collect(
+        &mut self,
+        failed: Option<&RunError>,
+        finished: &mut Finished,
+    ) -> Result<(), FinishError> {
+        let mut stored = Stored::default();
+        let mut collected = Ok(());
+        let model = self.reached();
+        // After its deadline no code runs any more; the next run finds what is garbage.
+        let runs_on = !failed.is_some_and(RunError::is_final);
+        let collects = runs_on && model.root.is_some() && self.has_unreached(&model);
+        self.store(model, &mut stored).await?;
+        if collects {
+            self.reload(&mut stored).await?;
+            match self.program.collect(Scope::NotPersistable).await {
+                Ok(Ok(report)) => finished.report = report,
+                Ok(Err(error)) => collected = Err(error.into()),
+                Err(_) => {}
+            }
+            let mut model = self.reached();
+            model.objects.retain(|object| !stored.vanished.contains(&object.id));
+            self.store(model, &mut stored).await?;
+        }
+        let world = self.program.world();
+        finished.model = export(world, world.roots().first())?;
+        (finished.objects, finished.written) = (stored.objects, stored.written.len());
+        collected
+    }
+
+    /// What the root reaches over persistable properties.
+    fn reached(&self) -> Model {
+        let world = self.program.world();
+        world.roots().first().map(|root| gather(world, root)).unwrap_or_default()
+    }
+
+    /// Whether any object lives that a model does not have.
+    fn has_unreached(&self, model: &Model) -> bool {
+        let known: HashSet<&ObjectId> = model.ids().collect();
+        let is_over = |object: &Handle| object.is_destroyed() || object.is_stillborn();
+        let world = self.program.world();
+        let mut others = world.objects().into_iter().filter(|id| !known.contains(id));
+        others.any(|id| world.find(&id).is_some_and(|object| !is_over(&object)))
+    }
+
+    /// Stores a model, and with it what should be destroyed and is not.
+    async fn store(&mut self, mut model: Model, stored: &mut Stored) -> Result<(), FinishError> {
+        self.add_undestroyed(&mut model);
+        let keeping = self.keeping.clone();
+        let epoch = keeping.epoch().map_err(FinishError::Keeper)?;
+        let mut kept = keeping.kept.lock().await;
+        let Kept { shelf, record } = &mut *kept;
+        bury_unreferenced(&keeping.tools, epoch, shelf, &model).await?;
+        let environment = shelf.environment.clone();
+        ensure(&keeping.tools.resources, &environment, &self.classes(&model)).await?;
+        let known: HashSet<&ObjectId> = model.ids().collect();
+        let besides = shelf.resources().filter(|(id, _)| !known.contains(id)).count();
+        stored.objects = model.objects.len() + besides;
+        record.spec.program = self.spec.clone();
+        record.status.objects = stored.objects;
+        record.status.root = model.root.as_ref().map(ObjectId::to_string).unwrap_or_default();
+        let writes = changes(shelf, &model.objects, || Uid(uuid::Uuid::new_v4().to_string()));
+        let noted = writes.inspect(|change| {
+            if let Ok(change) = change {
+                stored.kinds.insert(change.kind.clone());
+                stored.written.insert(change.id.clone(), change.uid.clone());
+            }
+        });
+        save(&keeping.tools, epoch, record, noted).await?;
+        Ok(())
+    }
+
+    /// Takes in the resources that were written, as the server has them now: what is destroyed and stored next rests on
+    /// their versions. An object that was deleted meanwhile is not stored again.
+    async fn reload(&self, stored: &mut Stored) -> Result<(), FinishError> {
+        let mut kept = self.keeping.kept.lock().await;
+        let uids: BTreeMap<&str, &ObjectId> =
+            stored.written.iter().map(|(id, uid)| (uid.as_str(), id)).collect();
+        let mut found: BTreeSet<ObjectId> = BTreeSet::new();
+        for kind in &stored.kinds {
+            let place = place_of(kind, &kept.shelf.environment);
+            let listed = self.keeping.tools.resources.list(&place, &ListAsk::default()).await?;
+            for resource in listed.found {
+                let terminates = !resource["metadata"]["deletionTimestamp"].is_null();
+                if let (Some(id), false) = (uids.get(text(&resource, "/metadata/uid")), terminates) {
+                    found.insert((*id).clone());
+                    kept.shelf.put(id, resource);
+                }
+            }
+        }
+        self.keeping.note_stored(found.iter().cloned());
+        stored.vanished = stored.written.keys().filter(|id| !found.contains(*id)).cloned().collect();
+        Ok(())
+    }
+
+    /// Adds what should be destroyed and is not: it is stored with all that it refers to, its owners and what it is
+    /// subscribed to, so that a later run can destroy it in the same order.
+    fn add_undestroyed(&self, model: &mut Model) {
+        let world = self.program.world();
+        let mut known: HashSet<ObjectId> = model.ids().cloned().collect();
+        let is_told_of = |object: &Handle| object.look(|one| one.subscribers().next().is_some());
+        let lives = |object: &Handle| !object.is_destroyed() && object.is_initialized();
+        let has_code =
+            |object: &Handle| object.class().has_destroy() || is_told_of(object).unwrap_or_default();
+        let left = world.objects().into_iter().filter(|id| !known.contains(id));
+        let left = left.filter_map(|id| world.find(&id));
+        let mut open: Vec<Handle> = left.filter(|object| lives(object) && has_code(object)).collect();
+        while let Some(object) = open.pop() {
+            if known.insert(object.id()) {
+                let class = object.class();
+                for (name, _) in class.properties().filter(|(_, property)| property.usage.is_persistable()) {
+                    open.extend(object.get(name).objects().into_iter().cloned());
+                }
+                let targets = object.look(|one| one.targets().collect::<Vec<_>>()).unwrap_or_default();
+                let ordered = targets.into_iter().filter_map(|key| world.handle(key)).chain(object.owner());
+                open.extend(ordered.filter(lives));
+                model.objects.push(written(self.program.gc(), &object));
+            }
+        }
+    }
+
+    /// The classes of the objects that are stored, with the methods that their destruction may need.
+    fn classes(&self, model: &Model) -> BTreeMap<String, ClassCode> {
+        let mut classes: BTreeMap<String, ClassCode> = BTreeMap::new();
+        for object in &model.objects {
+            let code = classes.entry(object.class.clone()).or_insert_with(|| ClassCode {
+                destroys: self.program.world().class(&object.class).is_some_and(|class| class.has_destroy()),
+                ..ClassCode::default()
+            });
+            code.handlers.extend(object.dependencies.iter().filter_map(|one| one.handler.clone()));
+        }
+        classes
+    }
+}
+
+/// What the stores of one run wrote.
+#[derive(Default)]
+struct Stored {
+    /// Objects that are stored now.
+    objects: usize,
+    /// The uids of objects whose resources were written.
+    written: BTreeMap<ObjectId, String>,
+    /// Their kinds.
+    kinds: BTreeSet<String>,
+    /// Objects that were written and deleted from outside before the run ended.
+    vanished: HashSet<ObjectId>,
+}
+
+/// Destroyed objects that nothing refers to any more go away without further ado.
+async fn bury_unreferenced(
+    tools: &Tools,
+    epoch: &Epoch,
+    shelf: &mut Shelf,
+    model: &Model,
+) -> Result<(), FinishError> {
+    let known: HashSet<&ObjectId> = model.ids().collect();
+    let destroyed = |object: &ModelObject| object.destroyed && !known.contains(&object.id);
+    let all = shelf.model(None).objects;
+    let gone: Vec<ObjectId> = all.into_iter().filter(destroyed).map(|object| object.id).collect();
+    Ok(burial::bury(tools, epoch, shelf, &gone, &burial::Reasons::new()).await?)
+}
