@@ -2,12 +2,12 @@
 
 use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::detect::{self, Cause, Judgement};
-use sexton_lifecycle::plan::{self, Plan, Progress, Relation};
+use sexton_lifecycle::plan::{self, Group, Plan, Progress, Relation, Step};
 use sexton_lifecycle::{LifeId, Settings};
 
 use super::witness::Witness;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
-use crate::world::{ObjectId, ObjectKey, World};
+use crate::world::{ObjectId, ObjectKey, Store, World};
 
 /// So many are named for whom an object waits.
 const MOST_NAMED: usize = 10;
@@ -48,6 +48,20 @@ impl Trial {
         self.lives.get(&life).copied()
     }
 
+    /// The members of a group in the order in which they are destroyed: the owned before their owners, then by birth. In
+    /// a circle of destruction dependencies every two members depend on each other, so ownership decides.
+    pub(super) fn members<'p>(&self, world: &World, group: &'p Group) -> Vec<&'p Step> {
+        let mut members: Vec<&Step> = group.members.iter().collect();
+        if members.len() > 1 {
+            let owners = |step: &&Step| {
+                let key = self.object(step.life);
+                world.read(|store| key.map_or(0, |key| owners_of(store, key).count()))
+            };
+            members.sort_by_cached_key(|step| std::cmp::Reverse(owners(step)));
+        }
+        members
+    }
+
     /// Why an object dies.
     pub(super) fn reasons(&self, world: &World, life: LifeId) -> Vec<Reason> {
         let owner = match self.judgement.doomed.get(&life).map(|finding| &finding.cause) {
@@ -67,18 +81,17 @@ impl Trial {
     }
 
     /// Who would die in which wave if some are held, in order: without those that have to come after them.
-    pub(super) fn without(&self, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
+    pub(super) fn without(&self, world: &World, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
         let mut progress = Progress::new(&self.plan);
         let (mut ready, mut gone, mut wave) = (progress.ready().collect::<Vec<_>>(), Vec::new(), 0);
         while !ready.is_empty() {
             let mut next = Vec::new();
             for group in ready {
-                let is_held =
-                    |step: &plan::Step| self.object(step.life).is_none_or(|key| held.contains(&key));
+                let is_held = |step: &Step| self.object(step.life).is_none_or(|key| held.contains(&key));
                 if group.members.iter().any(is_held) {
                     continue;
                 }
-                for step in &group.members {
+                for step in self.members(world, group) {
                     gone.push((step.life, wave));
                     next.extend(progress.gone(step.life));
                 }
@@ -129,4 +142,16 @@ impl Trial {
         let key = self.object(life)?;
         world.read(|store| store.get(key).map(|object| object.id.clone()))
     }
+}
+
+/// The owner of an object, the owner of that one, and so on. A circle of owners ends where it closes.
+fn owners_of(store: &Store, key: ObjectKey) -> impl Iterator<Item = ObjectKey> {
+    let mut seen: HashSet<ObjectKey> = HashSet::from([key]);
+    let owner = |key: &ObjectKey| store.get(*key).and_then(|object| object.owner);
+    std::iter::successors(owner(&key), move |key| owner(key)).take_while(move |key| seen.insert(*key))
+}
+
+/// Whether one object owns another, directly or over others.
+pub(super) fn owns(world: &World, owner: ObjectKey, owned: ObjectKey) -> bool {
+    world.read(|store| owners_of(store, owned).any(|key| key == owner))
 }

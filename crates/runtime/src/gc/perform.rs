@@ -7,7 +7,7 @@ use sexton_lifecycle::destruction::{Event, Stage, State, step};
 use sexton_lifecycle::plan::{Group, Progress};
 
 use super::keeper::{Ended, Intent, Permit};
-use super::order::Trial;
+use super::order::{Trial, owns};
 use super::run::Run;
 use super::subscribe;
 use super::{Doomed, Failure, KeeperError, Phase, Reason, Untold};
@@ -71,9 +71,15 @@ impl Run<'_> {
             members.extend(turn);
         }
         let members = self.intend(members).await;
-        let (mut destroyed, mut failed, mut untouched) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut destroyed, mut failed, mut untouched): (Vec<Member>, Vec<Member>, Vec<Member>) =
+            Default::default();
         for member in members {
-            if self.stopped.is_some() {
+            // In a group the owned go first: their owner waits for them, as it would outside of one.
+            let waits = |other: &Member| {
+                let (owner, owned) = (member.object.key(), other.object.key());
+                other.group == member.group && owns(&self.gc.world, owner, owned)
+            };
+            if self.stopped.is_some() || failed.iter().chain(&untouched).any(waits) {
                 untouched.push(member);
             } else if self.destroy(&member.object).await {
                 self.record(&member);
@@ -99,7 +105,7 @@ impl Run<'_> {
     /// Notifies of a group. Nobody if one of them does not get on: they take each step together.
     async fn turn(&mut self, trial: &Trial, group: &Group, wave: usize) -> Vec<Member> {
         let mut members = Vec::with_capacity(group.members.len());
-        for step in &group.members {
+        for step in trial.members(&self.gc.world, group) {
             let object = trial.object(step.life).and_then(|key| self.gc.world.handle(key));
             let Some(object) = object.filter(|object| !self.held.contains(&object.key())) else {
                 return Vec::new();

@@ -26,7 +26,7 @@ pub(super) async fn preview(gc: &Inner, scope: Scope) -> Result<Preview, Collect
         }
     }
     let trial = Trial::new(world, &found, &scope)?;
-    let order = trial.without(&held);
+    let order = trial.without(world, &held);
     for (life, wave) in &order {
         let Some(object) = trial.object(*life).and_then(|key| world.handle(key)) else { continue };
         preview.doomed.push(Doomed {

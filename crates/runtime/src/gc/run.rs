@@ -153,7 +153,7 @@ impl<'a> Run<'a> {
         let mut doomed = found.len();
         if !self.held.is_empty() {
             let trial = Trial::new(&self.gc.world, found, &self.scope)?;
-            doomed = trial.without(&self.held).len();
+            doomed = trial.without(&self.gc.world, &self.held).len();
         }
         let doomed = doomed + self.report.destroyed.len();
         match limit(doomed, alive) {

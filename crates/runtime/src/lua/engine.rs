@@ -54,6 +54,8 @@ pub(super) struct Engine {
     pub(super) native: OnceCell<Function>,
     /// Those that were made, by name.
     pub(super) natives: RefCell<HashMap<Rc<str>, Function>>,
+    /// Runs a function as a thread; of the prelude.
+    pub(super) thread: OnceCell<Function>,
     /// One collection at a time; others wait.
     pub(super) turn: tokio::sync::Mutex<()>,
     /// What collections came to.

@@ -255,6 +255,7 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         method: OnceCell::new(),
         native: OnceCell::new(),
         natives: RefCell::default(),
+        thread: OnceCell::new(),
         turn: tokio::sync::Mutex::new(()),
         reports: RefCell::default(),
         stopped_at: RefCell::default(),
@@ -263,10 +264,13 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
 }
 
 fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
-    let prelude = sandbox::prelude(lua, engine, &create::host(lua, engine)?)?;
+    let host = create::host(lua, engine)?;
+    threading::host(lua, engine, &host)?;
+    let prelude = sandbox::prelude(lua, engine, &host)?;
     // Set for the first time.
     let _ = engine.method.set(prelude.method);
     let _ = engine.native.set(prelude.native);
+    let _ = engine.thread.set(prelude.thread);
     object::install(lua, engine)?;
     class_value::install(lua, engine)?;
     declare::install(lua, engine)?;

@@ -38,6 +38,7 @@ pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
         | StdLib::STRING
         | StdLib::UTF8
         | StdLib::BIT
+        | StdLib::DEBUG
         | StdLib::MATH
         | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new().thread_pool_size(POOL))?;
@@ -51,6 +52,8 @@ pub(super) struct Prelude {
     pub(super) method: Function,
     /// Makes a method of a name, for code that is not written in a script.
     pub(super) native: Function,
+    /// Runs a function as a thread.
+    pub(super) thread: Function,
 }
 
 /// Runs the prelude: `pcall` and `xpcall` that catch nothing that must not be caught.
@@ -69,12 +72,12 @@ pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Res
     };
     host.raw_set("text", lua.create_function(text)?)?;
     let chunk = lua.load(include_str!("prelude.luau")).set_name("=[sexton]").set_mode(ChunkMode::Text);
-    let (globals, method, native): (Table, Function, Function) = chunk.call(host)?;
+    let (globals, method, native, thread): (Table, Function, Function, Function) = chunk.call(host)?;
     for pair in globals.pairs::<String, Function>() {
         let (name, function) = pair?;
         lua.globals().raw_set(name, function)?;
     }
-    Ok(Prelude { method, native })
+    Ok(Prelude { method, native, thread })
 }
 
 /// Takes away what no program gets, and makes everything else unchangeable. What is defined after it is the program's.

@@ -1,7 +1,7 @@
 //! `spawn`, `join` and `sleep` as scripts see them.
 //!
-//! A thread is a table that nobody can write; when the thread is at its end its results are in it, so that they live as
-//! long as somebody can ask for them and no longer.
+//! A thread is a table that no script can write; when the thread is at its end its results are in it, or the value that
+//! it failed with, so that they live as long as the thread can be joined and no longer.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -19,9 +19,11 @@ use super::values;
 /// Nobody sleeps longer in one go.
 const MAX_SLEEP: f64 = 86_400.0;
 
-/// Where a thread's own knowledge of itself is, and its results.
+/// Where a thread's own knowledge of itself is, its results, and the value that it failed with unless its [`Fault`] says
+/// it all.
 const OWN: i64 = 1;
 const RESULTS: i64 = 2;
+const RAISED: i64 = 3;
 
 struct Own {
     id: ThreadId,
@@ -43,12 +45,17 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
         other => Err(raise(lua, format!("spawn wants a function, not a {}", values::kind(&other)))),
     };
     globals.raw_set("spawn", lua.create_function(spawn)?)?;
-    let of_join = engine.clone();
-    let join = move |lua: Lua, thread: Value| join(lua, of_join.clone(), thread);
-    globals.raw_set("join", lua.create_async_function(join)?)?;
     let of_sleep = engine.clone();
     let sleep = move |lua: Lua, seconds: Value| sleep(lua, of_sleep.clone(), seconds);
     globals.raw_set("sleep", lua.create_async_function(sleep)?)
+}
+
+/// What the prelude needs of the host for threads.
+pub(super) fn host(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result<()> {
+    host.raw_set("failed", lua.create_function(failed)?)?;
+    let of_join = engine.clone();
+    let ended = move |lua: Lua, thread: Value| ended(lua, of_join.clone(), thread);
+    host.raw_set("ended", lua.create_async_function(ended)?)
 }
 
 fn own(thread: &Value) -> Option<(ThreadId, Rc<Standing>, Table)> {
@@ -80,7 +87,8 @@ fn begin(
     thread.set_readonly(true);
     // A thread that a method begins goes on in the name of its object.
     let story = Story { thread: id, callers: engine.current.caller().into_iter().collect() };
-    let call = function.call_async::<MultiValue>(args);
+    let Some(run) = engine.thread.get() else { return Err(raise(lua, "there are no threads here")) };
+    let call = run.call_async::<MultiValue>((&thread, function, packed(lua, args)?));
     let (of_end, results, lua) = (engine.clone(), thread.clone(), lua.weak());
     let run = async move {
         let ended = Told::new(of_end.clone(), story, call).await;
@@ -98,19 +106,55 @@ fn keep(lua: &Lua, thread: &Table, values: MultiValue) -> mlua::Result<()> {
     if values.is_empty() {
         return Ok(());
     }
-    let results = lua.create_table()?;
-    results.raw_set("n", values.len())?;
-    for (at, value) in values.into_iter().enumerate() {
-        results.raw_set(at + 1, value)?;
-    }
-    results.set_readonly(true);
-    thread.set_readonly(false);
-    let kept = thread.raw_set(RESULTS, results);
-    thread.set_readonly(true);
-    kept
+    note(thread, RESULTS, packed(lua, values)?)
 }
 
-async fn join(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<MultiValue> {
+fn packed(lua: &Lua, values: MultiValue) -> mlua::Result<Table> {
+    let packed = lua.create_table()?;
+    packed.raw_set("n", values.len())?;
+    for (at, value) in values.into_iter().enumerate() {
+        packed.raw_set(at + 1, value)?;
+    }
+    Ok(packed)
+}
+
+/// Writes into the table of a thread.
+fn note(thread: &Table, place: i64, values: Table) -> mlua::Result<()> {
+    values.set_readonly(true);
+    thread.set_readonly(false);
+    let noted = thread.raw_set(place, values);
+    thread.set_readonly(true);
+    noted
+}
+
+/// A thread failed with a value: gives back the error that says so to the host. The value itself is kept with the
+/// thread, for `join` to raise it again, unless it is an error of the host or a text that the error has as well.
+fn failed(lua: &Lua, (thread, problem, trace): (Table, Value, String)) -> mlua::Result<Value> {
+    let text = match &problem {
+        Value::Error(_) => return Ok(problem),
+        Value::String(text) => text.to_string_lossy(),
+        other => other.to_string().unwrap_or_else(|_| values::kind(other).to_owned()),
+    };
+    let calls: Vec<String> = trace.lines().map(frame).collect();
+    let error = mlua::Error::RuntimeError(format!("{text}\nstack traceback:\n{}", calls.join("\n")));
+    let message = Fault::of(&error).message;
+    let is_told = matches!(&problem, Value::String(text) if *text.as_bytes() == *message.as_bytes());
+    if !is_told {
+        note(&thread, RAISED, packed(lua, MultiValue::from_vec(vec![problem]))?)?;
+    }
+    Ok(Value::Error(Box::new(error)))
+}
+
+/// A line of a traceback, as the host writes them: `file:1: in function 'name'` for `file:1 function name`.
+fn frame(line: &str) -> String {
+    match line.split_once(" function ") {
+        Some((place, name)) => format!("{place}: in function '{name}'"),
+        None => format!("{line}: in function <anonymous>"),
+    }
+}
+
+/// Waits for the end of a thread: true and its results, or false and the value that it failed with.
+async fn ended(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<MultiValue> {
     let Some((id, standing, table)) = own(&thread) else {
         return Err(raise(
             &lua,
@@ -125,9 +169,12 @@ async fn join(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<Multi
         standing.over().await;
     }
     if let Some(fault) = standing.fault() {
-        return Err(mlua::Error::external(fault));
+        let Some(raised) = table.raw_get::<Option<Table>>(RAISED)? else {
+            return Err(mlua::Error::external(fault));
+        };
+        return Ok(MultiValue::from_vec(vec![Value::Boolean(false), raised.raw_get(1)?]));
     }
-    let mut values = MultiValue::new();
+    let mut values = MultiValue::from_vec(vec![Value::Boolean(true)]);
     if let Some(results) = table.raw_get::<Option<Table>>(RESULTS)? {
         for at in 1..=results.raw_get::<usize>("n")? {
             values.push_back(results.raw_get(at)?);

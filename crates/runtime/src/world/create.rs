@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use hashbrown::HashSet;
+
 use super::contract::ContractError;
 use super::object::{Life, Rare};
-use super::{Args, Call, Class, CodeError, Handle, Object, ObjectId, Stored, Value, ValueError, World};
+use super::{
+    Args, Call, Class, CodeError, Handle, Object, ObjectId, ObjectKey, Stored, Value, ValueError, World,
+};
 
 /// What is said of a new object.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +63,9 @@ pub enum CreateError {
     /// The owner is only to be read.
     #[error("the owner {0} was destroyed")]
     DestroyedOwner(ObjectId),
+    /// The owner never came to be.
+    #[error("{0} cannot own anything: its init failed")]
+    StillbornOwner(ObjectId),
 }
 
 /// Why there is no new object.
@@ -67,7 +74,7 @@ pub enum NewError {
     /// It cannot be created.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The code of a class failed. The object is only to be read by whoever got hold of it, and nothing can be called.
+    /// The code of a class failed. Code that has the object can read it and nothing else; no property refers to it.
     #[error("init of {class}: {error}")]
     Init {
         /// The class whose code it was.
@@ -90,6 +97,9 @@ impl World {
             }
             if owner.is_destroyed() {
                 return Err(CreateError::DestroyedOwner(owner.id()));
+            }
+            if owner.is_stillborn() {
+                return Err(CreateError::StillbornOwner(owner.id()));
             }
         }
         let fields = self.fields(&class, &new.properties)?;
@@ -118,7 +128,7 @@ impl World {
     /// Runs `init` of all classes of an object, the base first; nothing if that was done.
     ///
     /// # Errors
-    /// If code fails: nobody finds the object any more, and none of its methods can be called.
+    /// If code fails: the object is not found by its id, nothing refers to it, and none of its methods can be called.
     pub async fn initialize(&self, object: &Handle) -> Result<(), NewError> {
         if object.look(|object| object.life) != Some(Life::Created) {
             return Ok(());
@@ -128,15 +138,48 @@ impl World {
         for class in ancestry.into_iter().rev().filter(|class| class.behavior().has("init")) {
             let call = Call { this: object.clone(), method: "init".into(), args: Args::Init };
             if let Err(error) = class.behavior().call(call).await {
-                self.write(|store| {
-                    store.set_life(object.key(), Life::Stillborn);
-                    store.forget_id(object.key());
-                });
+                self.discard(std::slice::from_ref(object));
                 return Err(NewError::Init { class: class.name().to_owned(), error });
             }
         }
         self.assume_initialized(object);
         Ok(())
+    }
+
+    /// Takes back objects whose `init` failed or never ran: they are not found, not roots, and nothing refers to them.
+    /// What they refer to themselves is garbage, unless something else refers to it.
+    pub(crate) fn discard(&self, objects: &[Handle]) {
+        let mut referenced: HashSet<ObjectKey> = HashSet::new();
+        self.write(|store| {
+            for object in objects {
+                if store.get(object.key()).is_some_and(|object| object.referenced) {
+                    referenced.insert(object.key());
+                }
+                store.set_life(object.key(), Life::Stillborn);
+                store.forget_id(object.key());
+            }
+        });
+        objects.iter().for_each(|object| self.unset_root(object));
+        if !referenced.is_empty() {
+            self.forget_references(&|key| referenced.contains(&key), &|_| true);
+        }
+    }
+
+    /// Removes references to some objects from the properties of others, and from static ones.
+    pub(crate) fn forget_references(
+        &self,
+        gone: &impl Fn(ObjectKey) -> bool,
+        from: &impl Fn(ObjectKey) -> bool,
+    ) {
+        self.write(|store| {
+            let all: Vec<ObjectKey> = store.objects().map(|(key, _)| key).filter(|key| from(*key)).collect();
+            for key in all {
+                if let Some(object) = store.get_mut(key) {
+                    object.forget_references(gone);
+                }
+            }
+        });
+        self.inner.classes.borrow_mut().statics.values_mut().for_each(|value| value.forget(gone));
     }
 
     /// Notes that an object was initialized, in the program that wrote it down.
@@ -182,7 +225,8 @@ impl World {
             }
             let birth = store.next_birth();
             let (class, life) = (class.number(), Life::Created);
-            Ok(store.insert(Object { id, birth, class, owner: None, life, fields, rare }))
+            let (owner, referenced) = (None, false);
+            Ok(store.insert(Object { id, birth, class, owner, life, referenced, fields, rare }))
         })?;
         Ok(Handle::new(self.clone(), key))
     }

@@ -107,7 +107,7 @@ impl Handle {
     /// Its owner, if it has one that is there still.
     pub fn owner(&self) -> Option<Handle> {
         let owner = self.look(|object| object.owner).flatten()?;
-        self.world.handle(owner)
+        self.world.handle(owner).filter(|owner| !owner.is_stillborn())
     }
 
     /// Whether it was destroyed: no method of it runs any more, and it is only to be read.
@@ -188,6 +188,13 @@ impl Handle {
     pub fn private_names(&self) -> Vec<Rc<str>> {
         let names = |object: &Object| Some(object.rare.as_ref()?.private.keys().cloned().collect());
         self.look(names).flatten().unwrap_or_default()
+    }
+
+    /// A property is about to refer to it. Until its `init` is done that is remembered, since it may have to be undone.
+    pub(super) fn note_reference(&self) {
+        if self.look(|object| object.life == Life::Created && !object.referenced).unwrap_or(false) {
+            self.change(|object| object.referenced = true);
+        }
     }
 
     fn storable(&self, name: &str, value: &Value) -> Result<Stored, SetError> {

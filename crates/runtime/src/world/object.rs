@@ -21,6 +21,8 @@ pub(crate) struct Object {
     pub(crate) class: u32,
     pub(crate) owner: Option<ObjectKey>,
     pub(crate) life: Life,
+    /// Whether a property was set to it before its `init` was done.
+    pub(crate) referenced: bool,
     /// What its class declares, in the order of the class.
     pub(crate) fields: Box<[Stored]>,
     pub(crate) rare: Option<Box<Rare>>,
@@ -87,6 +89,14 @@ impl Object {
     pub(crate) fn targets(&self) -> impl Iterator<Item = ObjectKey> {
         let all = self.rare.as_ref().map(|rare| &rare.targets);
         all.into_iter().flatten().copied()
+    }
+
+    /// Removes what its properties say of some objects.
+    pub(crate) fn forget_references(&mut self, gone: &impl Fn(ObjectKey) -> bool) {
+        self.fields.iter_mut().for_each(|field| field.forget(gone));
+        if let Some(rare) = &mut self.rare {
+            rare.private.values_mut().for_each(|value| value.forget(gone));
+        }
     }
 
     /// Everything that any property refers to.

@@ -44,6 +44,9 @@ pub enum ValueError {
     /// An object of another world.
     #[error("object {0} is of another world")]
     Foreign(String),
+    /// An object that never came to be.
+    #[error("object {0} cannot be referred to: its init failed")]
+    Stillborn(String),
 }
 
 impl Value {
@@ -119,7 +122,13 @@ impl Value {
             Value::Object(object) if !object.world().is(world) => {
                 return Err(ValueError::Foreign(object.id().to_string()));
             }
-            Value::Object(object) => Stored::Object(object.key()),
+            Value::Object(object) if object.is_stillborn() => {
+                return Err(ValueError::Stillborn(object.id().to_string()));
+            }
+            Value::Object(object) => {
+                object.note_reference();
+                Stored::Object(object.key())
+            }
         })
     }
 }
@@ -176,6 +185,31 @@ impl Stored {
             Stored::List(items) => items.iter().for_each(|item| item.visit(found)),
             Stored::Map(entries) => entries.iter().for_each(|(_, value)| value.visit(found)),
             Stored::Null | Stored::Bool(_) | Stored::Number(_) | Stored::String(_) => {}
+        }
+    }
+
+    /// Removes references to some objects: from lists and maps with their places, elsewhere nothing is left.
+    pub(crate) fn forget(&mut self, gone: &impl Fn(ObjectKey) -> bool) {
+        let mut refers = false;
+        self.visit(&mut |key| refers |= gone(key));
+        if !refers {
+            return;
+        }
+        let is_gone = |item: &Stored| matches!(item, Stored::Object(key) if gone(*key));
+        match self {
+            Stored::List(items) => {
+                let mut kept = std::mem::take(items).into_vec();
+                kept.retain(|item| !is_gone(item));
+                kept.iter_mut().for_each(|item| item.forget(gone));
+                *items = kept.into();
+            }
+            Stored::Map(entries) => {
+                let mut kept = std::mem::take(entries).into_vec();
+                kept.retain(|(_, item)| !is_gone(item));
+                kept.iter_mut().for_each(|(_, item)| item.forget(gone));
+                *entries = kept.into();
+            }
+            _ => *self = Stored::Null,
         }
     }
 

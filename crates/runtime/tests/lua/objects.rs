@@ -180,6 +180,58 @@ fn a_failed_init_leaves_no_object() {
     assert_eq!(ran.loaded.world.find(&sexton_runtime::world::ObjectId::new("2").unwrap()), None);
 }
 
+/// REQ-MUR-1, REQ-MUR-45: an object whose `init` failed is nowhere, wherever its `init` put it: properties and statics do
+/// not refer to it, nothing can be made to, and what it made itself is garbage.
+#[test]
+fn nothing_refers_to_an_object_whose_init_failed() {
+    let classes = r#"
+        kept = nil
+        Child = class("Child", { destroy = function(self) log("destroy child") end })
+        Bad = class("Bad", {
+            properties = { child = { usage = "InOut", type = Child }, registry = { usage = "Static", type = "map" } },
+            init = function(self)
+                kept = self
+                self.child = new(Child, {}, self)
+                local holder = Object.owner(self)
+                holder.one, holder.many, holder.named = self, { self, holder, { self } }, { bad = self, good = holder }
+                holder:keep(self)
+                Bad.registry = { bad = self, good = holder }
+                error("no luck")
+            end,
+        })
+        Holder = class("Holder", {
+            properties = { one = "InOut", many = "InOut", named = "Runtime" },
+            keep = function(self, other) self._other = other end,
+            kept = function(self) return self._other end,
+        })
+    "#;
+    let body = r#"
+        local holder = new(Holder, {})
+        log(pcall(new, Bad, {}, holder))
+        log(holder.one, #holder.many, holder.many[1] == holder, #holder.many[2], holder:kept())
+        log(holder.named.bad, holder.named.good == holder, Bad.registry.bad, Bad.registry.good == holder)
+        for _, refer in {
+            function() holder.one = kept end,
+            function() holder.many = { kept } end,
+            function() holder:keep(kept) end,
+            function() Bad.registry = { bad = kept } end,
+            function() new(Holder, { one = kept }) end,
+            function() new(Child, {}, kept) end,
+        } do
+            log(pcall(refer))
+        end
+        kept = nil
+        log(GC.collect().destroyed)
+    "#;
+    let ran = run(&program(classes, body));
+    let said = ran.said();
+    assert!(said.contains("init of Bad: test.luau:14: no luck"), "{said}");
+    assert!(said.contains("\nnil 2 true 0 nil\nnil true nil true\n"), "{said}");
+    assert_eq!(said.matches("cannot be referred to: its init failed").count(), 5, "{said}");
+    assert_eq!(said.matches("cannot own anything: its init failed").count(), 1, "{said}");
+    assert!(said.ends_with("destroy child\n1"), "{said}");
+}
+
 #[test]
 fn objects_are_counted() {
     let limits = sexton_runtime::lua::Limits { objects: 10, ..Default::default() };

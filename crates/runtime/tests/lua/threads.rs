@@ -38,6 +38,71 @@ fn an_error_is_heard_by_whoever_joins() {
     assert_eq!(said, "false test.luau:4: broken\nfalse test.luau:4: broken");
 }
 
+/// `join` raises the very value that the thread failed with: a table, an object, a text to its last byte, nothing.
+#[test]
+fn join_raises_the_same_value() {
+    let body = r#"
+        local function joined(f, ...)
+            local t = spawn(f, ...)
+            local ok, first = pcall(join, t)
+            local again = select(2, pcall(join, t))
+            assert(not ok and rawequal(first, again))
+            return first
+        end
+        local problem = setmetatable({ code = 7 }, { __tostring = function() return "problem 7" end })
+        assert(joined(function() error(problem) end) == problem)
+        assert(joined(function() sleep(0) error(problem) end) == problem)
+        assert(joined(function() join(spawn(error, problem)) end) == problem, "through two threads")
+        assert(joined(function() error(env) end) == env, "an object")
+        assert(joined(function() error(nil) end) == nil)
+        assert(joined(function() error(false) end) == false)
+        assert(joined(function() error(12.5, 0) end) == 12.5)
+        assert(joined(function() error("text \n", 0) end) == "text \n")
+        local long = string.rep("x", 10000)
+        assert(joined(function() error(long, 0) end) == long)
+        local ok, caught = pcall(function() join(spawn(function() error({ 1, 2 }) end)) end)
+        log(ok, #caught, joined(function(a, b) return a.nothing.at(b) end, {}, 2))"#;
+    let said = run_timeless(&deploy(body)).said();
+    assert_eq!(said, "false 2 test.luau:23: attempt to index nil with 'at'");
+}
+
+/// What a thread failed with lives as long as the thread can be joined; its arguments as long as its function has them.
+#[test]
+fn what_a_thread_failed_with_is_kept_by_it() {
+    let text = r#"format "1.4"
+        local Thing = class("Thing", {
+            properties = { label = { usage = "In", type = "string" } },
+            destroy = function(self) log("destroy", self.label) end,
+        })
+        function deploy(env)
+            local thread = spawn(function() error({ new(Thing, { label = "in an error" }) }) end)
+            sleep(0)
+            GC.collect()
+            log(select(2, pcall(join, thread))[1].label)
+            thread = nil
+            GC.collect()
+            local other = spawn(function(thing) log("got", thing.label) thing = nil sleep(0.01) log("end") end,
+                new(Thing, { label = "argument" }))
+            sleep(0)
+            GC.collect()
+            join(other)
+        end"#;
+    let said = run_timeless(text).said();
+    assert_eq!(said, "in an error\ndestroy in an error\ngot argument\ndestroy argument\nend");
+}
+
+/// The calls that led to an error are told, also after the thread slept.
+#[test]
+fn an_error_of_a_thread_says_where_it_was() {
+    let body = "
+        local function deep() error('broken') end
+        spawn(function() sleep(0.01) deep() end)";
+    let error = run_timeless(&deploy(body)).error();
+    assert!(error.contains("thread 1: test.luau:4: broken"), "{error}");
+    assert!(error.contains("test.luau:4: in function 'deep'"), "{error}");
+    assert!(error.contains("test.luau:5: in function"), "{error}");
+}
+
 #[test]
 fn errors_that_nobody_heard_are_told_in_the_end() {
     let body = "

@@ -77,6 +77,57 @@ async fn circles_go_as_one() {
     assert_eq!(told, expected.trim().lines().map(str::trim).collect::<Vec<_>>());
 }
 
+/// REQ-MUR-22, REQ-MUR-25: in a circle of dependencies nobody comes before anybody, so ownership decides: the owned
+/// before their owners, also over others who live on. Each step is still taken together.
+#[tokio::test]
+async fn in_a_circle_the_owned_go_before_their_owners() {
+    let script = "
+        new top
+        new middle in top
+        new low in middle
+        subscribe top low hear
+        subscribe low middle
+        subscribe middle top
+        drop all
+        collect";
+    let expected =
+        "warning: top hears of low\nnotifying: top hears of low\ndestroy low\ndestroy middle\ndestroy top";
+    expect(script, expected).await;
+    let script = "
+        new owner
+        new alive in owner
+        new owned in alive
+        root alive
+        subscribe owner owned
+        subscribe owned owner
+        drop all
+        collect";
+    expect(script, "destroy owned\ndestroy owner").await;
+}
+
+/// REQ-MUR-22: if the owned cannot be destroyed its owner is not touched either; who is not its owner goes.
+#[tokio::test]
+async fn in_a_circle_an_owner_waits_for_the_owned() {
+    let script = "
+        new owner
+        new owned in owner
+        new other
+        subscribe owner owned
+        subscribe owned other
+        subscribe other owner
+        owned.broken = true
+        drop all
+        collect
+        show";
+    let expected = "
+        destroy owned
+        destroy other
+        failed owned while destroying owned: destroy is broken
+        waiting owner for owned
+        there: owner owned";
+    expect(script, expected).await;
+}
+
 /// REQ-MUR-24: dependencies count transitively, also through somebody who lives on.
 #[tokio::test]
 async fn dependencies_lead_through_the_living() {
