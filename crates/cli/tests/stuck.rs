@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Play, ended};
+use common::{Play, Ran, ended};
 
 const DEFINITIONS: &str = r#"
 apiVersion: apiextensions.k8s.io/v1
@@ -113,6 +113,22 @@ fn subscriptions() {
     play.run("subscribe cm/shop volume/data --handler x").fails(1, &["ConfigMap has no class"]);
 }
 
+/// Runs a command that calls a method, presses Ctrl-C when the file `runs` shows that the method runs, and lets it end.
+fn interrupted(play: &Play, command: &str) -> Ran {
+    let mut child = play.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(|| std::fs::read_to_string(play.path().join("runs")).is_ok_and(|runs| !runs.is_empty()));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("finishing what is under way") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without a word");
+    }
+    play.file("go", "");
+    child.stderr = Some(stderr.into_inner());
+    ended(child)
+}
+
 /// EXT-26: what is interrupted is resumed where it stopped; no method runs twice to its end.
 #[test]
 fn interrupted_and_resumed() {
@@ -122,28 +138,40 @@ fn interrupted_and_resumed() {
         "volume-rm",
         &format!("#!/bin/sh\ncd {dir}\necho run >> runs\nwhile [ ! -e go ]; do sleep 0.05; done\n"),
     );
-    let mut child =
-        play.command("delete cm/shop --yes").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for(|| play.path().join("runs").exists());
-    let interrupt = |child: &std::process::Child| {
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    };
-    interrupt(&child);
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("finishing what is under way") {
-        line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without a word");
-    }
-    play.file("go", "");
-    child.stderr = Some(stderr.into_inner());
-    let ran = ended(child);
+    let ran = interrupted(&play, "delete cm/shop --yes");
     assert_eq!(ran.code, 130, "{ran:?}");
     assert!(ran.err.contains("sexton resume"), "{}", ran.err);
     play.run("get cm -o name").says("configmap/shop\n");
     play.run("resume").says("");
     play.run("get volumes,cm -o name").says("");
     assert_eq!(std::fs::read_to_string(play.path().join("runs")).unwrap(), "run\n");
+}
+
+/// EXT-26, REQ-CLD-7: a module whose destruction is interrupted while the first of its methods runs is resumed: the others
+/// go in their order, and no method runs twice.
+#[test]
+fn a_module_is_interrupted_and_resumed() {
+    let play = Play::new();
+    let dir = play.path().display().to_string();
+    play.program(
+        "volume-rm",
+        &format!("#!/bin/sh\ncd {dir}\ngrep -o '\"name\":\"v-.\"' | head -n 1 >> runs\nuntil [ -e go ]; do sleep 0.05; done\n"),
+    );
+    play.put(&DEFINITIONS.replace("DIR", &dir));
+    play.file("m/sexton.yaml", "manager: m\n");
+    for name in ["v-1", "v-2", "v-3"] {
+        let text = format!("apiVersion: example.com/v1\nkind: Volume\nmetadata: {{name: {name}}}\n");
+        play.file(&format!("m/{name}.yaml"), &text);
+    }
+    assert_eq!(play.run("apply -f m").code, 0);
+    let ran = interrupted(&play, "destroy m --yes");
+    assert!(ran.code == 130 && ran.err.contains("sexton resume"), "{ran:?}");
+    play.run("get volumes -o name").says("volume.example.com/v-1\nvolume.example.com/v-2\n");
+    let resumed = play.run("resume");
+    assert_eq!(resumed.code, 0, "{resumed:?}");
+    play.run("get volumes -o name").says("");
+    let runs = std::fs::read_to_string(play.path().join("runs")).unwrap();
+    assert_eq!(runs, "\"name\":\"v-3\"\n\"name\":\"v-2\"\n\"name\":\"v-1\"\n");
 }
 
 fn wait_for(mut is_so: impl FnMut() -> bool) {

@@ -117,8 +117,8 @@ impl Collector {
             return BTreeSet::new();
         }
         let warned = |step: &Step| {
-            let active = self.actives.get(&snapshot.uid(step.life).0);
-            active.is_some_and(|active| (Stage::Warned..=Stage::Released).contains(&active.state.stage))
+            let stage = self.actives.stage(snapshot, step.life);
+            stage.is_some_and(|stage| (Stage::Warned..=Stage::Released).contains(&stage))
         };
         let accused = decision.plan.steps().filter(|step| decision.accuses(snapshot, &step.finding));
         let unwarned = accused.filter(|step| has_steps(snapshot, step.life) && !warned(step));

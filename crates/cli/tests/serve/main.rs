@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
 
 mod collect_kill;
+mod graceful;
 mod kill;
 mod kubectl;
 mod plugin;

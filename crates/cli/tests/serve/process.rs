@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 /// A running `sexton serve`; killed when dropped.
 pub(crate) struct Server {
@@ -18,13 +18,18 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on any free port and waits until it serves.
     pub(crate) fn start(data: &Path, arguments: &[&str]) -> Server {
+        Server::start_with(data, arguments, Stdio::null())
+    }
+
+    /// The same, where what it logs goes to `logs`.
+    pub(crate) fn start_with(data: &Path, arguments: &[&str], logs: Stdio) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sexton"))
             .arg("--data")
             .arg(data)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(arguments)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(logs)
             .spawn()
             .unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -47,8 +52,14 @@ impl Server {
     }
 
     /// Asks it to stop and waits until it has. Returns whether it ended well.
-    pub(crate) fn stop(mut self) -> bool {
+    pub(crate) fn stop(self) -> bool {
+        self.stop_and(|_| {})
+    }
+
+    /// The same; `meanwhile` happens once it was asked, and can read what it logs, if that is a pipe.
+    pub(crate) fn stop_and(mut self, meanwhile: impl FnOnce(Option<BufReader<ChildStderr>>)) -> bool {
         let asked = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        meanwhile(self.child.stderr.take().map(BufReader::new));
         asked.success() && self.child.wait().unwrap().success()
     }
 }

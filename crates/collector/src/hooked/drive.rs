@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use sexton_lifecycle::destruction::{self, Action, Callee, Event, Origin, Stage, State};
+use sexton_lifecycle::destruction::{self, Action, Event, Origin, Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::bulk::{Item, ItemResult, Outcome};
 use sexton_model::{Policy, Uid, marks};
 
+use super::subscribers::left;
 use super::{Active, Caller, has_steps, subscribers};
 use crate::controller::Collector;
 use crate::decide::Decision;
@@ -111,9 +112,9 @@ impl Collector {
     /// A circle is notified as a whole before any of it is destroyed. Who is left alone of one is a circle, too.
     fn close_circle(&mut self, group: &Group) {
         let snapshot = &self.view.snapshot;
-        let stage = |life: LifeId| self.actives.get(&snapshot.uid(life).0).map(|active| active.state.stage);
         let all = group.members.iter().all(|step| {
-            stage(step.life).is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
+            let stage = self.actives.stage(snapshot, step.life);
+            stage.is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
         });
         if all {
             for step in &group.members {
@@ -153,8 +154,7 @@ impl Collector {
         waiting: Vec<(String, State, Vec<Action>)>,
     ) -> Result<Sent, SendError> {
         let snapshot = &self.view.snapshot;
-        let mut journals = Vec::new();
-        let mut then = Vec::new();
+        let (mut journals, mut then, mut stale) = (Vec::new(), Vec::new(), false);
         for (uid, state, actions) in waiting {
             let Some(life) = snapshot.get(&Uid(uid.clone())) else {
                 self.actives.drop(&uid);
@@ -164,8 +164,9 @@ impl Collector {
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
                 let Some(version) = self.actives.version_for(&uid, snapshot, life) else {
-                    // What is known here is not what is written there: read it again.
+                    // What is known here is not what is written there: it is read again, in a round of its own.
                     self.actives.drop(&uid);
+                    stale = true;
                     continue;
                 };
                 let journal = items::journal(snapshot, life, version, text.clone(), state.is_destroyed());
@@ -177,6 +178,9 @@ impl Collector {
             } else {
                 then.push((uid, life, state, actions, None));
             }
+        }
+        if stale {
+            self.rest();
         }
         let mut sent = match hand.send(journals).await {
             Ok(sent) => sent,
@@ -378,21 +382,4 @@ fn listen(active: &mut Active, snapshot: &Snapshot, life: LifeId, now: i64) {
     if destruction::due(&active.state).is_some_and(|due| due <= now) {
         active.take(&Event::Tick { now });
     }
-}
-
-/// Subscribers with an open call who cannot hear any more: gone, unsubscribed, or destroyed.
-fn left(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<String> {
-    let open: Vec<&String> = state
-        .open
-        .keys()
-        .filter_map(|callee| match callee {
-            Callee::Subscriber(uid) => Some(uid),
-            Callee::Destroy => None,
-        })
-        .collect();
-    if open.is_empty() {
-        return Vec::new();
-    }
-    let here: BTreeSet<String> = subscribers(snapshot, life).into_iter().map(|one| one.uid).collect();
-    open.into_iter().filter(|uid| !here.contains(*uid)).cloned().collect()
 }

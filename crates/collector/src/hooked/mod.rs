@@ -91,6 +91,16 @@ impl Actives {
         self.by_uid.get(uid)
     }
 
+    /// The step that an object has reached: as it is known here, or else as its journal says. After a restart or a
+    /// change of the lease's holder nothing is known here, although everything is written. Nothing if its destruction
+    /// has not begun, or its journal cannot be read.
+    pub(crate) fn stage(&self, snapshot: &Snapshot, life: LifeId) -> Option<Stage> {
+        match self.by_uid.get(&snapshot.uid(life).0) {
+            Some(active) => Some(active.state.stage),
+            None => State::decode(snapshot.journal(life)?).ok().map(|state| state.stage),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Active)> {
         self.by_uid.iter()
     }

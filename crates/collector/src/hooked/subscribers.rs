@@ -1,8 +1,9 @@
 //! Who hears of a life, and by which method.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sexton_lifecycle::destruction::Subscriber;
+use sexton_lifecycle::destruction::{Callee, State, Subscriber};
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::class::{Class, Method};
 
@@ -43,4 +44,21 @@ pub(crate) fn handler_of(
         Some(method) => Ok((handler, method.clone(), class.clone())),
         None => Err(format!("the class of {kind} has no handler {handler}")),
     }
+}
+
+/// Subscribers with an open call who cannot hear any more: gone, unsubscribed, or destroyed.
+pub(super) fn left(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<String> {
+    let open: Vec<&String> = state
+        .open
+        .keys()
+        .filter_map(|callee| match callee {
+            Callee::Subscriber(uid) => Some(uid),
+            Callee::Destroy => None,
+        })
+        .collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let here: BTreeSet<String> = subscribers(snapshot, life).into_iter().map(|one| one.uid).collect();
+    open.into_iter().filter(|uid| !here.contains(*uid)).cloned().collect()
 }

@@ -122,7 +122,14 @@ impl Runner for Moody {
         if !Moody::accept(air, call) {
             return Err(reset("somebody else's turn"));
         }
-        let moody = air.weather.lock().unwrap().moody;
+        let (moody, takes) = {
+            let weather = air.weather.lock().unwrap();
+            (weather.moody, weather.call_takes)
+        };
+        if takes > 0 {
+            let takes = self.moods.chance.lock().unwrap().below(takes);
+            tokio::time::sleep(Duration::from_millis(takes)).await;
+        }
         if moody > 0 && self.moods.chance.lock().unwrap().percent(30) {
             tokio::time::sleep(air.while_()).await;
         }
@@ -133,7 +140,7 @@ impl Runner for Moody {
             tokio::time::sleep(method.deadline).await;
             return Err(HookError::Deadline { after: method.deadline });
         };
-        if call.phase == Phase::Warning {
+        if call.phase == Phase::Warning && takes == 0 {
             self.perhaps_rescue(call).await;
         }
         if matches!(verdict, Verdict::Done { .. } | Verdict::Gone) {

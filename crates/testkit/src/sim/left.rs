@@ -20,12 +20,13 @@ impl Judge {
         let doomed = self.model.doomed();
         for uid in doomed.keys() {
             let life = &self.model.lives[uid];
-            let certain = life.owners.iter().all(|owner| {
-                matches!(self.model.leads(life, owner), Leads::Nowhere | Leads::ToGhost)
-                    && !self.slot_unknown(owner)
-            });
+            let certain = life.accused()
+                || life.owners.iter().all(|owner| {
+                    matches!(self.model.leads(life, owner), Leads::Nowhere | Leads::ToGhost)
+                        && !self.slot_unknown(owner)
+                });
             if certain {
-                left.push(format!("{} is an orphan and still there", life.named()));
+                left.push(format!("{} is garbage and still there", life.named()));
             }
         }
         for life in self.model.lives.values().filter(|life| life.marked.is_none()) {

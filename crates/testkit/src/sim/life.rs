@@ -121,6 +121,14 @@ impl Life {
         self.annotations.get(marks::PROTECT).is_some_and(|why| !why.is_empty() && why != "false")
     }
 
+    /// Whether the sweep of a module says that it is garbage, and the module has not put it again since.
+    pub fn accused(&self) -> bool {
+        let said = self.annotations.get(marks::ACCUSED);
+        let said = said.and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null);
+        let deployment = self.annotations.get(marks::DEPLOYMENT_ID).map(String::as_str);
+        said.is_object() && deployment.is_some() && said["deployment"].as_str() == deployment
+    }
+
     /// Whether it was destroyed.
     pub fn destroyed(&self) -> bool {
         self.annotations.get(marks::DESTROYED).is_some_and(|value| value == "true")

@@ -8,6 +8,7 @@ pub mod chance;
 pub mod crew;
 pub mod ears;
 pub mod engine;
+mod handover;
 pub mod hooks;
 pub mod judge;
 mod left;
@@ -147,6 +148,10 @@ impl Run {
         let member = Member::start(number, &holder, both, self.nature.clone(), |settings| {
             settings.orphan_grace = grace;
             settings.lease.inherits = alone;
+            if alone {
+                // Nothing but what it hears and what it waits for wakes it.
+                settings.full_pass = FULL_LOOK * 1_000;
+            }
             (settings.hooks_at_once, settings.tombstones) = (hooks, tombstones);
         });
         self.air.judge.lock().unwrap().note(format!("collector {place} begins as {number}"));
@@ -269,7 +274,7 @@ impl Run {
             self.calm().await?;
             left = self.air.judge.lock().unwrap().left_over();
             if left.is_empty() {
-                return Ok(());
+                return self.hand_over().await;
             }
         }
         Err(self.with_summaries(left))

@@ -182,6 +182,9 @@ impl Model {
                 Leads::Astray => {}
             }
         }
+        if life.accused() {
+            return Some(false);
+        }
         let orphan = absence && !life.owners.is_empty() && absent == life.owners.len();
         let contained = self.around(life).any(|around| around.marked.is_some());
         (contained || ((pulled || orphan) && keepers == 0)).then_some(false)

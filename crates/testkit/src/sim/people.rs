@@ -44,7 +44,7 @@ impl People {
         &self.air.judge
     }
 
-    async fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+    pub(super) async fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
         let router = self.air.router.lock().unwrap().clone();
         self.judge().lock().unwrap().note(format!("{method} {path} {body}"));
         let call = Call::new(router, method, path);
@@ -203,7 +203,7 @@ impl People {
         self.send("MERGE", &path_of(&life), &patch).await;
     }
 
-    fn options(&mut self) -> Value {
+    pub(super) fn options(&mut self) -> Value {
         match self.chance.below(5) {
             0 => json!({"propagationPolicy": "Background"}),
             1 => json!({"propagationPolicy": "Foreground"}),

@@ -36,6 +36,8 @@ pub struct Weather {
     pub late: u64,
     /// Hooks that answer something else than done, in a hundred.
     pub moody: u64,
+    /// Milliseconds that a call of a hook takes at most. Not a fault, so it is here only for the sake of the last act.
+    pub call_takes: u64,
 }
 
 impl Weather {
@@ -52,6 +54,7 @@ impl Weather {
             again: some(strength),
             late: some(strength),
             moody: some(70),
+            call_takes: 0,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::races::later;
 const ACCUSED: &str = "sexton.dev/accused";
 const DEPLOYMENT: &str = "sexton.dev/deployment-id";
 
-fn said(deployment: Option<&str>) -> Accusation {
+pub(crate) fn said(deployment: Option<&str>) -> Accusation {
     Accusation {
         accuser: Accuser::Unmarked,
         by: "Module/shop".into(),
@@ -29,7 +29,7 @@ fn said(deployment: Option<&str>) -> Accusation {
 }
 
 /// A member of the module shop, in the place `order` of the deployment d1.
-async fn member(world: &World, name: &str, order: u32) -> String {
+pub(crate) async fn member(world: &World, name: &str, order: u32) -> String {
     member_with(world, name, order, json!({})).await
 }
 
@@ -43,7 +43,7 @@ async fn member_with(world: &World, name: &str, order: u32, more: Value) -> Stri
 }
 
 /// Writes an accusation as those who look for garbage do.
-async fn accuse(world: &World, lives: &[(&str, &str)], said: &Accusation) {
+pub(crate) async fn accuse(world: &World, lives: &[(&str, &str)], said: &Accusation) {
     let item = |(name, uid): &(&str, &str)| {
         json!({"resource": "configmaps", "namespace": "default", "name": name, "uid": uid,
             "annotated": {DEPLOYMENT: said.deployment},

@@ -17,12 +17,13 @@ const SECONDS: u64 = 60;
 
 /// So many worlds are enough for each of these to happen: the rarest does in one of ten, and not always in the same ones.
 const ENOUGH: u64 = 200;
-const MATTERS: [&str; 12] = [
+const MATTERS: [&str; 13] = [
     "calls",
     "calls without an answer",
     "compactions",
     "cut feeds",
     "feeds with a gap",
+    "handovers in the middle",
     "kills",
     "lost answers",
     "lost requests",

@@ -125,6 +125,30 @@ fn references_that_are_lost_wrongly_are_missed() {
     }
 }
 
+/// What has to go and stays is told: marked, without owners, or swept by a module that has not put it again.
+#[test]
+fn what_is_left_over_is_told() {
+    let left = |more: &Value| {
+        let mut judge = Judge::default();
+        judge.committed(Actor::People, &[put("a", more)], 1);
+        judge.left_over().join("; ")
+    };
+    let swept = |of: &str| {
+        let said = json!({"deployment": of}).to_string();
+        json!({"annotations": {"sexton.dev/accused": said, "sexton.dev/deployment-id": "d1"}})
+    };
+    for (more, is_left) in [
+        (json!({}), false),
+        (marked(&["cascade_deletion"]), true),
+        (below("nobody"), true),
+        (swept("d1"), true),
+        (swept("d0"), false),
+        (with(swept("d1"), &json!({"annotations": {"sexton.dev/protect": "true"}})), false),
+    ] {
+        assert_eq!(left(&more).contains("still there"), is_left, "{more}: {}", left(&more));
+    }
+}
+
 /// Nobody writes in a turn that somebody else has begun.
 #[test]
 fn who_writes_after_its_turn_is_caught() {
