@@ -38,6 +38,19 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
+    /// What programs read beside the number.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Exit::Done => "done",
+            Exit::Error => "error",
+            Exit::Pending => "pending",
+            Exit::Held => "held",
+            Exit::Partial => "partial",
+            Exit::Locked => "locked",
+            Exit::Interrupted => "interrupted",
+        }
+    }
+
     /// How a command ends that failed for some of several things.
     pub(crate) fn of_several(failed: usize, all: usize) -> Exit {
         match failed {

@@ -13,6 +13,7 @@ use sexton_client::connect;
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
+use crate::output::ndjson;
 use crate::settings::Settings;
 
 /// The name by which kubectl finds it.
@@ -46,8 +47,18 @@ pub(crate) fn typed_in(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads what was typed; and whether kubectl called, and nobody named a store of this machine.
-pub(crate) fn parse(typed: impl IntoIterator<Item = OsString>) -> Result<(Arguments, bool), clap::Error> {
+/// What was typed, understood.
+#[derive(Debug)]
+pub(crate) struct Typed {
+    pub(crate) arguments: Arguments,
+    /// Whether kubectl called, and no store of this machine was named.
+    pub(crate) called_by_kubectl: bool,
+    /// The words of the command, if its answer is to be a stream for programs.
+    pub(crate) stream: Option<String>,
+}
+
+/// Reads what was typed.
+pub(crate) fn parse(typed: impl IntoIterator<Item = OsString>) -> Result<Typed, clap::Error> {
     let typed: Vec<OsString> = typed.into_iter().collect();
     let called_by_kubectl = typed.first().is_some_and(|name| is_plugin(Path::new(name)));
     let mut command = Arguments::command();
@@ -57,7 +68,8 @@ pub(crate) fn parse(typed: impl IntoIterator<Item = OsString>) -> Result<(Argume
     let matches = command.try_get_matches_from_mut(typed)?;
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let data = matches.value_source("data") == Some(ValueSource::CommandLine);
-    Ok((arguments, called_by_kubectl && !data))
+    let stream = ndjson::asked(&matches);
+    Ok(Typed { arguments, called_by_kubectl: called_by_kubectl && !data, stream })
 }
 
 fn is_plugin(program: &Path) -> bool {
@@ -101,25 +113,26 @@ pub(crate) fn take_current_context(settings: &mut Settings, command: &Command) -
 mod tests {
     use super::*;
 
-    fn parsed(typed: &[&str]) -> Result<(Arguments, bool), clap::Error> {
+    fn parsed(typed: &[&str]) -> Result<Typed, clap::Error> {
         parse(typed.iter().map(OsString::from))
     }
 
     #[test]
     fn the_name_decides() {
         for name in ["kubectl-sexton", "/opt/bin/kubectl-sexton", "kubectl-sexton.exe"] {
-            assert!(parsed(&[name, "kinds"]).unwrap().1, "{name}");
+            assert!(parsed(&[name, "kinds"]).unwrap().called_by_kubectl, "{name}");
         }
         for name in ["sexton", "/opt/kubectl-sexton/sexton", ""] {
-            assert!(!parsed(&[name, "kinds"]).unwrap().1, "{name}");
+            assert!(!parsed(&[name, "kinds"]).unwrap().called_by_kubectl, "{name}");
         }
-        assert!(!parsed(&["kubectl-sexton", "kinds", "--data", "x"]).unwrap().1, "a store was named");
+        let named = parsed(&["kubectl-sexton", "kinds", "--data", "x"]).unwrap();
+        assert!(!named.called_by_kubectl, "a store was named");
     }
 
     #[test]
     fn flags_are_understood_behind_the_command() {
         let typed = ["kubectl-sexton", "why", "cm/x", "--context", "c", "-n", "n", "--kubeconfig", "f"];
-        let (Arguments { settings, .. }, _) = parsed(&typed).unwrap();
+        let Arguments { settings, .. } = parsed(&typed).unwrap().arguments;
         assert_eq!(settings.context.as_deref(), Some("c"));
         assert_eq!(settings.namespace.as_deref(), Some("n"));
         assert_eq!(settings.kubeconfig_files(), [Path::new("f")]);
@@ -147,7 +160,7 @@ mod tests {
         let path = file.to_str().unwrap();
         let taken = |typed: &[&str]| {
             let typed = [&["kubectl-sexton"], typed, &["--kubeconfig", path]].concat();
-            let (Arguments { mut settings, command }, _) = parsed(&typed).unwrap();
+            let Arguments { mut settings, command } = parsed(&typed).unwrap().arguments;
             take_current_context(&mut settings, &command).map(|()| settings.context)
         };
         assert_eq!(taken(&["kinds"]).unwrap().as_deref(), Some("here"));

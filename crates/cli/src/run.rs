@@ -1,5 +1,6 @@
 //! From what was typed to an exit code.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use crate::commands::{
 use crate::failure::{Exit, Failure};
 use crate::logging;
 use crate::output::Output;
-use crate::plugin;
+use crate::output::ndjson::{self, Stream};
+use crate::plugin::{self, Typed};
 use crate::settings::Settings;
 
 /// Long enough for a store to be closed; it is safe either way.
@@ -21,12 +23,18 @@ const CLOSING: Duration = Duration::from_millis(500);
 /// Runs the command that was typed.
 pub(crate) fn run() -> ExitCode {
     plugin::remember(std::env::args_os().next());
-    let (mut settings, command, called_by_kubectl) = match plugin::parse(std::env::args_os()) {
-        Ok((Arguments { settings, command }, called_by_kubectl)) => (settings, command, called_by_kubectl),
+    let Typed { arguments, called_by_kubectl, stream } = match plugin::parse(std::env::args_os()) {
+        Ok(typed) => typed,
         Err(error) => return misread(&error),
     };
-    let output = Output::new(settings.no_color);
-    if called_by_kubectl && let Err(failure) = plugin::take_current_context(&mut settings, &command) {
+    let Arguments { mut settings, command } = arguments;
+    let context = match called_by_kubectl {
+        true => plugin::take_current_context(&mut settings, &command),
+        false => Ok(()),
+    };
+    let output =
+        Output::new(settings.no_color).streaming(stream.map(|command| Stream::new(command, Some(&settings))));
+    if let Err(failure) = output.begin().and(context) {
         return output.fail(&failure);
     }
     logging::start(&settings, serve::logs(&command), output.talks_in_colours());
@@ -59,7 +67,10 @@ pub(crate) fn run() -> ExitCode {
     });
     runtime.shutdown_timeout(CLOSING);
     match result {
-        Ok(exit) => exit.into(),
+        Ok(exit) => {
+            output.end(exit);
+            exit.into()
+        }
         Err(failure) => output.fail(&failure.on(&settings)),
     }
 }
@@ -96,7 +107,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Completions(args) => completions::run(args, output),
         Command::Serve(args) => serve::run(args, settings, output).await,
         Command::Collect(args) => collect::run(args, settings, output).await,
-        Command::Version(args) => version::run(&args, output),
+        Command::Version(_) => version::run(output),
     }
 }
 
@@ -104,5 +115,19 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
 /// exit with 2, which here means something else.
 fn misread(error: &clap::Error) -> ExitCode {
     let _ = error.print();
-    if error.use_stderr() { Exit::Error.into() } else { ExitCode::SUCCESS }
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    if ndjson::asked_in_vain(&typed) {
+        let output = Output::new(true).streaming(Some(Stream::new(String::new(), None)));
+        let text = error.to_string();
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let what = lines.next().unwrap_or_default().trim_start_matches("error: ");
+        let failure = lines.fold(Failure::new(what), |failure, line| failure.detail(line.trim()));
+        let _ = output.begin();
+        output.error_event(&failure);
+        output.end(failure.exit);
+    }
+    Exit::Error.into()
 }

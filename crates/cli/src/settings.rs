@@ -57,6 +57,15 @@ impl Settings {
         format!("{}{}", namespace.unwrap_or_default(), self.target_flags())
     }
 
+    /// What the target is called, before it is known whether it can be reached.
+    pub(crate) fn target_name(&self) -> String {
+        match (&self.server, &self.context) {
+            (Some(url), _) => url.clone(),
+            (None, Some(context)) => format!("context {context}"),
+            (None, None) => format!("{} (embedded)", self.data.display()),
+        }
+    }
+
     /// The same without the namespace.
     pub(crate) fn target_flags(&self) -> String {
         let data = self.data.display().to_string();

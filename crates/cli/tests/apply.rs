@@ -266,11 +266,15 @@ fn lines_for_programs() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["DeploymentPlan", "Death", "Put", "Done", "Sealed", "Gone", "Result"], "{lines:#?}");
-    let (all, sweep) = (lines[6]["seconds"].as_f64(), lines[6]["sweepSeconds"].as_f64());
+    assert_eq!(
+        kinds,
+        ["Header", "DeploymentPlan", "Death", "Put", "Done", "Sealed", "Gone", "Result"],
+        "{lines:#?}"
+    );
+    let (all, sweep) = (lines[7]["seconds"].as_f64(), lines[7]["sweepSeconds"].as_f64());
     assert!(sweep > Some(0.0) && sweep <= all, "{lines:#?}");
-    assert_eq!((&lines[0]["version"], &lines[0]["destroy"]), (&1.into(), &1.into()));
-    assert_eq!((&lines[6]["swept"], &lines[6]["left"]), (&1.into(), &0.into()));
+    assert_eq!((&lines[0]["version"], &lines[1]["destroy"]), (&1.into(), &1.into()));
+    assert_eq!((&lines[7]["swept"], &lines[7]["left"]), (&1.into(), &0.into()));
 }
 
 /// A picture of nothing is a picture, and what is said is said once.

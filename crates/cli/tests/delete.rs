@@ -263,7 +263,7 @@ fn programs_read_lines() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let lines: Vec<serde_json::Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[0]["version"], &lines[0]["kind"]), (&1.into(), &"Plan".into()));
+    assert_eq!((&lines[0]["version"], &lines[1]["kind"]), (&1.into(), &"Plan".into()));
     let gone = lines.iter().filter(|line| line["kind"] == "Gone").count();
     assert_eq!((gone, &lines.last().unwrap()["left"]), (4, &0.into()));
 }

@@ -52,8 +52,9 @@ fn a_watch_for_programs_begins_with_its_version() {
     let play = Play::new();
     assert_eq!(play.run_with("put -f -", SHOP).code, 0);
     let (child, lines) = watching(&play, "watch cm/a -o json");
-    assert_eq!(lines[0], "{\"sexton\":\"watch\",\"version\":1}\n");
-    assert!(lines[1].starts_with("{\"type\":\"ADDED\",\"object\":{\"apiVersion\":\"v1\""), "{lines:?}");
+    assert!(lines[0].starts_with("{\"kind\":\"Header\",\"version\":1,"), "{lines:?}");
+    let change = "{\"kind\":\"Change\",\"type\":\"ADDED\",\"object\":{\"apiVersion\":\"v1\"";
+    assert!(lines[1].starts_with(change), "{lines:?}");
     interrupt(&child);
     assert_eq!(ended(child).code, 130);
 }

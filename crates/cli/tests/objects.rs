@@ -17,7 +17,7 @@ fn put_says_what_came_of_it() {
     play.run("put -f shop.yaml --dry-run").says(&changed.replace('\n', " (dry run)\n"));
     play.run("put -f shop.yaml").says(changed);
     play.run("put -f shop.yaml -o name").says("configmap/a\ndeployment.apps/web\n");
-    assert!(play.run("put -f shop.yaml -o json").out.contains("\"kind\": \"List\""));
+    assert!(play.run("put -f shop.yaml -o yaml").out.contains("kind: List"));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use sexton_store::embedded::{self, BackupError};
 
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::ndjson::Event;
+use crate::output::{FormFlag, Output};
 use crate::settings::Settings;
 
 /// Copy the store of the data directory to a file
@@ -15,6 +16,8 @@ use crate::settings::Settings;
 pub(crate) struct Args {
     /// The new file; nothing is ever overwritten
     file: PathBuf,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -28,7 +31,12 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         Ok(result) => result.map_err(failure)?,
         Err(_) => return Err(Failure::new("the copying ended early")),
     };
-    let file = args.file.display();
+    let file = args.file.display().to_string();
+    if output.is_stream() {
+        let (objects, revision, bytes) = (report.objects, report.revision.get(), report.bytes);
+        output.event(&Event::Copied { file: &file, objects, revision, bytes })?;
+        return Ok(Exit::Done);
+    }
     output.line(&format!(
         "{file}: {} objects at revision {}, {} bytes",
         report.objects, report.revision, report.bytes

@@ -1,6 +1,7 @@
 //! `sexton collections`: what was and is being collected, on whose wish, and what is in the way.
 
 use clap::ValueEnum;
+use serde_json::Value;
 use sexton_client::resources::{ListAsk, text};
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_model::collection::{Collection, KIND, Phase, RESOURCE, Root};
@@ -13,6 +14,8 @@ use crate::following::now;
 use crate::naming::Names;
 use crate::one;
 use crate::output::Output;
+use crate::output::ndjson::Event;
+use crate::output::object::without_managers;
 use crate::output::style::count;
 use crate::output::why::{self, Why, WhyLine};
 use crate::settings::Settings;
@@ -34,7 +37,7 @@ pub(crate) struct Args {
 enum Form {
     /// For people
     Text,
-    /// One JSON document per line
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
     /// Names
     Name,
@@ -61,7 +64,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             for document in world.resources.list(&place(), &ListAsk::default()).await?.found {
                 match form {
                     Form::Name => output.line(text(&document, "/metadata/name"))?,
-                    _ => output.line(&crate::output::object::without_managers(document).to_string())?,
+                    _ => event(document, output)?,
                 }
             }
         }
@@ -98,7 +101,7 @@ async fn show(
         return Err(one::absent(world, &place, name).await);
     };
     if args.output == Form::Json {
-        output.line(&crate::output::object::without_managers(document).to_string())?;
+        event(document, output)?;
         return Ok(Exit::Done);
     }
     let collection = Collection::read(&document)
@@ -108,6 +111,25 @@ async fn show(
     let here = Here { names: &names, flags: &flags, now: now() };
     output.data(&why::text(&details(&collection, &here), output.data_style()))?;
     Ok(Exit::Done)
+}
+
+/// Those of the records that are wanted, for programs.
+pub(super) fn events(
+    records: Vec<Value>,
+    output: &Output,
+    wanted: impl Fn(&Value) -> bool,
+) -> Result<Exit, Failure> {
+    for record in records.into_iter().filter(wanted) {
+        event(record, output)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A record for programs.
+fn event(record: Value, output: &Output) -> Result<(), Failure> {
+    let object = &without_managers(record);
+    let label = place().kind.label(text(object, "/metadata/name"));
+    output.event(&Event::Object { label: &label, action: None, object })
 }
 
 /// Who, why, how far, and what is in the way.

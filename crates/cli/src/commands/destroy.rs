@@ -7,11 +7,13 @@ use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, M
 use super::apply::{LEASE_ENDS, Sweep, deaths, follow_sweep, some, tools};
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
-use crate::following::silence;
+use crate::following::{Obituary, silence};
 use crate::interrupt::{Interrupts, breakable};
 use crate::naming::Names;
+use crate::output::ndjson::{self, Event};
 use crate::output::style::{Style, count, ordinal, padded, time, width};
-use crate::output::{Output, Paint};
+use crate::output::tree::{Beside, DeathPlan, json};
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
@@ -32,6 +34,8 @@ pub(crate) struct Args {
     full: bool,
     #[command(flatten)]
     agreement: Agreement,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -45,7 +49,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if let Some(destruction) = plan.destruction.as_ref().filter(|_| !destroyed.swept.accused.is_empty()) {
         let accused = &destroyed.swept.accused;
         let sweep = Sweep { accused, destruction, names: &names, settings };
-        let swept = follow_sweep(&world, sweep, &silence, &mut interrupts, output).await?;
+        let says: &Obituary<'_> = if output.is_stream() { &ndjson::gone } else { &silence };
+        let swept = follow_sweep(&world, sweep, says, &mut interrupts, output).await?;
+        let (left, interrupted) = (swept.left, swept.interrupted);
+        output.summarize(serde_json::json!({"gone": swept.gone, "left": left, "interrupted": interrupted}));
         if swept.exit != Exit::Done {
             return Ok(swept.exit);
         }
@@ -60,21 +67,36 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             modules.bury(module).await.map_err(|error| failed(error, &args, settings))?
         }
     };
+    tell_end(module, buried, gone, started, output)
+}
+
+/// What became of the module itself.
+fn tell_end(
+    module: &str,
+    buried: Buried,
+    gone: usize,
+    started: Instant,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let took = time(started.elapsed());
+    output.summarize(serde_json::json!({"module": module, "moduleGone": matches!(buried, Buried::Gone)}));
     match buried {
         Buried::Gone => {
-            output.mark('-', Paint::Bad, &format!("{module} is gone, {} with it · {took}", count(gone)))?;
+            let event = Event::Gone { label: &format!("Module/{module}"), uid: "" };
+            let text = format!("{module} is gone, {} with it · {took}", count(gone));
+            output.tell(&event, '-', Paint::Bad, &text)?;
             Ok(Exit::Done)
         }
         Buried::Left(left) => {
             let are = if left.len() == 1 { "is" } else { "are" };
             let what = format!("{} of {module} {are} still there", count(left.len()));
-            output.mark('!', Paint::Change, &what)?;
+            output.tell(&Event::Trouble { message: &what }, '!', Paint::Change, &what)?;
             Ok(Exit::Partial)
         }
         Buried::Unknown(kinds) => {
             let kinds: Vec<&str> = kinds.iter().map(|one| one.kind.as_str()).collect();
-            output.mark('!', Paint::Change, &format!("{module}: cannot be listed: {}", kinds.join(", ")))?;
+            let what = format!("{module}: cannot be listed: {}", kinds.join(", "));
+            output.tell(&Event::Trouble { message: &what }, '!', Paint::Change, &what)?;
             Ok(Exit::Partial)
         }
     }
@@ -100,6 +122,7 @@ async fn prepare(
     }
     let written = |style| written(&plan, &world, &names, args.full, style);
     match args.dry_run {
+        _ if output.is_stream() => output.data(&lines(&plan, &world, &names, args.dry_run))?,
         true => output.data(&written(output.data_style()))?,
         false => output.talk_text(&written(output.talk_style())),
     }
@@ -140,6 +163,21 @@ fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: 
     }
     text.push_str(&format!("Plan: {} to destroy.\n", count(deaths.len())));
     text
+}
+
+/// The same for programs.
+fn lines(plan: &DestroyPlan, world: &World, names: &Names, preview: bool) -> String {
+    let beside = |label: String, why: &str| Beside { label, why: why.to_owned() };
+    json::ndjson(&DeathPlan {
+        target: world.target.clone(),
+        title: format!("destroy {}", plan.module),
+        preview,
+        entries: plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default(),
+        kept: plan.kept.iter().map(|kept| beside(kept.member.to_string(), &kept.why)).collect(),
+        unknown: plan.unlistable.iter().map(|one| beside(one.kind.clone(), &one.why)).collect(),
+        digest: plan.digest.clone(),
+        ..DeathPlan::default()
+    })
 }
 
 fn failed(error: DestroyError, args: &Args, settings: &Settings) -> Failure {

@@ -15,7 +15,8 @@ use crate::collecting;
 use crate::failure::{Exit, Failure};
 use crate::following::now;
 use crate::one::One;
-use crate::output::{Output, Paint};
+use crate::output::ndjson::Event;
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::showing::why as shown;
 use crate::world::{Purpose, World};
@@ -37,6 +38,8 @@ pub(crate) struct Args {
     /// Why; it stands in the tombstone
     #[arg(long, value_name = "TEXT")]
     reason: String,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// Try again now what failed on an object's way out
@@ -45,6 +48,8 @@ pub(crate) struct RetryArgs {
     /// KIND/NAME or KIND/NAMESPACE/NAME
     #[arg(value_name = "KIND/NAME")]
     object: String,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// Something that can be given up: what it is called, and what there is to say about it.
@@ -180,7 +185,13 @@ async fn ask(
     let text = request.text().map_err(|error| Failure::new(error.to_string()))?;
     one.annotate(world, marks::REQUEST, |_| Ok(Some(text.clone()))).await?;
     let label = one.place.kind.label(&one.name);
-    output.mark('~', Paint::Change, &format!("{label} {words}"))?;
+    let event = Event::Requested {
+        label: &label,
+        want: if request.want == Want::Force { "force" } else { "retry" },
+        blocker: request.blocker.as_deref(),
+        reason: request.reason.as_deref(),
+    };
+    output.tell(&event, '~', Paint::Change, &format!("{label} {words}"))?;
     if is_a_record(&one) {
         let see = format!("sexton collections{}", settings.flags());
         output.talk(&format!("whoever collects sees to it; see how it goes: {see}"));

@@ -42,7 +42,7 @@ enum Form {
     Svg,
     /// For Mermaid
     Mermaid,
-    /// One JSON document per line
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
 }
 
@@ -78,6 +78,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     match &args.out {
         None => output.data(&text)?,
         Some(file) => {
+            let text = match form {
+                Form::Json => output.framed("graph", &text, settings),
+                _ => text,
+            };
             write_new(file, &text)?;
             output.talk(&format!("{}: {} resources", file.display(), picture.nodes.len()));
         }

@@ -6,6 +6,7 @@ use sexton_client::ServedKind;
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use crate::output::ndjson::Event;
 use crate::output::table::Lines;
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
@@ -23,7 +24,7 @@ pub(crate) struct Args {
 enum Form {
     /// For people
     Table,
-    /// One document
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
     /// One document
     Yaml,
@@ -48,7 +49,11 @@ pub(crate) async fn run(args: &Args, settings: &Settings, output: &Output) -> Re
                 output.line(&kind.resource.to_string())?;
             }
         }
-        Form::Json => output.json(&Value::Array(shown.into_iter().map(document).collect()))?,
+        Form::Json => {
+            for kind in shown {
+                output.event(&event(kind, &kind.api_version()))?;
+            }
+        }
         Form::Yaml => output.yaml(&Value::Array(shown.into_iter().map(document).collect()))?,
     }
     Ok(Exit::Done)
@@ -66,6 +71,19 @@ fn table(kinds: &[&ServedKind]) -> String {
         ]);
     }
     lines.text()
+}
+
+fn event<'a>(kind: &'a ServedKind, api_version: &'a str) -> Event<'a> {
+    Event::Kind {
+        name: &kind.resource.resource,
+        singular: &kind.singular,
+        short_names: &kind.short_names,
+        api_version,
+        namespaced: kind.namespaced,
+        object_kind: &kind.kind,
+        categories: &kind.categories,
+        verbs: &kind.verbs,
+    }
 }
 
 fn document(kind: &ServedKind) -> Value {

@@ -6,9 +6,9 @@ use sexton_model::module::ModulePhase;
 
 use super::apply::tools;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::output::ndjson::line;
+use crate::output::ndjson::Event;
 use crate::output::style::{padded, width};
+use crate::output::{FormFlag, Output};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
@@ -19,8 +19,10 @@ pub(crate) struct Args {
     /// Only this one, with its history
     #[arg(value_name = "MODULE")]
     module: Option<String>,
-    /// One JSON document per line
-    #[arg(long)]
+    #[command(flatten)]
+    form: FormFlag,
+    /// The same as -o json
+    #[arg(long, hide = true)]
     json: bool,
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -33,6 +35,8 @@ enum Verb {
         /// The name of the module
         #[arg(value_name = "MODULE")]
         module: String,
+        #[command(flatten)]
+        form: FormFlag,
     },
 }
 
@@ -41,15 +45,21 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, purpose).await?;
     let modules = Modules::open(tools(&world).await?).await?;
     match (args.verb, args.module) {
-        (Some(Verb::Unlock { module }), _) => unlock(&modules, &module, output).await,
-        (None, Some(module)) => one(&modules, &module, args.json, &world, settings, output).await,
-        (None, None) => all(&modules, args.json, &world, output).await,
+        (Some(Verb::Unlock { module, .. }), _) => unlock(&modules, &module, output).await,
+        (None, Some(module)) => one(&modules, &module, &world, settings, output).await,
+        (None, None) => all(&modules, &world, output).await,
     }
 }
 
 async fn unlock(modules: &Modules, module: &str, output: &Output) -> Result<Exit, Failure> {
     let taken = modules.unlock(module).await;
-    match taken.map_err(|error| Failure::new(error.to_string()).because(&error))? {
+    let taken = taken.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    if output.is_stream() {
+        let (holder, since) = taken.as_ref().map(|taken| (&*taken.holder, &*taken.since)).unzip();
+        output.event(&Event::Unlocked { module, holder, since })?;
+        return Ok(Exit::Done);
+    }
+    match taken {
         Some(LeaseView { holder, since, .. }) => {
             output
                 .line(&format!("the lease of {module} was taken from {holder}, who had it since {since}"))?;
@@ -59,10 +69,10 @@ async fn unlock(modules: &Modules, module: &str, output: &Output) -> Result<Exit
     Ok(Exit::Done)
 }
 
-async fn all(modules: &Modules, json: bool, world: &World, output: &Output) -> Result<Exit, Failure> {
+async fn all(modules: &Modules, world: &World, output: &Output) -> Result<Exit, Failure> {
     let views = modules.list().await.map_err(|error| Failure::new(error.to_string()).because(&error))?;
-    if json {
-        views.iter().try_for_each(|view| output.data(&document(view)))?;
+    if output.is_stream() {
+        views.iter().try_for_each(|view| event(view, output))?;
         return Ok(Exit::Done);
     }
     if views.is_empty() {
@@ -107,20 +117,17 @@ fn phase(phase: ModulePhase) -> &'static str {
     }
 }
 
-fn document(view: &ModuleView) -> String {
+fn event(view: &ModuleView, output: &Output) -> Result<(), Failure> {
     let lease = view.lease.as_ref().map(|lease| {
         json!({"holder": lease.holder, "since": lease.since, "renewed": lease.renewed, "expired": lease.expired})
     });
-    let record = &view.record;
-    line(
-        &json!({"version": 1, "kind": "Module", "spec": record.spec, "status": record.status, "lease": lease}),
-    )
+    let (spec, status) = (json!(view.record.spec), json!(view.record.status));
+    output.event(&Event::Module { spec: &spec, status: &status, lease })
 }
 
 async fn one(
     modules: &Modules,
     module: &str,
-    json: bool,
     world: &World,
     settings: &Settings,
     output: &Output,
@@ -131,8 +138,8 @@ async fn one(
         return Err(Failure::new(format!("there is no module {module} on {}", world.target))
             .next("see all", format!("sexton modules{}", settings.flags())));
     };
-    if json {
-        output.data(&document(&view))?;
+    if output.is_stream() {
+        event(&view, output)?;
         return Ok(Exit::Done);
     }
     let (spec, status) = (&view.record.spec, &view.record.status);

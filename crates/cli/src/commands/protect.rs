@@ -4,7 +4,8 @@ use sexton_model::marks;
 
 use crate::failure::{Exit, Failure};
 use crate::one::One;
-use crate::output::{Output, Paint};
+use crate::output::ndjson::Event;
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
 
@@ -17,6 +18,8 @@ pub(crate) struct Args {
     /// Why; shown to whoever wants to delete them
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// Protect objects no longer
@@ -25,6 +28,8 @@ pub(crate) struct UnArgs {
     /// KIND/NAME or KIND/NAMESPACE/NAME
     #[arg(value_name = "KIND/NAME", required = true)]
     objects: Vec<String>,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -52,11 +57,13 @@ async fn note(
     for mut one in found {
         let label = one.place.kind.label(&one.name);
         if one.annotation(marks::PROTECT) == reason.as_deref() {
-            output.mark('=', Paint::Faint, &format!("{label} {word}"))?;
+            let event = Event::Protected { label: &label, reason: reason.as_deref(), changed: false };
+            output.tell(&event, '=', Paint::Faint, &format!("{label} {word}"))?;
             continue;
         }
         one.annotate(&world, marks::PROTECT, |_| Ok(reason.clone())).await?;
-        output.mark('~', Paint::Change, &format!("{label} {word}"))?;
+        let event = Event::Protected { label: &label, reason: reason.as_deref(), changed: true };
+        output.tell(&event, '~', Paint::Change, &format!("{label} {word}"))?;
     }
     Ok(Exit::Done)
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sexton_client::resources::{Put, PutAsk, PutError, PutOutcome, text};
 use sexton_client::{CallError, Kinds, Place, ServedKind};
 
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Document};
+use crate::output::ndjson::Event;
 use crate::output::object::{list, without_managers};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
@@ -40,7 +41,7 @@ pub(crate) struct Args {
 enum Form {
     /// One line per object
     Text,
-    /// The objects as they are now
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
     /// The objects as they are now
     Yaml,
@@ -78,8 +79,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         match put(&world, planned, &ask).await {
             Ok(put) => {
                 output.warn(&planned.label(), &put.warnings);
+                let put = Put { object: without_managers(put.object), ..put };
                 unheard = unheard.and(tell(&args, planned, &put, output));
-                objects.push(without_managers(put.object));
+                objects.extend((args.output == Form::Yaml).then_some(put.object));
             }
             Err(failure) => {
                 failed += 1;
@@ -89,10 +91,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
     let shown = |mut objects: Vec<Value>| if planned.len() == 1 { objects.remove(0) } else { list(objects) };
     match args.output {
-        Form::Json if !objects.is_empty() => output.json(&shown(objects))?,
         Form::Yaml if !objects.is_empty() => output.yaml(&shown(objects))?,
         _ => {}
     }
+    output.summarize(json!({"put": planned.len() - failed, "failed": failed, "preview": args.dry_run}));
     if failed > 0 && planned.len() > 1 {
         output.talk(&format!("{failed} of {} were not put", planned.len()));
     }
@@ -111,14 +113,19 @@ fn tell(args: &Args, planned: &Planned, put: &Put, output: &Output) -> Result<()
     if args.output == Form::Name {
         return output.line(&label);
     }
-    if args.output != Form::Text {
-        return Ok(());
-    }
     let (symbol, paint, word) = match put.outcome {
         PutOutcome::Created => ('+', Paint::Good, "created"),
         PutOutcome::Changed => ('~', Paint::Change, "changed"),
         PutOutcome::Unchanged => ('=', Paint::Faint, "unchanged"),
     };
+    match args.output {
+        Form::Yaml => return Ok(()),
+        Form::Json => {
+            let (label, object) = (label.as_str(), &put.object);
+            return output.event(&Event::Object { label, action: Some(word), object });
+        }
+        Form::Text | Form::Name => {}
+    }
     let preview = if args.dry_run { " (dry run)" } else { "" };
     output.mark(symbol, paint, &format!("{label} {word}{preview}"))
 }

@@ -10,14 +10,17 @@ use sexton_lifecycle::Settings as Rules;
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KIND, RESOURCE};
 
+use super::delete::tell::summary;
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
-use crate::following::{Follow, Until, Where, Work, report, silence};
+use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
 use crate::input::durations;
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
-use crate::output::Output;
+use crate::output::ndjson;
 use crate::output::style::count;
+use crate::output::tree::{Death, DeathPlan, json};
+use crate::output::{FormFlag, Output};
 use crate::settings::Settings;
 use crate::world::{Purpose, World, is_ours};
 
@@ -31,6 +34,8 @@ pub(crate) struct Args {
     /// How long an object is left alone whose owners are all gone, if nobody saw them go
     #[arg(long, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
     orphan_grace: Duration,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -82,9 +87,12 @@ pub(super) async fn finish(
         };
         output.talk(&format!("resume on {}: {told}", world.target));
     }
+    output.data(&lines(&lives, &plan.digest, world, output))?;
     follow.expect(lives.into_iter());
     let mut work = Work::start(collector).await?;
-    let end = follow.run(&mut work, &silence, &mut interrupts).await?;
+    let says: &Obituary<'_> = if output.is_stream() { &ndjson::gone } else { &silence };
+    let end = follow.run(&mut work, says, &mut interrupts).await?;
+    output.summarize(summary(&end));
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);
     }
@@ -99,6 +107,27 @@ pub(super) async fn finish(
     }
 }
 
+/// What is on its way out, for programs.
+fn lines(lives: &[(Uid, String, usize)], digest: &str, world: &World, output: &Output) -> String {
+    if !output.is_stream() {
+        return String::new();
+    }
+    let death = |(uid, label, order): &(Uid, String, usize)| Death {
+        label: label.clone(),
+        uid: uid.0.clone(),
+        order: *order,
+        reason: "is being destroyed already".to_owned(),
+        ..Death::default()
+    };
+    json::ndjson(&DeathPlan {
+        target: world.target.clone(),
+        title: "resume".to_owned(),
+        entries: lives.iter().map(death).collect(),
+        digest: digest.to_owned(),
+        ..DeathPlan::default()
+    })
+}
+
 /// What a server has under way.
 async fn open_ones(world: &World, output: &Output) -> Result<Exit, Failure> {
     let place = Place::new(&ServedKind::of_ours(RESOURCE, KIND), None);
@@ -106,6 +135,11 @@ async fn open_ones(world: &World, output: &Output) -> Result<Exit, Failure> {
     let open = listed.found.iter().filter_map(|document| Collection::read(document).ok());
     let open: Vec<Collection> = open.filter(|collection| !collection.status.phase.is_over()).collect();
     output.talk(&format!("{} goes on by itself; {} under way", world.target, number(open.len())));
+    if output.is_stream() {
+        return super::collections::events(listed.found, output, |record| {
+            Collection::read(record).is_ok_and(|collection| !collection.status.phase.is_over())
+        });
+    }
     if !open.is_empty() {
         super::collections::table(world, output, |name| {
             open.iter().any(|collection| collection.name == name)

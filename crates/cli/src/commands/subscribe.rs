@@ -8,7 +8,8 @@ use sexton_model::subscription::{self, Subscription, Target};
 
 use crate::failure::{Exit, Failure};
 use crate::one::One;
-use crate::output::{Output, Paint};
+use crate::output::ndjson::Event;
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
@@ -28,6 +29,8 @@ pub(crate) struct Args {
     /// Whoever holds the name, rather than the life that holds it now; it need not exist
     #[arg(long)]
     by_name: bool,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// Take one subscription back
@@ -41,6 +44,8 @@ pub(crate) struct UnArgs {
     /// The handler that it was made with; checked, not needed
     #[arg(long, value_name = "NAME")]
     handler: Option<String>,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -59,8 +64,16 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     .await?;
     let label = one.place.kind.label(&one.name);
     let times = if count > 1 { format!(", {count} times") } else { String::new() };
-    let told = args.handler.map(|handler| format!(" by {handler}")).unwrap_or_default();
-    output.mark('+', Paint::Good, &format!("{label} hears of the end of {target}{told}{times}"))?;
+    let event = Event::Subscribed {
+        label: &label,
+        target: &target.to_string(),
+        handler: args.handler.as_deref(),
+        count,
+        changed: true,
+    };
+    let told = args.handler.as_ref().map(|handler| format!(" by {handler}")).unwrap_or_default();
+    let text = format!("{label} hears of the end of {target}{told}{times}");
+    output.tell(&event, '+', Paint::Good, &text)?;
     Ok(Exit::Done)
 }
 
@@ -75,8 +88,10 @@ pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> 
         Err(_) => target(&world, &kinds, &one, &args.target, true).await?,
     };
     let label = one.place.kind.label(&one.name);
+    let target_word = target.to_string();
     if !subscription::unsubscribe(&mut read(one.annotation(marks::DEPENDENCIES))?, &target, uid.as_deref()) {
-        output.mark('=', Paint::Faint, &format!("{label} has no subscription to {target}"))?;
+        let event = unsubscribed(&label, &target_word, 0, false);
+        output.tell(&event, '=', Paint::Faint, &format!("{label} has no subscription to {target}"))?;
         return Ok(Exit::Done);
     }
     let mut count = 0;
@@ -92,8 +107,13 @@ pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> 
         1 => format!("{label} hears of the end of {target}, 1 subscription is left"),
         many => format!("{label} hears of the end of {target}, {many} subscriptions are left"),
     };
-    output.mark(if count == 0 { '-' } else { '~' }, Paint::Change, &left)?;
+    let event = unsubscribed(&label, &target_word, count, true);
+    output.tell(&event, if count == 0 { '-' } else { '~' }, Paint::Change, &left)?;
     Ok(Exit::Done)
+}
+
+fn unsubscribed<'a>(label: &'a str, target: &'a str, count: u32, changed: bool) -> Event<'a> {
+    Event::Subscribed { label, target, handler: None, count, changed }
 }
 
 fn read(annotation: Option<&str>) -> Result<Vec<Subscription>, Failure> {

@@ -5,7 +5,8 @@ use sexton_collector::modules::{Modules, Transfer, TransferError};
 use super::apply::tools;
 use crate::failure::{Exit, Failure};
 use crate::one::One;
-use crate::output::{Output, Paint};
+use crate::output::ndjson::Event;
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
 
@@ -27,6 +28,8 @@ pub(crate) struct Args {
     /// Show what would happen, and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -46,15 +49,19 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         }
     })?;
     let preview = if args.dry_run { " (dry run)" } else { "" };
-    let from = done.from.map_or("no module".to_owned(), |from| from);
+    let event = Event::Transferred {
+        label: object,
+        from: done.from.as_deref(),
+        to: &done.to,
+        changed: !done.unchanged,
+        preview: args.dry_run,
+    };
+    let from = done.from.as_deref().unwrap_or("no module");
     match done.unchanged {
-        true => output.mark('=', Paint::Faint, &format!("{object} is in {} already", done.to))?,
+        true => output.tell(&event, '=', Paint::Faint, &format!("{object} is in {} already", done.to))?,
         false => {
-            output.mark(
-                '~',
-                Paint::Change,
-                &format!("{object} moved from {from} to {}{preview}", done.to),
-            )?;
+            let moved = format!("{object} moved from {from} to {}{preview}", done.to);
+            output.tell(&event, '~', Paint::Change, &moved)?;
         }
     }
     output.talk(&done.next);

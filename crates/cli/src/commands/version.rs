@@ -1,22 +1,23 @@
 //! `sexton version`.
 
-use serde_json::json;
-
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::ndjson::Event;
+use crate::output::{FormFlag, Output};
 
 /// Show the version of this program
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// As JSON
-    #[arg(long)]
+    #[command(flatten)]
+    form: FormFlag,
+    /// The same as -o json
+    #[arg(long, hide = true)]
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(output: &Output) -> Result<Exit, Failure> {
     let version = env!("CARGO_PKG_VERSION");
-    match args.json {
-        true => output.line(&json!({"sexton": version}).to_string())?,
+    match output.is_stream() {
+        true => output.event(&Event::Version { sexton: version })?,
         false => output.line(&format!("sexton {version}"))?,
     }
     Ok(Exit::Done)

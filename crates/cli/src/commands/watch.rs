@@ -2,10 +2,11 @@
 
 use clap::ValueEnum;
 use futures::StreamExt;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sexton_client::resources::{Change, Column, Event, WatchAsk, text};
 
 use crate::failure::{Exit, Failure};
+use crate::output::ndjson::Event as Seen;
 use crate::output::object::without_managers;
 use crate::output::table::{Lines, cell};
 use crate::output::{Output, Paint};
@@ -40,7 +41,7 @@ pub(crate) struct Args {
 enum Form {
     /// For people
     Table,
-    /// One event per line; the first line names the version of the form
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
 }
 
@@ -61,14 +62,11 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let ask = WatchAsk { labels: args.selector.clone(), fields, rows: args.output == Form::Table };
     let mut events = world.resources.watch(wanted.place(namespace), ask);
     let mut shown = Shown::new(args.all_namespaces && wanted.kind.namespaced);
-    if args.output == Form::Json {
-        output.line(&json!({"sexton": "watch", "version": 1}).to_string())?;
-    }
     while let Some(event) = events.next().await {
         match (event?, args.output) {
             (Event::Object { change, object, .. }, Form::Json) => {
                 let object = if args.show_managed_fields { object } else { without_managers(object) };
-                output.line(&format!(r#"{{"type":"{}","object":{object}}}"#, change.word()))?;
+                output.event(&Seen::Change { change: change.word(), object: &object })?;
             }
             (event, Form::Table) => shown.add(event, output)?,
             (_, Form::Json) => {}

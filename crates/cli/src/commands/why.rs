@@ -37,7 +37,7 @@ pub(crate) struct Args {
 enum Form {
     /// For people
     Text,
-    /// One JSON document per line
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
 }
 

@@ -14,9 +14,13 @@ pub(crate) mod yaml;
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
 
 use crate::failure::Failure;
 use crate::plugin;
+use ndjson::{Event, Stream};
 use style::Style;
 
 /// What colour says beside the symbol.
@@ -43,11 +47,31 @@ impl Paint {
     }
 }
 
+/// The form of an answer, for commands that have no other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// A stream of JSON lines for programs; docs/output.md describes it
+    Json,
+}
+
+/// The flag for it. Which form was chosen is asked of [`Output::is_stream`].
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct FormFlag {
+    /// The form of the answer
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+}
+
 /// Where output goes, and how it is to look there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Output {
     data: Style,
     talk: Style,
+    /// Where the answer is for programs.
+    stream: Option<Arc<Stream>>,
 }
 
 impl Output {
@@ -68,7 +92,13 @@ impl Output {
         Output {
             data: style(stdout.is_terminal(), columns(&stdout)),
             talk: style(stderr.is_terminal(), columns(&stderr)),
+            stream: None,
         }
+    }
+
+    /// The same with an answer for programs.
+    pub(crate) fn streaming(self, stream: Option<Stream>) -> Output {
+        Output { stream: stream.map(Arc::new), ..self }
     }
 
     /// Whether talk is coloured.
@@ -116,6 +146,17 @@ impl Output {
         self.line(&self.marked(symbol, paint, text))
     }
 
+    /// Tells of something: a line that begins with a symbol for people, an event for programs.
+    pub(crate) fn tell(
+        &self,
+        event: &Event<'_>,
+        symbol: char,
+        paint: Paint,
+        text: &str,
+    ) -> Result<(), Failure> {
+        if self.is_stream() { self.event(event) } else { self.mark(symbol, paint, text) }
+    }
+
     /// A line of data that begins with a symbol.
     pub(crate) fn marked(&self, symbol: char, paint: Paint, text: &str) -> String {
         format!("{} {text}", self.data.paint(&symbol.to_string(), paint))
@@ -140,6 +181,7 @@ impl Output {
     /// Tells what the server wants people to know.
     pub(crate) fn warn(&self, about: &str, warnings: &[String]) {
         for warning in warnings {
+            let _ = self.event(&Event::Warning { about, message: warning });
             self.talk(&format!("{}: {about}: {warning}", self.talk.paint("warning", Paint::Change)));
         }
     }
@@ -149,6 +191,7 @@ impl Output {
         if failure.quiet {
             return;
         }
+        self.error_event(failure);
         let word = if failure.exit == crate::failure::Exit::Held { "held" } else { "error" };
         let mut text = format!("{}: {}", self.talk.paint(word, Paint::Bad), failure.what);
         for detail in &failure.details {
@@ -167,6 +210,7 @@ impl Output {
     /// The end of a command that went wrong.
     pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
         self.explain(failure);
+        self.end(failure.exit);
         failure.exit.into()
     }
 }

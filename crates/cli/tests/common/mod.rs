@@ -112,8 +112,8 @@ impl Play {
     #[track_caller]
     pub(crate) fn digest(&self, what: &str) -> String {
         let shown = self.run(&format!("plan delete {what} -o json"));
-        let head: serde_json::Value = serde_json::from_str(shown.out.lines().next().unwrap()).unwrap();
-        head["digest"].as_str().unwrap().to_owned()
+        let plan: serde_json::Value = serde_json::from_str(shown.out.lines().nth(1).unwrap()).unwrap();
+        plan["digest"].as_str().unwrap().to_owned()
     }
 
     /// An executable file. Somebody else writes it: a file that this process has open for writing is, for a moment,

@@ -17,6 +17,7 @@ use crate::failure::{Exit, Failure};
 use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
+use crate::output::ndjson;
 use crate::output::style::{count, time};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
@@ -87,7 +88,7 @@ pub(super) async fn act(
         Some(destruction) if !deployed.swept.accused.is_empty() => {
             let accused = &deployed.swept.accused;
             let sweep = Sweep { accused, destruction, names: &names, settings };
-            let says: &Obituary<'_> = if args.output == Form::Json { &lines::gone } else { &silence };
+            let says: &Obituary<'_> = if args.output == Form::Json { &ndjson::gone } else { &silence };
             follow_sweep(&world, sweep, says, &mut interrupts, output).await?
         }
         _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
@@ -264,7 +265,8 @@ fn end(
     let Times { started, sealed } = times;
     if args.output == Form::Json {
         let sweep = sealed.filter(|_| swept.gone > 0).map(|sealed| sealed.elapsed());
-        return output.data(&lines::result(deployed, swept, started.elapsed(), sweep));
+        output.summarize(lines::summary(deployed, swept, sweep));
+        return Ok(());
     }
     let style = output.data_style();
     let put = deployed.created + deployed.changed;

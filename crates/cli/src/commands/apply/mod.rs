@@ -99,7 +99,7 @@ pub(crate) enum OnFailureName {
 pub(crate) enum Form {
     /// One line per object
     Text,
-    /// One JSON document per line
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
     /// A picture of what would be destroyed, for Graphviz
     Dot,

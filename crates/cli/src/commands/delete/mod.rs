@@ -4,7 +4,7 @@ mod act;
 pub(crate) mod consent;
 pub(crate) mod policy;
 mod preview;
-mod tell;
+pub(crate) mod tell;
 mod wanted;
 
 use consent::{Agreement, Refusal, consent, obtain};

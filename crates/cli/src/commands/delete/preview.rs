@@ -27,7 +27,7 @@ pub(crate) enum Form {
     Text,
     /// KIND/NAME lines, in the order of death
     Name,
-    /// One JSON document per line
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
     /// A picture for Graphviz
     Dot,

@@ -1,28 +1,19 @@
 //! What is told while lives go, and at the end.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use sexton_model::Uid;
 
 use super::preview::{Form, Preview};
 use crate::failure::Failure;
 use crate::following::End;
-use crate::output::ndjson::line;
+use crate::output::ndjson::{self, Event};
 use crate::output::style::count;
 use crate::output::{Output, Paint};
-
-/// A line for programs.
-#[derive(Serialize)]
-#[serde(tag = "kind")]
-enum Line<'a> {
-    Gone { label: &'a str, uid: &'a str },
-    Left { label: &'a str, uid: &'a str },
-    Result { gone: usize, left: usize, interrupted: bool },
-}
 
 /// What is said of a life that is gone, in a form for programs.
 pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
     match form {
-        Form::Json => line(&Line::Gone { label, uid: &uid.0 }),
+        Form::Json => ndjson::gone(label, uid),
         Form::Name => format!("{label}\n"),
         _ => String::new(),
     }
@@ -33,14 +24,19 @@ pub(super) fn end(form: Form, preview: &Preview, end: &End, output: &Output) -> 
     match form {
         Form::Json => {
             for (uid, label) in &end.left {
-                output.data(&line(&Line::Left { label, uid: &uid.0 }))?;
+                output.event(&Event::Left { label, uid: &uid.0 })?;
             }
-            let result = Line::Result { gone: end.gone, left: end.left.len(), interrupted: end.interrupted };
-            output.data(&line(&result))
+            output.summarize(summary(end));
+            Ok(())
         }
         Form::Text => roots(preview, end, output),
         _ => Ok(()),
     }
+}
+
+/// What a program reads at the end.
+pub(crate) fn summary(end: &End) -> Value {
+    json!({"gone": end.gone, "left": end.left.len(), "interrupted": end.interrupted})
 }
 
 fn roots(preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {

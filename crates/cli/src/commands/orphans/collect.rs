@@ -1,7 +1,6 @@
 //! Has the orphans collected: shows what that comes to, asks, accuses exactly those that were shown, and follows them to
 //! their end.
 
-use serde::Serialize;
 use sexton_collector::preview::World as Seen;
 use sexton_collector::rules::{Accused, Charge, Found, accuse};
 use sexton_lifecycle::plan::Plan;
@@ -12,12 +11,13 @@ use sexton_model::{Policy, Uid};
 use super::{Args, Form, Looked, command, show};
 use crate::collecting;
 use crate::commands::delete::consent::{Agreement, Refusal, consent, obtain};
+use crate::commands::delete::tell::summary;
 use crate::failure::{Exit, Failure};
 use crate::following::{End, Follow, Until, Where, Work, now, report};
 use crate::interrupt::{Interrupts, breakable};
-use crate::output::ndjson::line;
+use crate::output::ndjson::{self, Event};
 use crate::output::style::count;
-use crate::output::tree::{DeathPlan, Fold, text};
+use crate::output::tree::{DeathPlan, Fold, json, text};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::showing::plan::Shown;
@@ -74,7 +74,7 @@ pub(super) async fn collect(
             .map(|(uid, _, label, wave)| (uid, label, wave)),
     );
     let says = |label: &str, uid: &Uid| match args.output {
-        Form::Json => line(&Line::Gone { label, uid: &uid.0 }),
+        Form::Json => ndjson::gone(label, uid),
         Form::Text => output.marked('-', Paint::Bad, &format!("{label} destroyed")) + "\n",
     };
     let end = follow.run(&mut work, &says, &mut interrupts).await?;
@@ -134,9 +134,12 @@ async fn agree(
     let shown = Shown { world: &seen, judgement: &judgement, plan: &plan, names: &looked.names };
     let plan_shown =
         DeathPlan { target: world.target.clone(), title: format!("collect {what}"), ..shown.death_plan() };
-    if args.output == Form::Text {
-        let fold = if args.full { Fold::Never } else { Fold::USUAL };
-        output.talk_text(&text::text(&plan_shown, output.talk_style(), fold));
+    match args.output {
+        Form::Json => output.data(&json::ndjson(&plan_shown))?,
+        Form::Text => {
+            let fold = if args.full { Fold::Never } else { Fold::USUAL };
+            output.talk_text(&text::text(&plan_shown, output.talk_style(), fold));
+        }
     }
     let given = args.agreement.given(&plan.digest);
     let along = match plan.len().saturating_sub(condemned.len()) {
@@ -164,15 +167,6 @@ fn tell_refused(accused: &Accused, output: &Output) {
     }
 }
 
-/// A line for programs.
-#[derive(Serialize)]
-#[serde(tag = "kind")]
-enum Line<'a> {
-    Gone { label: &'a str, uid: &'a str },
-    Left { label: &'a str, uid: &'a str },
-    Result { gone: usize, left: usize, interrupted: bool },
-}
-
 fn finish(
     args: &Args,
     settings: &Settings,
@@ -182,10 +176,10 @@ fn finish(
 ) -> Result<(), Failure> {
     if args.output == Form::Json {
         for (uid, label) in &end.left {
-            output.data(&line(&Line::Left { label, uid: &uid.0 }))?;
+            output.event(&Event::Left { label, uid: &uid.0 })?;
         }
-        let result = Line::Result { gone: end.gone, left: end.left.len(), interrupted: end.interrupted };
-        return output.data(&line(&result));
+        output.summarize(summary(end));
+        return Ok(());
     }
     if !end.left.is_empty() {
         output.talk(&format!("{} of {} are gone", end.gone, end.gone + end.left.len()));

@@ -64,7 +64,7 @@ pub(crate) struct Args {
 pub(crate) enum Form {
     /// Lines for people, orphans first
     Text,
-    /// One JSON document per line
+    /// A stream of JSON lines for programs; docs/output.md describes it
     Json,
 }
 

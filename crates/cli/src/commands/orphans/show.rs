@@ -1,6 +1,6 @@
 //! What was found, as it is shown: a line for each, by verdict.
 
-use serde::Serialize;
+use serde_json::json;
 use sexton_collector::rules::Found;
 use sexton_lifecycle::rules::Verdict;
 use sexton_model::hook::ObjectRef;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::{Args, Form, Looked, command};
 use crate::failure::Failure;
 use crate::naming::Names;
-use crate::output::ndjson::line;
+use crate::output::ndjson::Event;
 use crate::output::style::{count, harmless, padded, width};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
@@ -19,15 +19,6 @@ use crate::settings::Settings;
 const SHOWN: usize = 50;
 /// Labels are lined up to this width.
 const MOST: usize = 48;
-
-/// A line for programs.
-#[derive(Serialize)]
-#[serde(tag = "kind")]
-enum Line<'a> {
-    Verdict { verdict: Verdict, label: &'a str, namespace: &'a str, uid: &'a str, evidence: &'a str },
-    Trouble { message: &'a str },
-    Summary { target: &'a str, looked: usize, counts: BTreeMap<&'static str, usize> },
-}
 
 /// What an object is called here.
 pub(super) fn label(names: &Names, found: &Found) -> String {
@@ -56,20 +47,21 @@ fn json(looked: &Looked, output: &Output) -> Result<(), Failure> {
     let scan = &looked.scan;
     for found in &scan.found {
         let label = label(&looked.names, found);
-        output.data(&line(&Line::Verdict {
+        output.event(&Event::Verdict {
             verdict: found.verdict,
             label: &label,
             namespace: &found.namespace,
             uid: &found.uid,
             evidence: &found.evidence,
-        }))?;
+        })?;
     }
     for message in &scan.troubles {
-        output.data(&line(&Line::Trouble { message }))?;
+        output.event(&Event::Trouble { message })?;
     }
     let counts = Verdict::ALL.map(|verdict| (verdict.field(), *scan.counts.get(&verdict).unwrap_or(&0)));
-    let (target, looked) = (looked.world.target.as_str(), scan.scope);
-    output.data(&line(&Line::Summary { target, looked, counts: counts.into() }))
+    let counts: BTreeMap<&str, usize> = counts.into();
+    output.summarize(json!({"target": looked.world.target, "looked": scan.scope, "counts": counts}));
+    Ok(())
 }
 
 fn text(args: &Args, looked: &Looked, settings: &Settings, output: &Output) -> Result<(), Failure> {

@@ -19,7 +19,7 @@ use super::apply::tools;
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
 use crate::output::style::{count, time};
-use crate::output::{Output, Paint};
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
@@ -65,6 +65,8 @@ pub(crate) struct Args {
     /// How much memory its script may use, in mebibytes
     #[arg(long, value_name = "MIB", default_value_t = 512)]
     memory: usize,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -89,7 +91,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             ..Limits::default()
         },
         fuse: args.max_delete.unwrap_or_default(),
-        output: Rc::new(Words::new(settings)),
+        output: Rc::new(Words::new(output.clone())),
         trace: args.trace,
         preview: args.dry_run,
         alone: world.embedded,
@@ -204,6 +206,10 @@ async fn carry_out(
     if let Some(path) = &args.out {
         write_model(path, &finished)?;
     }
+    output.summarize(serde_json::json!({
+        "environment": args.env, "gone": gone, "left": open,
+        "stored": finished.objects, "written": finished.written, "deployed": ready && failed.is_none(),
+    }));
     let sum = format!(
         "{} destroyed · {} objects stored, {} written · {}",
         count(gone),
@@ -222,7 +228,9 @@ async fn carry_out(
         return Err(too_many(&why, &command(args, settings)));
     }
     let (sign, paint) = if open == 0 { ('✔', Paint::Good) } else { ('!', Paint::Change) };
-    output.mark(sign, paint, &sum)?;
+    if !output.is_stream() {
+        output.mark(sign, paint, &sum)?;
+    }
     if !ready {
         output.talk("deploy did not run, because not all could be destroyed that has to be before");
     }

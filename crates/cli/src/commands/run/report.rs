@@ -1,12 +1,14 @@
 //! What is told about the objects of a program.
 
+use std::fmt::Display;
+
 use sexton_runtime::gc::{Doomed, Preview, Report};
 use sexton_runtime::lua;
 
 use crate::failure::Failure;
+use crate::output::ndjson::Event;
 use crate::output::style::{ordinal, padded, width};
 use crate::output::{Output, Paint};
-use crate::settings::Settings;
 
 /// More are not shown one by one.
 const SHOWN: usize = 40;
@@ -17,15 +19,18 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn new(settings: &Settings) -> Words {
-        Words { output: Output::new(settings.no_color) }
+    pub(super) fn new(output: Output) -> Words {
+        Words { output }
     }
 }
 
 impl lua::Output for Words {
     fn log(&self, line: &str) {
         // Whoever does not listen any more is told at the end.
-        let _ = self.output.line(line);
+        let _ = match self.output.is_stream() {
+            true => self.output.event(&Event::Log { message: line }),
+            false => self.output.line(line),
+        };
     }
 
     fn trace(&self, line: &str) {
@@ -44,6 +49,9 @@ fn reason(doomed: &Doomed) -> String {
 
 /// What would be destroyed before the deployment, in its order.
 pub(super) fn show_preview(preview: &Preview, output: &Output) -> Result<(), Failure> {
+    if output.is_stream() {
+        return preview_events(preview, output);
+    }
     let column = preview.doomed.iter().map(|one| width(&label(one))).max().unwrap_or(0).min(60);
     for (at, one) in preview.doomed.iter().enumerate().take(SHOWN) {
         let line = format!("{}  {}  {}", padded(&label(one), column), reason(one), ordinal(at + 1));
@@ -63,8 +71,33 @@ pub(super) fn show_preview(preview: &Preview, output: &Output) -> Result<(), Fai
     Ok(())
 }
 
+/// The same for programs, all of it.
+fn preview_events(preview: &Preview, output: &Output) -> Result<(), Failure> {
+    for (at, one) in preview.doomed.iter().enumerate() {
+        let (label, reason) = (&*label(one), &*reason(one));
+        let (uid, order, because, group, marks) = (one.id.as_str(), at + 1, None, None, &[][..]);
+        output.event(&Event::Death { label, uid, order, reason, because, group, marks })?;
+    }
+    for held in &preview.held {
+        let label = &format!("{} {}", held.class, held.id);
+        output.event(&Event::Kept { label, uid: held.id.as_str(), why: &held.reason.to_string() })?;
+    }
+    for waiting in &preview.waiting {
+        let after: Vec<&str> = waiting.after.iter().map(|id| id.as_str()).collect();
+        let label = &format!("{} {}", waiting.class, waiting.id);
+        output.event(&Event::Held { label, why: &format!("has to wait for {}", after.join(", ")) })?;
+    }
+    Ok(())
+}
+
 /// What was destroyed. How many.
 pub(super) fn destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
+    if output.is_stream() {
+        for one in &report.destroyed {
+            output.event(&Event::Gone { label: &label(one), uid: one.id.as_str() })?;
+        }
+        return Ok(report.destroyed.len());
+    }
     for one in report.destroyed.iter().take(SHOWN) {
         output.mark('-', Paint::Bad, &format!("{}  destroyed: {}", label(one), reason(one)))?;
     }
@@ -76,25 +109,29 @@ pub(super) fn destroyed(report: &Report, output: &Output) -> Result<usize, Failu
 
 /// What should have been destroyed and was not, each with the reason. How many.
 pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
-    for one in report.failed.iter().take(SHOWN) {
-        let line = format!("{} {}  lives on: {} failed: {}", one.class, one.id, one.phase, one.error);
-        output.mark('!', Paint::Change, &line)?;
+    // Programs read all of it.
+    let shown = if output.is_stream() { usize::MAX } else { SHOWN };
+    let tell = |class: &dyn Display, id: &dyn Display, why: &str| {
+        let event = Event::Failed { object: &format!("{class} {id}"), origin: "", why };
+        output.tell(&event, '!', Paint::Change, &format!("{class} {id}  {why}"))
+    };
+    for one in report.failed.iter().take(shown) {
+        tell(&one.class, &one.id, &format!("lives on: {} failed: {}", one.phase, one.error))?;
     }
-    for one in report.waiting.iter().take(SHOWN) {
+    for one in report.waiting.iter().take(shown) {
         let after: Vec<&str> = one.after.iter().map(|id| id.as_str()).collect();
-        let line = format!("{} {}  lives on: it goes after {}", one.class, one.id, after.join(", "));
-        output.mark('!', Paint::Change, &line)?;
+        tell(&one.class, &one.id, &format!("lives on: it goes after {}", after.join(", ")))?;
     }
-    for one in report.held.iter().take(SHOWN) {
-        output.mark('!', Paint::Change, &format!("{} {}  kept: {}", one.class, one.id, one.reason))?;
+    for one in report.held.iter().take(shown) {
+        tell(&one.class, &one.id, &format!("kept: {}", one.reason))?;
     }
     if let Some(cancelled) = &report.cancelled {
         let line = format!("{} cancelled the collection: {}", cancelled.by, cancelled.reason);
-        output.mark('!', Paint::Change, &line)?;
+        output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
     }
     if report.left > 0 {
         let line = format!("{} are left: destructors made garbage again and again", report.left);
-        output.mark('!', Paint::Change, &line)?;
+        output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
     }
     for one in &report.untold {
         output.warn("environment", &[format!("{} was destroyed, but: {}", one.id, one.error)]);

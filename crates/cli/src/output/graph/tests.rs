@@ -93,7 +93,7 @@ fn for_mermaid() {
 #[test]
 fn for_programs() {
     insta::assert_snapshot!(ndjson(&shop()), @r#"
-    {"version":1,"kind":"Picture","title":"Cluster/prod on .sexton (embedded)","nodes":5,"edges":6,"more":950}
+    {"kind":"Picture","title":"Cluster/prod on .sexton (embedded)","nodes":5,"edges":6,"more":950}
     {"kind":"Node","node":{"id":"Cluster/prod","label":"Cluster/prod","kind":"Cluster","state":"doomed","order":3}}
     {"kind":"Node","node":{"id":"App/shop","label":"App/shop","kind":"App","state":"doomed","order":2}}
     {"kind":"Node","node":{"id":"Volume/data","label":"Volume/data","kind":"Volume","namespace":"team-a","state":"doomed","order":1}}

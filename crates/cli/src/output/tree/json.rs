@@ -1,94 +1,27 @@
-//! A plan for programs: one JSON document per line, a version in the first, nothing folded.
-
-use std::borrow::Cow;
-
-use serde::Serialize;
+//! A plan for programs: lines of a stream, nothing folded.
 
 use super::{Beside, DeathPlan};
-use crate::output::ndjson::line;
+use crate::output::ndjson::{Event, Next, line};
 use crate::plugin;
-
-/// Grows when a program that reads the form has to be changed.
-const VERSION: u32 = 1;
-
-/// The first line: what it is about, and how many lines of which kind follow.
-#[derive(Serialize)]
-struct Head<'a> {
-    version: u32,
-    kind: &'a str,
-    target: &'a str,
-    title: &'a str,
-    preview: bool,
-    digest: &'a str,
-    destroy: usize,
-    waves: usize,
-    kept: usize,
-    loses: usize,
-    held: usize,
-    unknown: usize,
-    dropped: usize,
-}
-
-/// Any further line.
-#[derive(Serialize)]
-#[serde(tag = "kind")]
-enum Line<'a> {
-    Death {
-        label: &'a str,
-        #[serde(skip_serializing_if = "str::is_empty")]
-        uid: &'a str,
-        order: usize,
-        reason: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        because: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        group: Option<usize>,
-        marks: &'a [String],
-    },
-    Kept {
-        label: &'a str,
-        why: &'a str,
-    },
-    Loses {
-        label: &'a str,
-        what: &'a str,
-    },
-    Held {
-        label: &'a str,
-        why: &'a str,
-    },
-    Unknown {
-        label: &'a str,
-        why: &'a str,
-    },
-    Dropped {
-        what: &'a str,
-    },
-    Next {
-        what: &'a str,
-        command: Cow<'a, str>,
-    },
-}
 
 /// The whole plan. The first line counts, the others come in the order of death.
 pub(crate) fn ndjson(plan: &DeathPlan) -> String {
     let mut order: Vec<usize> = (0..plan.entries.len()).collect();
     order.sort_by_key(|at| plan.entries[*at].order);
     let deaths = order.into_iter().map(|at| death(plan, at));
-    let kept = plan.kept.iter().map(|Beside { label, why }| Line::Kept { label, why });
-    let loses = plan.loses.iter().map(|Beside { label, why: what }| Line::Loses { label, what });
-    let held = plan.holds.iter().map(|Beside { label, why }| Line::Held { label, why });
-    let unknown = plan.unknown.iter().map(|Beside { label, why }| Line::Unknown { label, why });
-    let dropped = plan.dropped.iter().map(|what| Line::Dropped { what });
-    let next = plan.hints.iter().map(|(what, command)| Line::Next { what, command: plugin::typed(command) });
+    let kept = plan.kept.iter().map(|Beside { label, why }| Event::Kept { label, uid: "", why });
+    let loses = plan.loses.iter().map(|Beside { label, why: what }| Event::Loses { label, what });
+    let held = plan.holds.iter().map(|Beside { label, why }| Event::Held { label, why });
+    let unknown = plan.unknown.iter().map(|Beside { label, why }| Event::Unknown { label, why });
+    let dropped = plan.dropped.iter().map(|what| Event::Dropped { what });
+    let next =
+        plan.hints.iter().map(|(what, command)| Event::Next(Next { what, command: plugin::typed(command) }));
     let lines = deaths.chain(kept).chain(loses).chain(held).chain(unknown).chain(dropped).chain(next);
     std::iter::once(line(&head(plan))).chain(lines.map(|document| line(&document))).collect()
 }
 
-fn head(plan: &DeathPlan) -> Head<'_> {
-    Head {
-        version: VERSION,
-        kind: "Plan",
+fn head(plan: &DeathPlan) -> Event<'_> {
+    Event::Plan {
         target: &plan.target,
         title: &plan.title,
         preview: plan.preview,
@@ -103,10 +36,10 @@ fn head(plan: &DeathPlan) -> Head<'_> {
     }
 }
 
-fn death(plan: &DeathPlan, at: usize) -> Line<'_> {
+fn death(plan: &DeathPlan, at: usize) -> Event<'_> {
     let death = &plan.entries[at];
     let because = death.parent.and_then(|parent| plan.entries.get(parent));
-    Line::Death {
+    Event::Death {
         label: &death.label,
         uid: &death.uid,
         order: death.order,
@@ -123,13 +56,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_a_document_and_the_first_says_the_version() {
+    fn every_line_is_a_document() {
         let text = ndjson(&prod());
         for line in text.lines() {
             assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object());
         }
         insta::assert_snapshot!(text, @r#"
-        {"version":1,"kind":"Plan","target":".sexton (embedded)","title":"delete Cluster/prod, policy cascade","preview":true,"digest":"7c1f09aa31d2","destroy":6,"waves":3,"kept":1,"loses":1,"held":1,"unknown":1,"dropped":1}
+        {"kind":"Plan","target":".sexton (embedded)","title":"delete Cluster/prod, policy cascade","preview":true,"digest":"7c1f09aa31d2","destroy":6,"waves":3,"kept":1,"loses":1,"held":1,"unknown":1,"dropped":1}
         {"kind":"Death","label":"ConfigMap/env","order":1,"reason":"owned by Cluster/prod","because":"Cluster/prod","marks":[]}
         {"kind":"Death","label":"Volume/data","order":1,"reason":"owned by App/shop","because":"App/shop","marks":["destroy ./hooks/volume-rm","warns Vm/web-1"]}
         {"kind":"Death","label":"Volume/logs","order":1,"reason":"owned by App/shop","because":"App/shop","marks":["destroy ./hooks/volume-rm"]}

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::Paint;
-use super::ndjson::line;
+use super::ndjson::{Event, line};
 use super::style::{Style, harmless, padded, width};
 
 /// An explanation as it is shown.
@@ -22,8 +22,7 @@ pub(crate) struct Why {
 }
 
 /// A link of the chain.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename = "Line")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WhyLine {
     /// How far from the subject; 0 is next to it.
     pub(crate) depth: usize,
@@ -109,21 +108,17 @@ fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
     lines
 }
 
-/// The first line for programs.
-#[derive(Serialize)]
-struct Head<'a> {
-    version: u32,
-    kind: &'a str,
-    subject: &'a str,
-    headline: &'a str,
-    footer: &'a [String],
-}
-
-/// The explanation for programs: one JSON document per line, a version in the first.
+/// The explanation for programs: lines of a stream.
 pub(crate) fn ndjson(why: &Why) -> String {
     let Why { subject, headline, lines, footer } = why;
-    let head = line(&Head { version: 1, kind: "Why", subject, headline, footer });
-    std::iter::once(head).chain(lines.iter().map(line)).collect()
+    let head = Event::Why { subject, headline, footer };
+    let lines = lines.iter().map(|WhyLine { depth, text, aside, commands }| Event::Line {
+        depth: *depth,
+        text,
+        aside,
+        commands,
+    });
+    std::iter::once(head).chain(lines).map(|event| line(&event)).collect()
 }
 
 #[cfg(test)]
@@ -212,7 +207,7 @@ mod tests {
     #[test]
     fn programs_read_lines() {
         insta::assert_snapshot!(ndjson(&stuck()), @r#"
-        {"version":1,"kind":"Why","subject":"Cluster/prod","headline":"is being destroyed (deleted by ada, 4 min ago, policy cascade, collection c-18)","footer":["3 of 5 are gone; next attempt in 40 s."]}
+        {"kind":"Why","subject":"Cluster/prod","headline":"is being destroyed (deleted by ada, 4 min ago, policy cascade, collection c-18)","footer":["3 of 5 are gone; next attempt in 40 s."]}
         {"kind":"Line","depth":0,"text":"waits for App/shop","aside":"destroyed last, it depends on this cluster","commands":[]}
         {"kind":"Line","depth":1,"text":"waits for Volume/data","aside":"destroy failed 3 times: ./hooks/volume-rm exited 1: \"volume is attached to vm-9\"","commands":[{"what":"try again now","command":"sexton retry Volume/data","note":""},{"what":"give it up","command":"sexton force Volume/data --reason \"…\"","note":"leaves a tombstone: may still exist"}]}
         "#);
