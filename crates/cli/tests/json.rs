@@ -16,6 +16,11 @@ const SHOWN: usize = 2;
 /// Fields that differ from run to run.
 const UNSTABLE: [&str; 8] =
     ["seconds", "sweepSeconds", "sexton", "bytes", "revision", "since", "renewed", "holder"];
+/// Fields in words for people: how something is said is not the business of this form.
+const PROSE: [&str; 13] = [
+    "message", "details", "next", "why", "what", "reason", "evidence", "headline", "footer", "text", "aside",
+    "title", "commands",
+];
 
 const MODULE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m-1}\ndata: {n: \"1\"}\n---\n\
      apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m-2}\n";
@@ -26,7 +31,8 @@ local Machine = class("Machine", {
     destroy = function(self) log("destroy " .. self.name) end,
 })
 function deploy(env)
-    if env.machine then env.machine = nil else env.machine = new(Machine, { name = "web" }, env) end
+    local there = env.applications and #env.applications > 0
+    env.applications = if there then {} else { new(Machine, { name = "web" }, env) }
     log("deployed")
 end
 "#;
@@ -78,6 +84,8 @@ fn calm(value: &Value, folder: &str) -> Value {
             let calmed = fields.iter().map(|(name, value)| {
                 let value = match name.as_str() {
                     name if UNSTABLE.contains(&name) => json!("…"),
+                    name if PROSE.contains(&name) && !value.is_null() => json!("…"),
+                    "command" if fields["kind"] == "Next" => json!("…"),
                     // What an object looks like is not the business of this form.
                     "object" if value.is_object() => json!({"kind": value["kind"], "metadata": "…"}),
                     "status" => json!({"phase": value["phase"], "sealed": value["sealed"]["count"]}),
@@ -106,7 +114,8 @@ fn calm_word(word: &str) -> String {
     let is_digest = hex && bare.len() >= 8 && bare.chars().any(|c| c.is_ascii_digit());
     let age = bare.strip_suffix('s').is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));
     let time = bare.len() == 20 && bare.ends_with('Z') && bare.contains('T');
-    let collection = bare.starts_with("orphans-") && bare.ends_with(|c: char| c.is_ascii_digit());
+    // Collections that a command began are named after the moment.
+    let collection = bare.len() > 16 && bare.ends_with(|c: char| c.is_ascii_digit()) && bare.contains("-20");
     match () {
         () if is_digest || id || collection => word.replacen(bare, "ID", 1),
         () if time => word.replacen(bare, "TIME", 1),

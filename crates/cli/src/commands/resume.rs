@@ -10,7 +10,7 @@ use sexton_lifecycle::Settings as Rules;
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KIND, RESOURCE};
 
-use super::delete::tell::summary;
+use super::delete::tell::{left, summary};
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
 use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
@@ -92,6 +92,7 @@ pub(super) async fn finish(
     let mut work = Work::start(collector).await?;
     let says: &Obituary<'_> = if output.is_stream() { &ndjson::gone } else { &silence };
     let end = follow.run(&mut work, says, &mut interrupts).await?;
+    left(&end, output)?;
     output.summarize(summary(&end));
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);

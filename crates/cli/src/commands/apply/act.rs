@@ -13,6 +13,7 @@ use sexton_model::Uid;
 
 use super::{Agreed, Args, Form, lines};
 use crate::collecting;
+use crate::commands::delete::tell::left;
 use crate::failure::{Exit, Failure};
 use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
 use crate::interrupt::Interrupts;
@@ -148,6 +149,7 @@ pub(crate) async fn follow_sweep(
     };
     follow.expect(expected(&sweep).into_iter());
     let end = follow.run(&mut work, says, interrupts).await?;
+    let told = left(&end, output);
     let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
@@ -164,7 +166,7 @@ pub(crate) async fn follow_sweep(
         left: end.left.len(),
         interrupted: end.interrupted,
         exit,
-        unheard: end.unheard,
+        unheard: end.unheard.and(told),
     })
 }
 

@@ -23,15 +23,19 @@ pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
 pub(super) fn end(form: Form, preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {
     match form {
         Form::Json => {
-            for (uid, label) in &end.left {
-                output.event(&Event::Left { label, uid: &uid.0 })?;
-            }
+            left(end, output)?;
             output.summarize(summary(end));
             Ok(())
         }
         Form::Text => roots(preview, end, output),
         _ => Ok(()),
     }
+}
+
+/// What is still there, for programs.
+pub(crate) fn left(end: &End, output: &Output) -> Result<(), Failure> {
+    let left = end.left.iter();
+    left.map(|(uid, label)| Event::Left { label, uid: &uid.0 }).try_for_each(|event| output.event(&event))
 }
 
 /// What a program reads at the end.

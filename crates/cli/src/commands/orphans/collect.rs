@@ -11,11 +11,11 @@ use sexton_model::{Policy, Uid};
 use super::{Args, Form, Looked, command, show};
 use crate::collecting;
 use crate::commands::delete::consent::{Agreement, Refusal, consent, obtain};
-use crate::commands::delete::tell::summary;
+use crate::commands::delete::tell::{left, summary};
 use crate::failure::{Exit, Failure};
 use crate::following::{End, Follow, Until, Where, Work, now, report};
 use crate::interrupt::{Interrupts, breakable};
-use crate::output::ndjson::{self, Event};
+use crate::output::ndjson;
 use crate::output::style::count;
 use crate::output::tree::{DeathPlan, Fold, json, text};
 use crate::output::{Output, Paint};
@@ -175,9 +175,7 @@ fn finish(
     output: &Output,
 ) -> Result<(), Failure> {
     if args.output == Form::Json {
-        for (uid, label) in &end.left {
-            output.event(&Event::Left { label, uid: &uid.0 })?;
-        }
+        left(end, output)?;
         output.summarize(summary(end));
         return Ok(());
     }
