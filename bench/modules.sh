@@ -49,7 +49,7 @@ measure_sweep() { # WHERE FLAGS…
     ended=$(date +%s.%N)
     echo "sexton apply, all but one swept ($where) $count $(echo "$begun $ended" | awk '{ printf "%.2f", $2 - $1 }')"
     # How long it took from the seal to the last one gone, accusing included, says the command itself.
-    sed -n 's/.*"kind":"Result".*"swept":\([0-9]*\).*"sweepSeconds":\([0-9.]*\).*/\1 \2/p' sweep.json |
+    sed -n 's/.*"kind":"Result".*"sweepSeconds":\([0-9.]*\).*"swept":\([0-9]*\).*/\2 \1/p' sweep.json |
         awk -v where="$where" '{ printf "sexton sweep (%s) %d %.2f, %d/s\n", where, $1, $2, $1 / $2 }'
 }
 measure_sweep embedded
