@@ -70,7 +70,12 @@ fn complete(target: &Target, document: &mut Document, old: Option<&Document>) ->
         Special::Namespace => label_with_name(target, document),
         Special::Definition => complete_definition(document, old),
         Special::Secret => merge_string_data(document)?,
-        Special::Event | Special::Class | Special::Module | Special::Rule | Special::None => {}
+        Special::Event
+        | Special::Class
+        | Special::Module
+        | Special::Rule
+        | Special::Environment
+        | Special::None => {}
     }
     Ok(())
 }

@@ -54,6 +54,9 @@ impl Api {
             return Err(Status::forbidden(&target.kind.resource, name, why).into());
         }
         let mut guards = vec![current.unchanged()];
+        if target.kind.special == Special::Environment {
+            guards.extend(self.without_objects(target, name).await?);
+        }
         let mut finalizers = finalizers_after(target, self.kinds.is_plain(), &facts.finalizers, policy);
         if facts.deleted.is_none() {
             self.hold_for_destruction(target, current, facts, &mut finalizers, &mut guards).await?;
@@ -77,6 +80,19 @@ impl Api {
         sketch.document.set_finalizers(finalizers);
         self.mark(target, &mut sketch.document, annotations)?;
         Ok(Deletion { guards, effect: marked_as(current, sketch.encode()) })
+    }
+
+    /// The record of an environment goes after its objects: without the program that it has, none of them could be
+    /// destroyed. That there are none is made a guard.
+    async fn without_objects(&self, target: &Target, name: &str) -> Result<Vec<Guard>> {
+        let objects = self.objects_of_environment(name);
+        if self.any_in(&objects).await? {
+            let why = format!(
+                "it still has objects, and they need its program to be destroyed: use `sexton destroy --env {name}`"
+            );
+            return Err(Status::conflict(&target.kind.resource, name, why).into());
+        }
+        Ok(objects.iter().map(Scope::empty).collect())
     }
 
     /// What still has contents is marked and held, what has none is not held by them.

@@ -1,6 +1,7 @@
 //! What the API knows of namespaces: the first ones, and that objects are only made in living ones.
 
 use serde_json::json;
+use sexton_model::environment::CLASSES_GROUP;
 use sexton_model::{Document, GroupResource, Key, Status, names};
 use sexton_store::{At, Guard, Scope};
 
@@ -83,6 +84,14 @@ impl Api {
             _ => None,
         };
         registry.stored().filter_map(scope).collect()
+    }
+
+    /// Everything that can be an object of an environment, or look like one.
+    pub(super) fn objects_of_environment(&self, name: &str) -> Vec<Scope> {
+        let registry = self.kinds.current();
+        let classes =
+            registry.stored().filter(|(kind, namespaced)| *namespaced && kind.group == CLASSES_GROUP);
+        classes.map(|(kind, _)| Scope { kind: kind.clone(), namespace: Some(name.to_owned()) }).collect()
     }
 
     /// Whether any of the scopes holds anything.

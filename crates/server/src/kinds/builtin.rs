@@ -149,6 +149,7 @@ fn special(kind: &str) -> Special {
         "Class" => Special::Class,
         "Module" => Special::Module,
         "Rule" => Special::Rule,
+        "Environment" => Special::Environment,
         "Secret" => Special::Secret,
         "Event" => Special::Event,
         _ => Special::None,

@@ -73,6 +73,8 @@ pub enum Special {
     Module,
     /// Says what is looked for among other kinds.
     Rule,
+    /// Has the program without which the objects in its namespace cannot be destroyed.
+    Environment,
     /// Has a write-only `stringData`.
     Secret,
     /// Cannot own or be owned in a way that matters; deletes at once.
