@@ -3,9 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    apply, backup, collect, collections, completions, delete, demo, destroy, force, get, graph, install_crds,
-    kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run, script_worker, serve, subscribe,
-    transfer, version, watch, why,
+    apply, backup, collect, collections, completions, delete, demo, destroy, environments, force, get, graph,
+    install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run, script_worker, serve,
+    subscribe, transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Delete(delete::Args),
     Orphans(orphans::Args),
     Run(Box<run::Args>),
+    Environments(environments::Args),
     Resume(resume::Args),
     Why(why::Args),
     Graph(graph::Args),

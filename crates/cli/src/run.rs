@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    apply, backup, collect, collections, completions, delete, demo, destroy, force, get, graph, install_crds,
-    kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run as run_program, script_worker,
-    serve, subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, completions, delete, demo, destroy, environments, force, get, graph,
+    install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run as run_program,
+    script_worker, serve, subscribe, transfer, version, watch, why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -88,6 +88,7 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Transfer(args) => transfer::run(args, settings, output).await,
         Command::Delete(args) => delete::run(args, settings, output).await,
         Command::Orphans(args) => orphans::run(args, settings, output).await,
+        Command::Environments(args) => environments::run(args, settings, output).await,
         Command::Run(args) => run_program::run(*args, settings, output).await,
         Command::ScriptWorker(args) => script_worker::run(args, output).await,
         Command::Resume(args) => resume::run(args, settings, output).await,

@@ -196,6 +196,15 @@ fn every_answer_is_a_stream() {
     story.play.file("machine.luau", PROGRAM);
     story.run("run machine.luau --env e", 0);
     story.run("run machine.luau --env e", 0);
+    story.run("environments", 0);
+    story.run("environments e", 0);
+    story.run("environments nothing", 1);
+    story.run("environments retry e", 0);
+    story.run("environments give-up e", 0);
+    story.run("delete env/e --yes", 3);
+    story.run("destroy --env e --dry-run", 0);
+    story.run("destroy --env e", 3);
+    story.run("destroy --env e --yes", 0);
     story.run("backup copy.db", 0);
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/json.txt");
     if std::env::var_os("SEXTON_UPDATE").is_some() {

@@ -176,3 +176,166 @@ fn a_killed_run_is_finished_by_the_next() {
     assert_eq!(text.lines().filter(|line| *line == "begin").count(), 2, "{text}");
     play.run("get things -n prod -o name").says("");
 }
+
+/// A thing whose `destroy` waits as long as a file is there, in programs that differ in what `deploy` wants.
+fn things(play: &Play) {
+    let notes = play.path().join("notes");
+    let program = |wanted: &str| {
+        format!(
+            r#"format "1.4"
+            local Thing = class("Thing", {{
+                properties = {{ name = {{ usage = "In", type = "string" }} }},
+                destroy = function(self)
+                    exec {{ program = "sh", args = {{ "-c", "echo " .. self.name .. " >> {0}; while [ -e {0}.hold ]; do sleep 0.05; done" }} }}
+                end,
+            }})
+            function deploy(env)
+                local have, list = {{}}, {{}}
+                for _, thing in env.applications or {{}} do have[thing.name] = thing end
+                for _, name in {{ {wanted} }} do
+                    table.insert(list, have[name] or new(Thing, {{ name = name }}, env))
+                end
+                env.applications = list
+            end"#,
+            notes.display()
+        )
+    };
+    play.file("old.luau", &program(r#""kept", "dropped""#));
+    play.file("new.luau", &program(r#""kept", "made""#));
+}
+
+/// Waits until a destructor has noted that it runs.
+fn wait_for_notes(play: &Play) {
+    let end = Instant::now() + Duration::from_secs(120);
+    while !play.path().join("notes").exists() {
+        assert!(Instant::now() < end, "it never began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// EXT-26: killed while it destroys what `deploy` dropped, a run leaves the new model, and the plan of the next one says
+/// why it destroys the rest.
+#[test]
+fn a_run_that_is_killed_after_deploy_leaves_the_new_model() {
+    let play = Play::new();
+    things(&play);
+    assert_eq!(play.run("run old.luau --env prod --allow-exec sh").code, 0);
+    play.file("notes.hold", "");
+    let mut killed = play.command("run new.luau --env prod").spawn().unwrap();
+    wait_for_notes(&play);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    std::fs::remove_file(play.path().join("notes.hold")).unwrap();
+    let names =
+        "thing.classes.sexton.dev/dropped\nthing.classes.sexton.dev/kept\nthing.classes.sexton.dev/made\n";
+    play.run("get things -n prod -o name").says(names);
+    let shown = play.run("run new.luau --env prod --dry-run");
+    assert!(shown.out.contains("Thing dropped  an interrupted run had begun to destroy it"), "{shown:?}");
+    let next = play.run("run new.luau --env prod --yes");
+    assert_eq!(next.code, 0, "{next:?}");
+    play.run("get things -n prod -o name")
+        .says("thing.classes.sexton.dev/kept\nthing.classes.sexton.dev/made\n");
+}
+
+/// What can be refused is refused before anything runs: an output that cannot be written, a model without objects.
+#[test]
+fn what_is_refused_before_anything_runs() {
+    let play = Play::new();
+    things(&play);
+    play.run("run old.luau --env prod --out nowhere/model.json")
+        .fails(1, &["nowhere/model.json", "Nothing was run"]);
+    play.run("run old.luau --env prod --out .").fails(1, &["it is a directory"]);
+    play.run("get env -o name").says("");
+    assert_eq!(play.run("run old.luau --env prod --allow-exec sh --out model.json").code, 0);
+    assert!(std::fs::read_to_string(play.path().join("model.json")).unwrap().contains("dropped"));
+    let left: Vec<_> = std::fs::read_dir(play.path()).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".tmp")), "{left:?}");
+    for empty in ["{}", "null", "{\"Objects\": null}"] {
+        play.file("empty.json", empty);
+        let refused = play.run("run old.luau --env prod --model empty.json --yes");
+        refused.fails(3, &["the model has no objects, and 3 are stored", "--allow-empty"]);
+    }
+    play.run("run old.luau --env prod --allow-exec sh --revoke-exec sh").fails(1, &["allowed and revoked"]);
+    let kept = play.run("run old.luau --env prod");
+    assert!(kept.err.contains("allowed by an earlier run: exec sh"), "{kept:?}");
+    let meant = play.run("run old.luau --env prod --model empty.json --yes --allow-empty");
+    assert_eq!(meant.code, 0, "{meant:?}");
+    let notes = std::fs::read_to_string(play.path().join("notes")).unwrap();
+    assert_eq!(notes.lines().count(), 2, "both were destroyed before deploy made others: {notes}");
+}
+
+/// An environment ends in order, and not before somebody agreed; its record does not go before its objects.
+#[test]
+fn an_environment_is_destroyed_in_order() {
+    let play = Play::new();
+    things(&play);
+    assert_eq!(play.run("run old.luau --env prod --allow-exec sh").code, 0);
+    play.run("delete env/prod --yes").fails(3, &["has objects", "sexton destroy --env prod"]);
+    play.run("destroy --env prod").fails(3, &["all 3 of prod", "--approve", "--yes"]);
+    let shown = play.run("destroy --env prod --dry-run");
+    assert!(shown.out.contains("Thing kept"), "{shown:?}");
+    assert!(shown.out.contains("its environment is destroyed"), "{shown:?}");
+    assert!(!play.path().join("notes").exists());
+    let digest = shown.err.split("--approve ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    let ended = play.run(&format!("destroy --env prod --approve {digest}"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.out.contains("prod is gone, 3 with it"), "{ended:?}");
+    play.run("get env -o name").says("");
+    play.run("get things -n prod -o name").says("");
+    assert_eq!(play.run("destroy --env prod").code, 0, "twice is no mistake");
+}
+
+/// One run at a time, also if the other one runs elsewhere.
+#[test]
+fn two_runs_at_once_on_a_server() {
+    let play = Play::new();
+    things(&play);
+    let server = Server::start(&play.data(), &[]);
+    let on = format!("--server {}", server.url);
+    assert_eq!(play.run(&format!("run old.luau --env prod --allow-exec sh {on}")).code, 0);
+    play.file("notes.hold", "");
+    let mut first = play.command(&format!("run new.luau --env prod {on}")).spawn().unwrap();
+    wait_for_notes(&play);
+    for command in ["run old.luau --env prod", "destroy --env prod --yes"] {
+        let second = play.run(&format!("{command} {on}"));
+        assert_eq!(second.code, 5, "{command}: {second:?}");
+    }
+    std::fs::remove_file(play.path().join("notes.hold")).unwrap();
+    assert!(first.wait().unwrap().success());
+    play.run(&format!("get things -n prod -o name {on}"))
+        .says("thing.classes.sexton.dev/kept\nthing.classes.sexton.dev/made\n");
+}
+
+/// A model that the server refuses is shown, and can be given up or stored without what is refused.
+#[test]
+fn a_model_that_is_refused_can_be_given_up() {
+    let play = Play::new();
+    things(&play);
+    assert_eq!(play.run("run old.luau --env prod --allow-exec sh").code, 0);
+    let definition = play.run("get crd/things.classes.sexton.dev -o json").out;
+    let mut definition: serde_json::Value = serde_json::from_str(&definition).unwrap();
+    definition["metadata"] = serde_json::json!({"name": "things.classes.sexton.dev"});
+    definition.as_object_mut().unwrap().remove("status");
+    let spec = serde_json::json!({"type": "object", "required": ["size"], "x-kubernetes-preserve-unknown-fields": true});
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] =
+        serde_json::json!({"spec": spec});
+    play.file("strict.json", &definition.to_string());
+    assert_eq!(play.run("put -f strict.json --force-conflicts").code, 0);
+    play.run("run new.luau --env prod").fails(1, &["Thing/made was not stored", "sexton environments prod"]);
+    for command in ["run old.luau --env prod --yes", "run old.luau --env prod --dry-run"] {
+        play.run(command).fails(1, &["not completely stored", "sexton environments give-up prod"]);
+    }
+    let shown = play.run("environments prod");
+    assert!(shown.out.contains("thing/made  not stored") && shown.out.contains("size"), "{shown:?}");
+    assert!(play.run("environments").out.contains("not completely stored"));
+    play.run("environments retry prod").fails(1, &["Thing/made was not stored"]);
+    play.run("environments retry prod --without thing/nothing").fails(1, &["no thing/nothing"]);
+    play.run("environments give-up prod").fails(3, &["needs a yes", "give-up prod --yes"]);
+    let stored = play.run("environments retry prod --without thing/made");
+    assert!(stored.code == 0 && stored.out.contains("the model of prod is completely stored"), "{stored:?}");
+    play.run("run new.luau --env prod").fails(1, &["Thing/made was not stored"]);
+    let given_up = play.run("environments give-up prod --yes");
+    assert!(given_up.code == 0 && given_up.out.contains("programs can be run in it again"), "{given_up:?}");
+    let next = play.run("run old.luau --env prod --dry-run");
+    assert_eq!(next.code, 0, "{next:?}");
+}

@@ -20,6 +20,10 @@ pub const OBJECT_ID: &str = "sexton.dev/object-id";
 /// The annotation with the name of an object, where its resource is called otherwise.
 pub const OBJECT_NAME: &str = "sexton.dev/object-name";
 
+/// The annotation with the uid under which a run made an object. A copy has another uid, and an object that others made
+/// has no such annotation: neither belongs to the environment.
+pub const OBJECT_UID: &str = "sexton.dev/object-uid";
+
 /// What is recorded of an environment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -99,6 +103,9 @@ pub struct PendingModel {
     pub generation: i64,
     /// In how many parts it is written down.
     pub parts: usize,
+    /// Why the server refused it, if it did.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub refused: String,
 }
 
 /// Whether an environment can be called so: it is also the name of a namespace.

@@ -1,4 +1,4 @@
-//! `sexton destroy`: the end of a whole module, in the reverse order of its deployment.
+//! `sexton destroy`: the end of a whole module, in the reverse order of its deployment, or of an environment.
 
 use std::time::Instant;
 
@@ -6,6 +6,7 @@ use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, M
 
 use super::apply::{LEASE_ENDS, Sweep, deaths, follow_sweep, some, tools};
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
+use super::run::end;
 use crate::failure::{Exit, Failure};
 use crate::following::{Obituary, silence};
 use crate::interrupt::{Interrupts, breakable};
@@ -17,15 +18,18 @@ use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
-/// Destroy all that a module manages, the last that was put first
+/// Destroy all that a module manages, the last that was put first; or an environment and all its objects
 ///
 /// It does not need the documents: what has to be known about the end of an object is stored with it. What is protected
-/// stays, and so does the record of the module then. Doing it twice is no mistake.
+/// stays, and so does the record of the module or the environment then. Doing it twice is no mistake.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The name of the module
-    #[arg(value_name = "MODULE")]
-    module: String,
+    #[arg(value_name = "MODULE", required_unless_present = "env")]
+    module: Option<String>,
+    /// An environment instead: its objects are destroyed by the program that is stored with it, then its record goes
+    #[arg(long, value_name = "NAME", conflicts_with = "module")]
+    env: Option<String>,
     /// Show what would happen, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -39,12 +43,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
+    if let Some(environment) = &args.env {
+        return end::destroy(environment, args.dry_run, &args.agreement, settings, output).await;
+    }
+    let module = args.module.as_deref().unwrap_or_default();
     let started = Instant::now();
-    let Some((world, modules, plan, names)) = breakable(prepare(&args, settings, output)).await? else {
+    let Some((world, modules, plan, names)) = breakable(prepare(&args, module, settings, output)).await?
+    else {
         return Ok(Exit::Done);
     };
     let mut interrupts = Interrupts::listen();
-    let destroyed = modules.destroy(&plan, &|_| {}).await.map_err(|error| failed(error, &args, settings))?;
+    let destroyed = modules.destroy(&plan, &|_| {}).await.map_err(|error| failed(error, module, settings))?;
     let mut gone = 0;
     if let Some(destruction) = plan.destruction.as_ref().filter(|_| !destroyed.swept.accused.is_empty()) {
         let accused = &destroyed.swept.accused;
@@ -58,13 +67,12 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         }
         gone = swept.gone;
     }
-    let module = &args.module;
     let buried = match destroyed.buried {
         true => Buried::Gone,
         false => {
             // Kinds may have gone with the module.
             let modules = Modules::open(tools(&world).await?).await?;
-            modules.bury(module).await.map_err(|error| failed(error, &args, settings))?
+            modules.bury(module).await.map_err(|error| failed(error, module, settings))?
         }
     };
     tell_end(module, buried, gone, started, output)
@@ -104,6 +112,7 @@ fn tell_end(
 
 async fn prepare(
     args: &Args,
+    module: &str,
     settings: &Settings,
     output: &Output,
 ) -> Result<Option<(World, Modules, DestroyPlan, Names)>, Failure> {
@@ -111,11 +120,10 @@ async fn prepare(
     let world = World::open(settings, purpose).await?;
     let modules = Modules::open(tools(&world).await?).await?;
     let plan = modules
-        .plan_destroy(&args.module)
+        .plan_destroy(module)
         .await
         .map_err(|error| Failure::new(error.to_string()).because(&error))?;
     let names = Names::new(modules.kinds(), &world.namespace);
-    let module = &args.module;
     if plan.victims.is_empty() && !plan.recorded {
         output.talk(&format!("there is nothing of a module {module} on {}", world.target));
         return Ok(None);
@@ -180,12 +188,12 @@ fn lines(plan: &DestroyPlan, world: &World, names: &Names, preview: bool) -> Str
     })
 }
 
-fn failed(error: DestroyError, args: &Args, settings: &Settings) -> Failure {
+fn failed(error: DestroyError, module: &str, settings: &Settings) -> Failure {
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
         DestroyError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).detail(LEASE_ENDS).next(
             "if that one is dead",
-            format!("sexton modules unlock {}{}", quoted(&args.module), settings.flags()),
+            format!("sexton modules unlock {}{}", quoted(module), settings.flags()),
         ),
         _ => failure,
     }

@@ -8,6 +8,7 @@ pub(crate) mod completions;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod destroy;
+pub(crate) mod environments;
 pub(crate) mod force;
 pub(crate) mod get;
 pub(crate) mod graph;

@@ -125,6 +125,7 @@ impl Opened {
         let known: HashSet<&ObjectId> = model.ids().collect();
         let besides = shelf.resources().filter(|(id, _)| !known.contains(id)).count();
         stored.objects = model.objects.len() + besides;
+        let before = record.clone();
         record.spec.program = self.spec.clone();
         record.status.objects = stored.objects;
         record.status.root = model.root.as_ref().map(ObjectId::to_string).unwrap_or_default();
@@ -135,8 +136,12 @@ impl Opened {
                 stored.written.insert(change.id.clone(), change.uid.clone());
             }
         });
-        save(&keeping.tools, epoch, record, noted).await?;
-        Ok(())
+        let saved = save(&keeping.tools, epoch, record, noted).await;
+        if saved.is_err() && record.status.pending.is_none() {
+            // Nothing of it is stored: the objects are those of the model and the program before.
+            *record = before;
+        }
+        Ok(saved.map(drop)?)
     }
 
     /// Takes in the resources that were written, as the server has them now: what is destroyed and stored next rests on
@@ -216,7 +221,7 @@ struct Stored {
 }
 
 /// Destroyed objects that nothing refers to any more go away without further ado.
-async fn bury_unreferenced(
+pub(super) async fn bury_unreferenced(
     tools: &Tools,
     epoch: &Epoch,
     shelf: &mut Shelf,

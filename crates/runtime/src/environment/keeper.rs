@@ -15,6 +15,7 @@ use sexton_model::bulk::{Action, Annotations, Epoch};
 use sexton_model::marks;
 
 use super::burial::{Reasons, bury, item, send};
+use super::open::Why;
 use super::record::Record;
 use crate::gc::{Ended, Intent, Keeper, KeeperError, Permit};
 use crate::stored::Shelf;
@@ -36,6 +37,7 @@ pub(super) struct Keeping {
     pub(super) epoch: Option<Epoch>,
     pub(super) limits: FuseLimits,
     pub(super) kept: Mutex<Kept>,
+    why: Why,
     ids: RefCell<BTreeSet<ObjectId>>,
     /// What was stored before the run: only that is counted by the limits.
     before: BTreeSet<ObjectId>,
@@ -47,13 +49,20 @@ pub(super) struct Keeping {
 }
 
 impl Keeping {
-    pub(super) fn new(tools: Tools, epoch: Option<Epoch>, limits: FuseLimits, kept: Kept) -> Keeping {
+    pub(super) fn new(
+        tools: Tools,
+        epoch: Option<Epoch>,
+        limits: FuseLimits,
+        kept: Kept,
+        why: Why,
+    ) -> Keeping {
         let before: BTreeSet<ObjectId> = kept.shelf.resources().map(|(id, _)| id.clone()).collect();
         Keeping {
             tools,
             epoch,
             limits,
             kept: Mutex::new(kept),
+            why,
             ids: RefCell::new(before.clone()),
             before,
             fused: RefCell::default(),
@@ -202,7 +211,9 @@ impl Keeper for Keeping {
     fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
         let ids: Vec<ObjectId> = batch.iter().map(|intent| intent.object.id()).collect();
         for intent in batch.iter().take(TOMBSTONES.saturating_sub(self.told.get())) {
-            let words: Vec<String> = intent.reasons.iter().map(ToString::to_string).collect();
+            let mut reasons = intent.reasons.to_vec();
+            self.why.say(&intent.object.id(), &mut reasons);
+            let words: Vec<String> = reasons.iter().map(ToString::to_string).collect();
             self.reasons.borrow_mut().insert(intent.object.id(), words.join(", "));
             self.told.set(self.told.get() + 1);
         }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use sexton_client::resources::{PutAsk, PutError};
-use sexton_client::{Place, Resources, ServedKind};
+use sexton_client::resources::{PutAsk, PutError, text};
+use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::class::API_VERSION;
 use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, plural_of};
 
@@ -17,6 +17,29 @@ pub(super) struct ClassCode {
     pub(super) handlers: BTreeSet<String>,
 }
 
+/// Why there are no kinds for a program's objects.
+#[derive(Debug, thiserror::Error)]
+pub enum KindsError {
+    /// The server refused one.
+    #[error("the kinds of the objects could not be made")]
+    Put(#[from] PutError),
+    /// The server cannot be asked.
+    #[error("the kinds of the objects could not be made")]
+    Call(#[from] CallError),
+    /// Another kind has the name.
+    #[error(
+        "objects of class {class} cannot be stored: the definition {definition} is that of the kind {kind}"
+    )]
+    Taken {
+        /// The class.
+        class: String,
+        /// The definition.
+        definition: String,
+        /// The kind that it defines.
+        kind: String,
+    },
+}
+
 /// Makes sure that the objects of these classes can be stored and destroyed. Several environments may share a class:
 /// each says which methods its own objects need, and none takes anything away from another.
 ///
@@ -26,7 +49,7 @@ pub(super) async fn ensure(
     resources: &Resources,
     environment: &str,
     classes: &BTreeMap<String, ClassCode>,
-) -> Result<(), PutError> {
+) -> Result<(), KindsError> {
     let ask = PutAsk { manager: format!("sexton-run-{environment}"), force: true, dry_run: false };
     ensure_namespace(resources, environment).await?;
     let definitions = ServedKind::well_known(
@@ -39,8 +62,14 @@ pub(super) async fn ensure(
     let methods = Place::new(&ServedKind::of_ours("classes", "Class"), None);
     for (class, code) in classes {
         let name = format!("{}.{CLASSES_GROUP}", plural_of(class));
-        if resources.find(&definitions, &name).await?.is_none() {
-            resources.put(&definitions, &name, &definition(class), &ask).await?;
+        let found = resources.find(&definitions, &name).await?;
+        match found.as_ref().map(|found| text(found, "/spec/names/kind")) {
+            None => _ = resources.put(&definitions, &name, &definition(class), &ask).await?,
+            Some(kind) if kind != class => {
+                let (class, kind) = (class.clone(), kind.to_owned());
+                return Err(KindsError::Taken { class, definition: name, kind });
+            }
+            Some(_) => {}
         }
         if code.destroys || !code.handlers.is_empty() {
             resources.put(&methods, &name, &class_of(class, code), &ask).await?;

@@ -7,22 +7,29 @@
 //! Objects are destroyed here, with their code in this process; a server destroys them with the same code when somebody
 //! deletes their resources. It must not know how a program is written, nor how anything is shown.
 
+mod belonging;
 mod burial;
+mod checks;
+mod end;
 mod finish;
 mod keeper;
 mod kinds;
 mod open;
+mod pending;
 mod record;
 mod run;
 mod save;
 
+pub use end::Ended;
 pub use finish::Finished;
+pub use kinds::KindsError;
 pub use open::{Ask, Opened};
+pub use pending::{Pending, PendingObject, give_up_pending, pending, retry_pending};
 pub use record::{Record, RecordError};
 pub use save::SaveError;
 
 use sexton_client::CallError;
-use sexton_client::resources::{BulkError, ListError, PutError};
+use sexton_client::resources::{BulkError, DeleteError, ListError};
 use sexton_collector::modules::LeaseError;
 
 use crate::gc::{CollectError, KeeperError};
@@ -49,6 +56,37 @@ pub enum OpenError {
         class: String,
         /// Why not.
         why: String,
+    },
+    /// Another kind has one of the names that the kind of a class would have.
+    #[error(
+        "objects of class {class} cannot be stored: their kind would be called {name}, as the kind {other} is"
+    )]
+    TakenKind {
+        /// The class.
+        class: String,
+        /// The name.
+        name: String,
+        /// The kind that has it.
+        other: String,
+        /// The definition of that kind.
+        definition: String,
+    },
+    /// The namespace is being deleted.
+    #[error("the namespace {0} is being deleted: nothing can be stored in it")]
+    NamespaceTerminates(String),
+    /// The incoming model is empty.
+    #[error("the model has no objects, and {stored} are stored: all of them would be destroyed")]
+    EmptyModel {
+        /// How many.
+        stored: usize,
+    },
+    /// The incoming model says something of a stored object that cannot be.
+    #[error("{path}: {what}")]
+    Contradicts {
+        /// Where in the model.
+        path: String,
+        /// What cannot be.
+        what: String,
     },
     /// Somebody else works on it.
     #[error(transparent)]
@@ -109,8 +147,8 @@ pub enum FinishError {
     #[error(transparent)]
     Export(#[from] ExportError),
     /// The kinds of the objects could not be made.
-    #[error("the kinds of the objects could not be made: {0}")]
-    Kinds(#[from] PutError),
+    #[error(transparent)]
+    Kinds(#[from] KindsError),
     /// It was not stored.
     #[error(transparent)]
     Save(#[from] SaveError),
@@ -123,6 +161,9 @@ pub enum FinishError {
     /// Nothing may be written.
     #[error(transparent)]
     Keeper(KeeperError),
+    /// The record could not be removed.
+    #[error("the record of the environment could not be removed")]
+    Delete(#[from] DeleteError),
     /// The end could not be noted.
     #[error(transparent)]
     Note(#[from] RunError),

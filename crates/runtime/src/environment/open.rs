@@ -1,6 +1,6 @@
 //! An environment, opened for one run: its lease, what is stored of it, and the program with all objects in a world.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -11,18 +11,19 @@ use sexton_collector::modules::{Locked, Tools, WorkLease};
 use sexton_lifecycle::FuseLimits;
 use sexton_model::bulk::Epoch;
 use sexton_model::class::MAX_SOURCE;
-use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name, plural_of};
-use sexton_model::names;
+use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
 
 use super::OpenError;
+use super::belonging::tell_apart;
 use super::burial::{Grave, release};
+use super::checks::{check_classes, check_model, check_namespace};
 use super::keeper::{Keeping, Kept};
 use super::record::Record;
 use super::save::recover;
-use crate::gc::{Preview, Scope, Settings};
+use crate::gc::{Preview, Reason, Scope, Settings};
 use crate::lua::{Grants, Host, Limits, Output, Program, ProgramError, Source};
 use crate::model::Model;
-use crate::stored::{Shelf, is_destroyed};
+use crate::stored::{Shelf, is_destroyed, label};
 use crate::world::{Handle, ObjectId, World};
 
 /// What is to be run, and how.
@@ -32,8 +33,12 @@ pub struct Ask {
     pub environment: String,
     /// The program.
     pub program: ProgramSpec,
+    /// Grants of earlier runs that are taken back. All others are kept.
+    pub revoked: Grants,
     /// The incoming model; without one, that which is stored.
     pub model: Option<Model>,
+    /// Whether an incoming model without objects is meant, though objects are stored.
+    pub allow_empty: bool,
     /// How much the program may use.
     pub limits: Limits,
     /// How much of what is stored may be destroyed at once.
@@ -60,8 +65,13 @@ pub struct Opened {
     pub(super) fresh: Vec<ObjectId>,
     /// Objects that the model does not have any more, or whose destruction was interrupted.
     pub removed: Vec<ObjectId>,
+    pub(super) why: Why,
     /// What leads nowhere, in words.
     pub dangling: Vec<String>,
+    /// Resources in the namespace of the environment that are not its objects: they are left alone.
+    pub foreign: Vec<String>,
+    /// Grants of earlier runs that this one did not name and has: programs, then hosts.
+    pub kept_grants: Grants,
     /// Whether a model that somebody else had begun to store was finished.
     pub recovered: bool,
     /// How many objects were stored before.
@@ -77,19 +87,19 @@ impl Opened {
     /// # Errors
     /// See [`OpenError`].
     pub async fn open(tools: &Tools, ask: Ask) -> Result<Opened, OpenError> {
+        Opened::open_for(tools, ask, false).await
+    }
+
+    /// The same; `ends` if all of it is to be destroyed.
+    pub(super) async fn open_for(tools: &Tools, ask: Ask, ends: bool) -> Result<Opened, OpenError> {
         let name = ask.environment.as_str();
         if ask.program.source.len() > MAX_SOURCE {
             return Err(OpenError::Program(ProgramError::TooLong { limit: MAX_SOURCE }));
         }
         environment_name(name)
             .map_err(|why| OpenError::Name { name: name.to_owned(), why: why.to_string() })?;
-        let lease =
-            WorkLease::new(tools, format!("the environment {name}"), format!("sexton-environment-{name}"));
-        if ask.alone && !ask.preview {
-            lease.break_it().await?;
-        }
-        let locked = if ask.preview { None } else { Some(lease.take().await?) };
-        let opened = Opened::under_lease(tools, ask, locked.as_ref()).await;
+        let locked = if ask.preview { None } else { Some(lock(tools, name, ask.alone).await?) };
+        let opened = Opened::under_lease(tools, (ask, ends), locked.as_ref()).await;
         match (opened, locked) {
             (Ok(opened), locked) => Ok(Opened { locked, ..opened }),
             (Err(error), Some(locked)) => {
@@ -100,30 +110,34 @@ impl Opened {
         }
     }
 
-    async fn under_lease(tools: &Tools, ask: Ask, locked: Option<&Locked>) -> Result<Opened, OpenError> {
+    async fn under_lease(
+        tools: &Tools,
+        (mut ask, ends): (Ask, bool),
+        locked: Option<&Locked>,
+    ) -> Result<Opened, OpenError> {
         let mut record = Record::read(&tools.resources, &ask.environment).await?;
+        check_namespace(tools, &ask.environment).await?;
         let recovered = match locked {
             Some(locked) => recover(tools, locked.epoch(), &mut record).await?,
             None if record.status.pending.is_some() => return Err(OpenError::HalfStored(ask.environment)),
             None => false,
         };
-        let resources = load(tools, &ask.environment).await?;
+        let kept_grants = keep_grants(&mut ask.program, &record.spec.program, &ask.revoked);
+        let kinds = Kinds::discover(tools.resources.client()).await;
+        let kinds = kinds.map_err(|error| OpenError::Call(error.0))?;
+        let resources = load(tools, &kinds, &ask.environment).await?;
         if let Some(locked) = locked {
             finish_burial(tools, locked.epoch(), &record, &resources).await?;
         }
-        let mut shelf = Shelf::new(&ask.environment, resources)?;
+        let (mut shelf, foreign) = shelve(&ask.environment, resources, &record)?;
         record.status.destroying.retain(|uid| shelf.id_of(uid).is_some());
         let root = ObjectId::new(&record.status.root).ok();
         let before = shelf.model(root);
-        let mut dangling = shelf.dangling.clone();
         let mut incoming = ask.model.clone().unwrap_or_else(|| before.clone());
-        let mut removed = incoming.removed_since(&before);
-        removed.extend(interrupted(&record, &shelf, &removed));
-        // Whoever was destroyed goes without further ado, and needs no class for it.
-        let over: BTreeSet<&ObjectId> =
-            before.objects.iter().filter(|object| object.destroyed).map(|object| &object.id).collect();
-        removed.retain(|id| !over.contains(id));
-        let stored = shelf.len();
+        if ask.model.is_some() {
+            check_model(&incoming, &before, ask.allow_empty)?;
+        }
+        let (removed, begun) = removed(&incoming, &before, &record, &shelf);
         let (mut spec, former) = (ask.program.clone(), record.spec.program.clone());
         let predecessor =
             former != spec && !former.source.is_empty() && lacks_classes(&ask, &before, &removed)?;
@@ -131,14 +145,11 @@ impl Opened {
             (spec, incoming) = (former, before.clone());
         }
         let fresh = before.removed_since(&incoming);
-
-        let keeping = Keeping::new(
-            tools.clone(),
-            locked.map(|locked| locked.epoch().clone()),
-            ask.fuse,
-            Kept { shelf, record },
-        );
-        let keeping = Rc::new(keeping);
+        let (stored, mut dangling) = (shelf.len(), shelf.dangling.clone());
+        let epoch = locked.map(|locked| locked.epoch().clone());
+        let why = Why { begun, ends };
+        let kept = Kept { shelf, record };
+        let keeping = Rc::new(Keeping::new(tools.clone(), epoch, ask.fuse, kept, why.clone()));
         let host = Host {
             limits: ask.limits,
             grants: Grants { exec: spec.exec.clone(), http: spec.http.clone() },
@@ -148,7 +159,7 @@ impl Opened {
         };
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
-        check_classes(&program)?;
+        check_classes(&program, &kinds)?;
         let (root, more) = import(&world, &incoming, &before, &removed, &fresh)?;
         dangling.extend(more);
         Ok(Opened {
@@ -159,7 +170,10 @@ impl Opened {
             root,
             fresh,
             removed,
+            why,
             dangling,
+            foreign,
+            kept_grants,
             recovered,
             stored,
             predecessor,
@@ -171,7 +185,9 @@ impl Opened {
     /// # Errors
     /// If the plan cannot be made.
     pub async fn preview(&self) -> Result<Preview, crate::gc::CollectError> {
-        self.program.gc().preview(Scope::Removed(self.removed.clone())).await
+        let mut preview = self.program.gc().preview(Scope::Removed(self.removed.clone())).await?;
+        preview.doomed.iter_mut().for_each(|one| self.why.say(&one.id, &mut one.reasons));
+        Ok(preview)
     }
 
     /// Why too many stored objects were to be destroyed at once, if they were.
@@ -193,23 +209,89 @@ impl Opened {
     }
 }
 
+/// Takes the lease of an environment. `alone`: no other process can be at work, so a lease is that of a dead one.
+pub(super) async fn lock(tools: &Tools, name: &str, alone: bool) -> Result<Locked, OpenError> {
+    let lease =
+        WorkLease::new(tools, format!("the environment {name}"), format!("sexton-environment-{name}"));
+    if alone {
+        lease.break_it().await?;
+    }
+    Ok(lease.take().await?)
+}
+
 fn source_of(spec: &ProgramSpec) -> Source {
     Source { name: spec.name.clone(), text: spec.source.clone() }
 }
 
-/// Objects are resources of kinds that are called like their classes: not every class can be one.
-fn check_classes(program: &Program) -> Result<(), OpenError> {
-    let mut plurals: BTreeMap<String, String> = BTreeMap::new();
-    for class in program.classes() {
-        if let Err(why) = names::dns1035_label(&class.to_lowercase()) {
-            return Err(OpenError::Class { class, why: why.to_string() });
-        }
-        if let Some(other) = plurals.insert(plural_of(&class), class.clone()) {
-            let why = format!("{other} would be called {} as well", plural_of(&class));
-            return Err(OpenError::Class { class, why });
+/// Why objects go before the deployment, if it is not that the model does not have them any more.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Why {
+    /// Objects that the model still has: an interrupted run had begun to destroy them.
+    begun: BTreeSet<ObjectId>,
+    /// Whether the environment ends with all its objects.
+    ends: bool,
+}
+
+impl Why {
+    /// Says the true reason.
+    pub(super) fn say(&self, id: &ObjectId, reasons: &mut [Reason]) {
+        let truth = match (self.ends, self.begun.contains(id)) {
+            (true, _) => Reason::EnvironmentEnds,
+            (false, true) => Reason::Interrupted,
+            (false, false) => return,
+        };
+        for reason in reasons.iter_mut().filter(|reason| **reason == Reason::Removed) {
+            *reason = truth.clone();
         }
     }
-    Ok(())
+}
+
+/// Gives a program the grants that earlier runs were given, but for those that are taken back. Says which it would not
+/// have had.
+fn keep_grants(program: &mut ProgramSpec, former: &ProgramSpec, revoked: &Grants) -> Grants {
+    let keep = |own: &mut Vec<String>, former: &[String], revoked: &[String]| {
+        let kept: Vec<String> =
+            former.iter().filter(|one| !own.contains(one) && !revoked.contains(one)).cloned().collect();
+        own.extend(kept.iter().cloned());
+        kept
+    };
+    Grants {
+        exec: keep(&mut program.exec, &former.exec, &revoked.exec),
+        http: keep(&mut program.http, &former.http, &revoked.http),
+    }
+}
+
+/// The objects of the environment, and what else is in its namespace, in words. Names that are taken by that, or by what
+/// is on its way out, are not free.
+fn shelve(
+    environment: &str,
+    resources: Vec<Value>,
+    record: &Record,
+) -> Result<(Shelf, Vec<String>), OpenError> {
+    let terminates = |resource: &Value| !resource["metadata"]["deletionTimestamp"].is_null();
+    let (terminating, resources): (Vec<Value>, Vec<Value>) = resources.into_iter().partition(terminates);
+    let belonging = tell_apart(resources, &record.status);
+    let mut shelf = Shelf::new(environment, belonging.own)?;
+    belonging.foreign.iter().chain(&terminating).for_each(|resource| shelf.reserve(resource));
+    Ok((shelf, belonging.foreign.iter().map(label).collect()))
+}
+
+/// The objects that go before the deployment: those that the model does not have any more, and those whose destruction
+/// was interrupted. Destroyed objects are not among them: they go without further ado, and need no class for it.
+fn removed(
+    incoming: &Model,
+    before: &Model,
+    record: &Record,
+    shelf: &Shelf,
+) -> (Vec<ObjectId>, BTreeSet<ObjectId>) {
+    let over: BTreeSet<&ObjectId> =
+        before.objects.iter().filter(|object| object.destroyed).map(|object| &object.id).collect();
+    let mut removed = incoming.removed_since(before);
+    removed.retain(|id| !over.contains(id));
+    let mut begun = interrupted(record, shelf, &removed);
+    begun.retain(|id| !over.contains(id));
+    removed.extend(begun.iter().cloned());
+    (removed, begun.into_iter().collect())
 }
 
 /// Whether some of what is to be destroyed has classes that the program does not know.
@@ -223,8 +305,7 @@ fn lacks_classes(ask: &Ask, before: &Model, removed: &[ObjectId]) -> Result<bool
 }
 
 /// All resources of the kinds of classes.
-async fn load(tools: &Tools, environment: &str) -> Result<Vec<Value>, OpenError> {
-    let kinds = Kinds::discover(tools.resources.client()).await.map_err(|error| OpenError::Call(error.0))?;
+async fn load(tools: &Tools, kinds: &Kinds, environment: &str) -> Result<Vec<Value>, OpenError> {
     let mut resources: Vec<Value> = Vec::new();
     for kind in kinds.preferred().filter(|kind| kind.resource.group == CLASSES_GROUP) {
         let place = Place::new(kind, Some(environment));

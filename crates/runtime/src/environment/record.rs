@@ -63,6 +63,11 @@ impl Record {
         Ok(record)
     }
 
+    /// The uid of the document, if there is one.
+    pub(super) fn uid(&self) -> Option<String> {
+        self.document.as_ref().map(|document| text(document, "/metadata/uid").to_owned())
+    }
+
     /// Whether it was ever written.
     pub fn exists(&self) -> bool {
         self.document.is_some()
@@ -92,6 +97,6 @@ impl Record {
 }
 
 /// Where records are.
-fn place() -> Place {
+pub(super) fn place() -> Place {
     Place::new(&ServedKind::of_ours(RESOURCE, KIND), None)
 }

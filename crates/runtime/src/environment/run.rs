@@ -19,7 +19,9 @@ impl Opened {
         if self.removed.is_empty() {
             return Ok(Report::default());
         }
-        Ok(self.program.collect(Scope::Removed(self.removed.clone())).await??)
+        let mut report = self.program.collect(Scope::Removed(self.removed.clone())).await??;
+        report.destroyed.iter_mut().for_each(|one| self.why.say(&one.id, &mut one.reasons));
+        Ok(report)
     }
 
     /// Runs `deploy`. Objects that are new with the model are initialized before.

@@ -15,6 +15,10 @@ pub enum Reason {
     NotPersistable,
     /// The incoming model does not hold it any more.
     Removed,
+    /// A run that was interrupted had begun to destroy it.
+    Interrupted,
+    /// All of the environment is destroyed.
+    EnvironmentEnds,
     /// So does its owner.
     FollowsOwner(ObjectId),
 }
@@ -25,6 +29,8 @@ impl fmt::Display for Reason {
             Reason::Unreachable => f.write_str("nothing refers to it any more"),
             Reason::NotPersistable => f.write_str("the environment does not reach it any more"),
             Reason::Removed => f.write_str("the model does not have it any more"),
+            Reason::Interrupted => f.write_str("an interrupted run had begun to destroy it"),
+            Reason::EnvironmentEnds => f.write_str("its environment is destroyed"),
             Reason::FollowsOwner(owner) => write!(f, "its owner {owner} goes"),
         }
     }

@@ -16,4 +16,5 @@ mod write;
 mod tests;
 
 pub use read::{Shelf, Unreadable, is_destroyed};
-pub use write::{Change, Unwritable, changes};
+pub(crate) use read::{annotation, label};
+pub use write::{Change, MAX_OBJECT_BYTES, Unwritable, changes};

@@ -44,6 +44,8 @@ pub struct Shelf {
     ids: HashMap<String, ObjectId>,
     /// Who belongs to whom, by the uid of the owner.
     owned: HashMap<String, BTreeSet<ObjectId>>,
+    /// Kinds and names that are taken by resources of others.
+    reserved: BTreeSet<(String, String)>,
     /// References that lead nowhere, in words.
     pub dangling: Vec<String>,
 }
@@ -80,6 +82,17 @@ impl Shelf {
             shelf.put(&id, resource);
         }
         Ok(shelf)
+    }
+
+    /// Notes that the name of a resource is taken, though it stands for no object of the environment.
+    pub fn reserve(&mut self, resource: &Value) {
+        let field = |pointer: &str| text(resource, pointer).to_owned();
+        self.reserved.insert((field("/kind"), field("/metadata/name")));
+    }
+
+    /// Kinds and names that are taken by resources of others.
+    pub fn reserved(&self) -> impl Iterator<Item = &(String, String)> {
+        self.reserved.iter()
     }
 
     /// How many there are.
@@ -227,11 +240,11 @@ pub(crate) fn owners(resource: &Value) -> impl Iterator<Item = &str> {
     owners.into_iter().flatten().filter(ours).map(|owner| text(owner, "/uid"))
 }
 
-pub(super) fn annotation<'r>(resource: &'r Value, name: &str) -> Option<&'r str> {
+pub(crate) fn annotation<'r>(resource: &'r Value, name: &str) -> Option<&'r str> {
     resource.get("metadata")?.get("annotations")?.get(name)?.as_str()
 }
 
 /// `kind/name`, for people.
-pub(super) fn label(resource: &Value) -> String {
+pub(crate) fn label(resource: &Value) -> String {
     format!("{}/{}", text(resource, "/kind"), text(resource, "/metadata/name"))
 }

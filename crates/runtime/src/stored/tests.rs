@@ -104,6 +104,7 @@ fn a_resource_that_a_person_can_read() {
                 }],
                 "annotations": {
                     "sexton.dev/object-id": "net",
+                    "sexton.dev/object-uid": "uid-2",
                     "sexton.dev/destruction-dependencies": value(network)["metadata"]["annotations"]
                         ["sexton.dev/destruction-dependencies"],
                 },
@@ -135,7 +136,10 @@ fn what_others_wrote_stays() {
     let metadata = &value(&written[0])["metadata"];
     assert_eq!(metadata["labels"], json!({"team": "a"}));
     assert_eq!(metadata["ownerReferences"].as_array().unwrap().len(), 1);
-    assert_eq!(metadata["annotations"], json!({marks::PROTECT: "true", "sexton.dev/object-id": "net"}));
+    assert_eq!(
+        metadata["annotations"],
+        json!({marks::PROTECT: "true", "sexton.dev/object-id": "net", "sexton.dev/object-uid": "uid-2"})
+    );
     assert_eq!((written[0].version.as_deref(), written[0].mark_destroyed), (Some("7"), false));
 }
 

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use hashbrown::{HashMap, HashSet};
 use serde_json::{Value, json};
 use sexton_client::resources::text;
-use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, OBJECT_ID, OBJECT_NAME, Reference};
+use sexton_model::environment::{
+    CLASSES_GROUP, CLASSES_VERSION, OBJECT_ID, OBJECT_NAME, OBJECT_UID, Reference,
+};
 use sexton_model::names;
 use sexton_model::raw::Raw;
 use sexton_model::subscription::{self, Subscription, Target};
@@ -17,6 +19,9 @@ use super::translate::{Find, InSpec};
 use crate::model::{Dependency, ModelObject, Plain};
 use crate::world::ObjectId;
 
+/// The resource of one object as a server keeps it, as JSON: a server takes 3 MiB, and writes a little more into it.
+pub const MAX_OBJECT_BYTES: usize = (3 << 20) - (16 << 10);
+
 /// Why an object cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
@@ -26,6 +31,28 @@ pub enum Unwritable {
         subscription::MAX_BYTES
     )]
     Dependencies {
+        /// Which object.
+        object: String,
+        /// How much it would be.
+        bytes: usize,
+    },
+    /// A server would refuse it.
+    #[error(
+        "{object} is too large to be stored: {bytes} bytes, at most {MAX_OBJECT_BYTES}; most of it is in {largest}"
+    )]
+    TooLarge {
+        /// Which object.
+        object: String,
+        /// How much it would be.
+        bytes: usize,
+        /// Its largest property.
+        largest: String,
+    },
+    /// It could be stored, but not be written down before.
+    #[error(
+        "{object} is too large to be stored: {bytes} bytes when it is written down, at most {MAX_OBJECT_BYTES}; its texts cannot be packed"
+    )]
+    TooLargePacked {
         /// Which object.
         object: String,
         /// How much it would be.
@@ -97,9 +124,33 @@ fn change(shelf: &Shelf, object: &ModelObject, slots: &Slots) -> Result<Option<C
     };
     let resource =
         resource.map_err(|error| Unwritable::Text { object: named(object), why: error.to_string() })?;
+    let bytes = resource.text().len() + object.properties.values().map(managed_bytes).sum::<usize>();
+    if bytes > MAX_OBJECT_BYTES {
+        let object = named(object);
+        return Err(Unwritable::TooLarge { object, bytes, largest: largest(&resource) });
+    }
     let mark_destroyed = object.destroyed && !shelf.get(&object.id).is_some_and(is_destroyed);
     let Reference { kind, name, uid } = slot;
     Ok(Some(Change { id: object.id.clone(), uid, kind, name, owners, version, resource, mark_destroyed }))
+}
+
+/// What a server writes beside a value to say who manages it: each name of a map once more. As deep as values may be.
+fn managed_bytes(value: &Plain) -> usize {
+    /// `"f:":{},`
+    const FIELD: usize = 8;
+    match value {
+        Plain::Map(map) => map.iter().map(|(name, inner)| FIELD + name.len() + managed_bytes(inner)).sum(),
+        Plain::Ref(_) => 64,
+        _ => 0,
+    }
+}
+
+/// The property that takes most of the text of a resource.
+fn largest(resource: &Raw) -> String {
+    let resource: Value = serde_json::from_str(resource.text()).unwrap_or_default();
+    let properties = resource["spec"].as_object().into_iter().flatten();
+    let largest = properties.max_by_key(|(_, value)| value.to_string().len());
+    largest.map(|(name, _)| name.clone()).unwrap_or_default()
 }
 
 /// As people know it.
@@ -113,6 +164,7 @@ type Slots = HashMap<ObjectId, Reference>;
 /// Where each object is, or will be.
 fn slots(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() -> Uid) -> Slots {
     let mut taken: Taken = HashSet::new();
+    taken.extend(shelf.reserved().cloned());
     for (_, resource) in shelf.resources() {
         taken.insert((text(resource, "/kind").to_owned(), text(resource, "/metadata/name").to_owned()));
     }
@@ -194,7 +246,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// What a resource says of its object besides its properties: annotations, and none where there is nothing to say.
-pub(super) type Marks = [(&'static str, Option<String>); 3];
+pub(super) type Marks = [(&'static str, Option<String>); 4];
 
 fn marks_of(object: &ModelObject, slot: &Reference, find: &Find<'_>) -> Result<Marks, Unwritable> {
     let differs = |is: &str, other: &str| (is != other).then(|| is.to_owned());
@@ -208,6 +260,7 @@ fn marks_of(object: &ModelObject, slot: &Reference, find: &Find<'_>) -> Result<M
     Ok([
         (OBJECT_ID, differs(object.id.as_str(), &slot.uid)),
         (OBJECT_NAME, called),
+        (OBJECT_UID, Some(slot.uid.clone())),
         (marks::DEPENDENCIES, bounded(|| named(object), dependencies)?),
     ])
 }

@@ -9,7 +9,7 @@ use sexton_collector::modules::Tools;
 use sexton_model::environment::ProgramSpec;
 use sexton_runtime::environment::{Ask, Finished, OpenError, Opened, RunError};
 use sexton_runtime::gc::Report;
-use sexton_runtime::lua::{Limits, Lines};
+use sexton_runtime::lua::{Grants, Limits, Lines};
 use sexton_runtime::model::Model;
 use sexton_testkit::World;
 
@@ -81,7 +81,9 @@ pub(crate) fn ask(program: &str, words: &Rc<Lines>) -> Ask {
     Ask {
         environment: "prod".into(),
         program: ProgramSpec { name: "shop.luau".into(), source: program.into(), ..ProgramSpec::default() },
+        revoked: Grants::default(),
         model: None,
+        allow_empty: true,
         limits: Limits::default(),
         fuse: "100%".parse().unwrap(),
         output: words.clone(),
@@ -137,6 +139,12 @@ pub(crate) async fn refused(world: &World, program: &str) -> OpenError {
         Ok(_) => panic!("it was opened"),
         Err(error) => error,
     }
+}
+
+/// Opens an environment for a program.
+pub(crate) async fn open(world: &World, program: &str) -> Result<Opened, OpenError> {
+    let words = Rc::new(Lines::default());
+    Opened::open(&tools(world, world.kube(), "tests"), ask(program, &words)).await
 }
 
 /// The objects of a class, by name.

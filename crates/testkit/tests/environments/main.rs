@@ -3,5 +3,8 @@
 
 mod common;
 mod dying;
+mod ending;
+mod models;
+mod refused;
 mod runs;
 mod trouble;

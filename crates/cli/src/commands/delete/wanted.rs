@@ -3,10 +3,11 @@
 use serde_json::Value;
 use sexton_client::resources::{DeleteAsk, DeleteError, GetError, ListAsk, text};
 use sexton_client::{CallError, Kinds, Place};
-use sexton_model::{Policy, Uid};
+use sexton_model::{Policy, Uid, environment};
 
 use super::Args;
 use crate::failure::{Exit, Failure};
+use crate::settings::quoted;
 use crate::world::World;
 use crate::{input, targets};
 
@@ -49,27 +50,46 @@ pub(crate) async fn find(args: &Args, world: &World, kinds: &Kinds) -> Result<Fo
     Ok(found)
 }
 
-/// What the server never deletes, whoever agrees, is refused before anybody is asked. Only namespaces and definitions can
-/// be so, and each is asked for in earnest but for the doing.
+/// What the server does not delete, whoever agrees, is refused before anybody is asked: permanent namespaces, definitions
+/// of the server's own, environments that have objects. Each is asked for in earnest but for the doing.
 pub(crate) async fn refuse_permanent(named: &[Named], world: &World) -> Result<(), Failure> {
     let holds = |named: &&Named| {
-        ["namespaces", "customresourcedefinitions"].contains(&named.place.kind.resource.resource.as_str())
+        let plural = named.place.kind.resource.resource.as_str();
+        ["namespaces", "customresourcedefinitions"].contains(&plural) || is_environment(named)
     };
     let mut refused = Vec::new();
+    let mut environments = Vec::new();
     for named in named.iter().filter(holds) {
         let (uid, policy) = (Some(named.uid.0.clone()), Some(Policy::Background));
         let ask = DeleteAsk { uid, policy, dry_run: true, ..DeleteAsk::default() };
         let asked = world.resources.delete(&named.place, &named.name, &ask).await;
         // Anything else may be another matter when it is carried out, and is told then.
-        if let Err(DeleteError::Call(CallError::Refused(status))) = asked
-            && status.code == 403
-        {
-            refused.push(status.message);
+        match asked {
+            Err(DeleteError::Call(CallError::Refused(status))) if status.code == 403 => {
+                refused.push(status.message);
+            }
+            Err(DeleteError::Changed(_)) if is_environment(named) => {
+                refused.push(format!(
+                    "the environment {} has objects, and its program destroys them",
+                    named.name
+                ));
+                environments.push(named.name.as_str());
+            }
+            _ => {}
         }
     }
     let [first, others @ ..] = refused.as_slice() else { return Ok(()) };
     let failure = others.iter().fold(Failure::new(first), |failure, other| failure.detail(other));
+    let failure = environments.into_iter().fold(failure, |failure, name| {
+        failure.next("destroy it in order", format!("sexton destroy --env {}", quoted(name)))
+    });
     Err(failure.detail("Nothing was deleted.").exit(Exit::Held))
+}
+
+/// Whether the record of an environment is meant.
+fn is_environment(named: &Named) -> bool {
+    let kind = &named.place.kind.resource;
+    kind.resource == environment::RESOURCE && kind.group != environment::CLASSES_GROUP
 }
 
 /// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left.

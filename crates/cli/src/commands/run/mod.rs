@@ -1,20 +1,25 @@
 //! `sexton run`: a program in an environment.
 
+pub(crate) mod end;
+mod out;
 mod report;
+mod trouble;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use sexton_collector::modules::LeaseError;
 use sexton_lifecycle::FuseLimits;
 use sexton_model::environment::ProgramSpec;
-use sexton_runtime::environment::{Ask, Finished, OpenError, Opened, RunError};
+use sexton_runtime::environment::{Ask, Opened, RunError};
 use sexton_runtime::gc::Preview;
-use sexton_runtime::lua::Limits;
+use sexton_runtime::lua::{Grants, Limits};
 use sexton_runtime::model::Model;
 
-use self::report::{Words, destroyed, not_destroyed, show_preview};
+use self::out::OutFile;
+use self::report::{Words, destroyed, not_destroyed, show_preview, tell_opened};
+pub(crate) use self::trouble::cannot_open;
+use self::trouble::not_stored;
 use super::apply::tools;
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
@@ -25,9 +30,10 @@ use crate::world::{Purpose, World};
 
 /// Run a program in an environment, where its objects live between runs
 ///
-/// First what the incoming model does not have any more is destroyed, then `deploy` runs, then what the environment does
-/// not reach any more is destroyed; the rest is stored, each object as a resource of the kind of its class. After a run
-/// that fails or is killed, what is stored is the old model or the new one.
+/// First what the incoming model does not have any more is destroyed, then `deploy` runs and its model is stored, each
+/// object as a resource of the kind of its class; then what the environment does not reach any more is destroyed. After a
+/// run that fails or is killed, what is stored is the old model or the new one. `sexton destroy --env NAME` ends an
+/// environment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The program, in Luau
@@ -39,6 +45,9 @@ pub(crate) struct Args {
     /// The incoming model, as JSON; without it, the stored one
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
+    /// The model has no objects, and that is meant: everything that is stored is destroyed
+    #[arg(long)]
+    allow_empty: bool,
     /// Write the model to a file when it is over
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -50,12 +59,18 @@ pub(crate) struct Args {
     /// Show every object's birth, references, warnings and end
     #[arg(long)]
     trace: bool,
-    /// A program of this machine that the script may run; may be repeated
+    /// A program of this machine that the script may run, now and in later runs; may be repeated
     #[arg(long, value_name = "NAME")]
     allow_exec: Vec<String>,
-    /// A host that the script may ask; may be repeated
+    /// A host that the script may ask, now and in later runs; may be repeated
     #[arg(long, value_name = "HOST")]
     allow_http: Vec<String>,
+    /// Take back what an earlier run was allowed with --allow-exec; may be repeated
+    #[arg(long, value_name = "NAME")]
+    revoke_exec: Vec<String>,
+    /// Take back what an earlier run was allowed with --allow-http; may be repeated
+    #[arg(long, value_name = "HOST")]
+    revoke_http: Vec<String>,
     /// How many stored objects may be destroyed at once: a number, or a part of all such as 30%
     #[arg(long, value_name = "N|N%")]
     max_delete: Option<FuseLimits>,
@@ -73,18 +88,20 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let started = Instant::now();
     let program = read_program(&args)?;
     let model = args.model.as_deref().map(read_model).transpose()?;
+    let out = match &args.out {
+        Some(path) if !args.dry_run => Some(OutFile::prepare(path)?),
+        _ => None,
+    };
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
     let tools = tools(&world).await?;
-    if !world.kinds().await?.bulk {
-        let what =
-            format!("{} is no server of Sexton: programs cannot store their objects there", world.target);
-        return Err(Failure::new(what).next("run it on a store of this machine", "sexton run … --data DIR"));
-    }
+    refuse_foreign(&world).await?;
     let ask = Ask {
         environment: args.env.clone(),
         program,
+        revoked: Grants { exec: args.revoke_exec.clone(), http: args.revoke_http.clone() },
         model,
+        allow_empty: args.allow_empty,
         limits: Limits {
             memory: args.memory << 20,
             whole_run: Duration::from_secs(args.deadline),
@@ -96,13 +113,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         preview: args.dry_run,
         alone: world.embedded,
     };
-    let opened = Opened::open(&tools, ask.clone()).await.map_err(|error| cannot_open(error, &args))?;
-    for one in &opened.dangling {
-        output.warn("environment", std::slice::from_ref(one));
-    }
-    if opened.recovered {
-        output.talk("the last model was not completely stored: that is done now");
-    }
+    let command = command(&args, settings);
+    let opened = Opened::open(&tools, ask.clone()).await;
+    let opened = opened.map_err(|error| cannot_open(error, &args.env, &command))?;
+    tell_opened(&opened, output);
     let Some(mut opened) = agree(&args, settings, output, &world, opened).await? else {
         return Ok(Exit::Done);
     };
@@ -111,18 +125,27 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         output.talk(
             "what goes first is destroyed by the program that made it: the new one does not know its classes",
         );
-        before = by_predecessor(opened, output).await?;
-        opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args))?;
+        before = by_predecessor(opened, &args, output).await?;
+        opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args.env, &command))?;
     }
-    carry_out(&args, settings, output, opened, (started, before)).await
+    carry_out(&args, settings, output, (opened, out), (started, before)).await
+}
+
+/// Programs store their objects only where many of them can be written at once.
+async fn refuse_foreign(world: &World) -> Result<(), Failure> {
+    if world.kinds().await?.bulk {
+        return Ok(());
+    }
+    let what = format!("{} is no server of Sexton: programs cannot store their objects there", world.target);
+    Err(Failure::new(what).next("run it on a store of this machine", "sexton run … --data DIR"))
 }
 
 /// Lets the stored program destroy what only it knows.
-async fn by_predecessor(mut opened: Opened, output: &Output) -> Result<usize, Failure> {
+async fn by_predecessor(mut opened: Opened, args: &Args, output: &Output) -> Result<usize, Failure> {
     let removed = opened.remove().await;
     let finished = opened.finish(removed.as_ref().err()).await;
     let report = removed.map_err(|error| Failure::new(error.to_string()).because(&error))?;
-    finished.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    finished.map_err(|error| not_stored(&error, &args.env))?;
     let gone = destroyed(&report, output)?;
     match not_destroyed(&report, output)? {
         0 => Ok(gone),
@@ -177,7 +200,7 @@ async fn carry_out(
     args: &Args,
     settings: &Settings,
     output: &Output,
-    mut opened: Opened,
+    (mut opened, out): (Opened, Option<OutFile>),
     (started, before): (Instant, usize),
 ) -> Result<Exit, Failure> {
     let mut gone = before;
@@ -200,11 +223,11 @@ async fn carry_out(
         open += not_destroyed(&report, output)?;
     }
     let finished = opened.finish(failed.as_ref()).await;
-    let finished = finished.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+    let finished = finished.map_err(|error| not_stored(&error, &args.env))?;
     gone += destroyed(&finished.report, output)?;
     open += not_destroyed(&finished.report, output)?;
-    if let Some(path) = &args.out {
-        write_model(path, &finished)?;
+    if let Some(out) = out {
+        out.write(&finished.model)?;
     }
     output.summarize(serde_json::json!({
         "environment": args.env, "gone": gone, "left": open,
@@ -256,30 +279,28 @@ fn command(args: &Args, settings: &Settings) -> String {
             command.push_str(&format!(" {flag} {}", quoted(&path.display().to_string())));
         }
     }
-    for (flag, names) in [("--allow-exec", &args.allow_exec), ("--allow-http", &args.allow_http)] {
+    for (flag, names) in [
+        ("--allow-exec", &args.allow_exec),
+        ("--allow-http", &args.allow_http),
+        ("--revoke-exec", &args.revoke_exec),
+        ("--revoke-http", &args.revoke_http),
+    ] {
         for name in names {
             command.push_str(&format!(" {flag} {}", quoted(name)));
         }
     }
+    if args.allow_empty {
+        command.push_str(" --allow-empty");
+    }
     command + &settings.flags()
 }
 
-fn cannot_open(error: OpenError, args: &Args) -> Failure {
-    let failure = Failure::new(error.to_string()).because(&error);
-    match &error {
-        OpenError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).next(
-            "if that one is dead",
-            format!("wait half a minute: the lease of {} expires by itself", args.env),
-        ),
-        OpenError::Import(_) => failure.next(
-            "either",
-            "give the program the classes and properties that the objects have, or say --model with one without them",
-        ),
-        _ => failure,
-    }
-}
-
 fn read_program(args: &Args) -> Result<ProgramSpec, Failure> {
+    for (allowed, revoked) in [(&args.allow_exec, &args.revoke_exec), (&args.allow_http, &args.revoke_http)] {
+        if let Some(both) = allowed.iter().find(|one| revoked.contains(one)) {
+            return Err(Failure::new(format!("{both} is allowed and revoked by the same command")));
+        }
+    }
     let path = &args.program;
     let source = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))?;
@@ -291,15 +312,4 @@ fn read_model(path: &Path) -> Result<Model, Failure> {
     let cannot = |why: String| Failure::new(format!("cannot read {}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
     Model::parse(&text).map_err(|error| cannot(error.to_string()))
-}
-
-/// The old file or the new one, never half of one.
-fn write_model(path: &Path, finished: &Finished) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", path.display()));
-    let beside = path.with_extension("tmp");
-    let value: serde_json::Value = serde_json::from_str(&finished.model).unwrap_or_default();
-    let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| finished.model.clone()) + "\n";
-    std::fs::write(&beside, text).map_err(cannot)?;
-    std::fs::File::open(&beside).and_then(|file| file.sync_all()).map_err(cannot)?;
-    std::fs::rename(&beside, path).map_err(cannot)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use sexton_runtime::environment::Opened;
 use sexton_runtime::gc::{Doomed, Preview, Report};
 use sexton_runtime::lua;
 
@@ -12,6 +13,9 @@ use crate::output::{Output, Paint};
 
 /// More are not shown one by one.
 const SHOWN: usize = 40;
+
+/// More are not named in one line.
+const NAMED: usize = 5;
 
 /// Where the words of a program go.
 pub(super) struct Words {
@@ -35,6 +39,32 @@ impl lua::Output for Words {
 
     fn trace(&self, line: &str) {
         self.output.talk(&format!("  · {line}"));
+    }
+}
+
+/// What is to be known of an environment before anything runs in it.
+pub(super) fn tell_opened(opened: &Opened, output: &Output) {
+    for one in &opened.dangling {
+        output.warn("environment", std::slice::from_ref(one));
+    }
+    if !opened.foreign.is_empty() {
+        let some: Vec<&str> = opened.foreign.iter().take(NAMED).map(String::as_str).collect();
+        let more = match opened.foreign.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            Some(more) => format!(" and {more} more"),
+            None => String::new(),
+        };
+        let what = format!("not made by this environment, left alone: {}{more}", some.join(", "));
+        output.warn("environment", &[what]);
+    }
+    if opened.recovered {
+        output.talk("the last model was not completely stored: that is done now");
+    }
+    for (flag, kept) in [("exec", &opened.kept_grants.exec), ("http", &opened.kept_grants.http)] {
+        if !kept.is_empty() {
+            let names = kept.join(", ");
+            output
+                .talk(&format!("allowed by an earlier run: {flag} {names} (--revoke-{flag} takes it back)"));
+        }
     }
 }
 

@@ -201,6 +201,14 @@ pub(crate) enum Event<'a> {
         status: &'a Value,
         lease: Option<Value>,
     },
+    Environment {
+        name: &'a str,
+        program: &'a str,
+        status: &'a Value,
+        /// What a model writes that is not completely stored.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pending: Option<Value>,
+    },
     Unlocked {
         module: &'a str,
         holder: Option<&'a str>,

@@ -7,7 +7,8 @@
 mod order;
 mod parts;
 mod put;
-mod written;
+mod rewrite;
+pub(super) mod written;
 
 use serde_json::Value;
 use sexton_client::CallError;
@@ -18,7 +19,9 @@ use sexton_model::environment::PendingModel;
 
 use self::parts::{LABEL, part_prefix, parts_place, remove_parts, unpacked, write_parts};
 use self::put::store;
+use self::rewrite::{renamed, without};
 use self::written::Written;
+use super::kinds::{ClassCode, KindsError, ensure};
 use super::record::{Record, RecordError};
 use crate::stored::{Change, Unwritable};
 
@@ -59,6 +62,9 @@ pub enum SaveError {
         /// What the server says.
         why: String,
     },
+    /// The kinds of its objects could not be made.
+    #[error(transparent)]
+    Kinds(#[from] KindsError),
     /// What was written down is not there.
     #[error("the model that was being stored is incomplete: {found} of {wanted} parts")]
     Incomplete {
@@ -67,6 +73,13 @@ pub enum SaveError {
         /// How many there should be.
         wanted: usize,
     },
+}
+
+impl SaveError {
+    /// Whether another attempt fails the same way, as long as nothing is done about the reason.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, SaveError::Refused { .. } | SaveError::Kinds(_) | SaveError::Incomplete { .. })
+    }
 }
 
 /// Stores what changed, and says so in the record. Gives back how much that was.
@@ -87,22 +100,44 @@ pub(super) async fn save(
     };
     let count = written.len();
     if parts > 0 {
-        record.status.pending = Some(PendingModel { generation, parts });
+        record.status.pending = Some(PendingModel { generation, parts, refused: String::new() });
         record.write(&tools.resources).await?;
-        store(tools, epoch, written).await?;
+        store_pending(tools, epoch, record, written).await?;
     }
     record.status.generation = generation;
     finish(tools, record).await?;
     Ok(count)
 }
 
-/// Finishes what somebody else began to store. Whether there was anything.
+/// Finishes what another run began to store. Whether there was anything.
 pub(super) async fn recover(tools: &Tools, epoch: &Epoch, record: &mut Record) -> Result<bool, SaveError> {
+    recover_without(tools, epoch, record, &[]).await
+}
+
+/// The same, but leaves out some objects, by `kind/name`.
+pub(super) async fn recover_without(
+    tools: &Tools,
+    epoch: &Epoch,
+    record: &mut Record,
+    left_out: &[String],
+) -> Result<bool, SaveError> {
     let Some(pending) = record.status.pending.clone() else {
-        // Somebody may have died before the record said so, or after it said that all is done.
+        // A run may have died before the record said so, or after it said that all is done.
         remove_parts(tools, &record.name).await?;
         return Ok(false);
     };
+    let written = without(read_pending(tools, record).await?, left_out)?;
+    let kinds = written.iter().map(|one| (one.kind.clone(), ClassCode::default())).collect();
+    ensure(&tools.resources, &record.name, &kinds).await?;
+    store_pending(tools, epoch, record, written).await?;
+    record.status.generation = pending.generation;
+    finish(tools, record).await?;
+    Ok(true)
+}
+
+/// What is written down of a model that is not completely stored.
+pub(super) async fn read_pending(tools: &Tools, record: &Record) -> Result<Vec<Written>, SaveError> {
+    let Some(pending) = &record.status.pending else { return Ok(Vec::new()) };
     let ask = ListAsk { labels: format!("{LABEL}={}", record.name), ..ListAsk::default() };
     let listed = tools.resources.list(&parts_place(), &ask).await?;
     let named = format!("{}-", part_prefix(&record.name, pending.generation));
@@ -116,13 +151,45 @@ pub(super) async fn recover(tools: &Tools, epoch: &Epoch, record: &mut Record) -
         let strange = |why| SaveError::Refused { object: text(part, "/metadata/name").to_owned(), why };
         written.extend(unpacked(part).map_err(strange)?);
     }
-    store(tools, epoch, written).await?;
-    record.status.generation = pending.generation;
-    finish(tools, record).await?;
-    Ok(true)
+    Ok(written)
 }
 
-/// The record says that all is stored; then nobody needs the parts any more.
+/// Puts what is written down. A new object whose name was taken meanwhile gets another one. If the server refuses an
+/// object, the record says why.
+async fn store_pending(
+    tools: &Tools,
+    epoch: &Epoch,
+    record: &mut Record,
+    written: Vec<Written>,
+) -> Result<(), SaveError> {
+    let stored = match store(tools, epoch, written).await {
+        Ok(taken) if taken.is_empty() => Ok(()),
+        Ok(taken) => {
+            let renamed = renamed(read_pending(tools, record).await?, &taken)?;
+            store(tools, epoch, renamed).await.and_then(|taken| match taken.first() {
+                Some(one) => Err(one.refused("its name is taken, and so is the one made of its uid")),
+                None => Ok(()),
+            })
+        }
+        Err(error) => Err(error),
+    };
+    if let (Err(error @ SaveError::Refused { .. }), Some(pending)) = (&stored, &mut record.status.pending) {
+        pending.refused = error.to_string();
+        record.write(&tools.resources).await?;
+    }
+    stored
+}
+
+/// Forgets a model that is not completely stored. What is stored of it stays.
+pub(super) async fn give_up(tools: &Tools, record: &mut Record) -> Result<(), SaveError> {
+    if let Some(pending) = &record.status.pending {
+        // A part of the same name must not be taken for one of a later model.
+        record.status.generation = pending.generation;
+    }
+    finish(tools, record).await
+}
+
+/// The record says that all is stored; then nothing needs the parts any more.
 async fn finish(tools: &Tools, record: &mut Record) -> Result<(), SaveError> {
     let had_parts = record.status.pending.take().is_some();
     record.write(&tools.resources).await?;

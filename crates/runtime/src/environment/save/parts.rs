@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use super::written::Written;
 use super::{AT_ONCE, REQUESTS, SaveError};
-use crate::stored::{Change, Unwritable};
+use crate::stored::{Change, MAX_OBJECT_BYTES, Unwritable};
 
 /// The label of the parts.
 pub(super) const LABEL: &str = "sexton.dev/model-of";
@@ -89,33 +89,40 @@ async fn write_chunk(
     name: &str,
     written: Vec<Written>,
 ) -> Result<(Vec<Written>, usize), SaveError> {
-    let mut parts: Vec<String> = Vec::new();
+    let mut parts: Vec<(String, &Written)> = Vec::new();
     for one in &written {
         let text = serde_json::to_string(one).map_err(|error| one.refused(error.to_string()))?;
-        match parts.last_mut().filter(|part| part.len() + text.len() < PART_BYTES) {
-            Some(part) => {
+        match parts.last_mut().filter(|(part, _)| part.len() + text.len() < PART_BYTES) {
+            Some((part, _)) => {
                 part.push(',');
                 part.push_str(&text);
             }
-            None => parts.push(text),
+            None => parts.push((text, one)),
         }
     }
-    for (number, part) in parts.iter().enumerate() {
+    let count = parts.len();
+    for (number, (part, first)) in parts.into_iter().enumerate() {
         let name = format!("{name}-{number}");
+        let model = packed(&format!("[{part}]"));
+        // Only an object that has a part for itself can be so large.
+        if model.len() > MAX_OBJECT_BYTES {
+            let (object, bytes) = (format!("{} {}", first.kind, first.name), model.len());
+            return Err(Unwritable::TooLargePacked { object, bytes }.into());
+        }
         let document = json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": name, "labels": {LABEL: environment}},
-            "binaryData": {"model": packed(&format!("[{part}]"))},
+            "binaryData": {"model": model},
         });
-        // Somebody who was killed before the record said so may have left one of this name.
+        // A run that was killed before the record said so may have left one of this name.
         match resources.create(&parts_place(), &document).await {
             Ok(_) => {}
             Err(PutError::Conflict(_)) => _ = resources.replace(&parts_place(), &name, &document).await?,
             Err(error) => return Err(error.into()),
         }
     }
-    Ok((written, parts.len()))
+    Ok((written, count))
 }
 
 /// A text as it is kept in a part: a tenth as long, since it says much the same of all objects.

@@ -8,7 +8,7 @@ use sexton_client::resources::{BulkError, text};
 use sexton_collector::hooks::place_of;
 use sexton_collector::modules::Tools;
 use sexton_model::bulk::{Action, Bulk, Epoch, Item};
-use sexton_model::environment::{OBJECT_ID, OBJECT_NAME};
+use sexton_model::environment::{OBJECT_ID, OBJECT_NAME, OBJECT_UID};
 use sexton_model::{Status, marks};
 use tokio::task::JoinSet;
 
@@ -19,17 +19,27 @@ use super::{AT_ONCE, REQUESTS, SaveError};
 /// How often others may be faster.
 const RACES: usize = 5;
 
-/// Writes the resources. What is as it is to be stays so; what others changed meanwhile is changed on top of that.
-pub(super) async fn store(tools: &Tools, epoch: &Epoch, written: Vec<Written>) -> Result<(), SaveError> {
+/// Writes the resources. What is as it is to be stays so; what others changed meanwhile is changed on top of that. Gives
+/// back new objects whose names others have taken.
+pub(super) async fn store(
+    tools: &Tools,
+    epoch: &Epoch,
+    written: Vec<Written>,
+) -> Result<Vec<Written>, SaveError> {
     let destroyed: Vec<Item> = written.iter().filter(|one| one.destroyed).map(mark).collect();
     let mut refused = put_all(tools, epoch, written).await?;
+    let mut taken = Vec::new();
     for _ in 0..RACES {
         if refused.is_empty() {
             break;
         }
         let mut again = Vec::new();
         for (one, why) in refused {
-            again.extend(look_again(tools, one, &why).await?);
+            match look_again(tools, one, &why).await? {
+                Next::Nothing => {}
+                Next::Put(one) => again.push(one),
+                Next::Rename(one) => taken.push(one),
+            }
         }
         refused = put_all(tools, epoch, again).await?;
     }
@@ -39,7 +49,7 @@ pub(super) async fn store(tools: &Tools, epoch: &Epoch, written: Vec<Written>) -
     for part in destroyed.chunks(AT_ONCE) {
         tools.gateway.bulk(&Bulk { epoch: Some(epoch.clone()), items: part.to_vec() }).await?;
     }
-    Ok(())
+    Ok(taken)
 }
 
 fn mark(one: &Written) -> Item {
@@ -97,36 +107,45 @@ fn put(one: &Written) -> Item {
     item
 }
 
-/// What is to be written over what is there now; nothing if that is as it is to be, or gone.
-async fn look_again(tools: &Tools, one: Written, why: &str) -> Result<Option<Written>, SaveError> {
+/// What to do about a resource that was refused.
+enum Next {
+    /// It is as it is to be, or gone.
+    Nothing,
+    /// This is to be written over what is there now.
+    Put(Written),
+    /// Its name is taken by a resource that is not this object.
+    Rename(Written),
+}
+
+/// What to do about a resource that was refused, by what is there now.
+async fn look_again(tools: &Tools, one: Written, why: &str) -> Result<Next, SaveError> {
     let place = place_of(&one.kind, &one.namespace);
     let found = tools.resources.find(&place, &one.name).await?;
     match found {
         Some(now) if text(&now, "/metadata/uid") == one.uid => {
-            let ours =
-                serde_json::from_str(one.resource.text()).map_err(|error| one.refused(error.to_string()))?;
-            let merged = onto(now.clone(), &ours);
+            let merged = onto(now.clone(), &one.parsed()?);
             if merged == now {
-                return Ok(None);
+                return Ok(Next::Nothing);
             }
             let version = Some(text(&now, "/metadata/resourceVersion").to_owned());
-            Ok(Some(Written { version, resource: raw(&merged)?, ..one }))
+            Ok(Next::Put(Written { version, resource: raw(&merged)?, ..one }))
         }
-        // It was deleted meanwhile: a put does not bring it back.
-        None if one.version.is_some() => Ok(None),
-        None => Ok(Some(one)),
-        Some(_) => Err(one.refused(why)),
+        // It was deleted meanwhile, perhaps to make room for another one: a put does not bring it back.
+        None | Some(_) if one.version.is_some() => Ok(Next::Nothing),
+        None => Ok(Next::Put(one)),
+        Some(_) if one.name == one.uid => Err(one.refused(why)),
+        Some(_) => Ok(Next::Rename(one)),
     }
 }
 
 /// What we know of an object, on top of what others wrote on its resource.
-fn onto(mut now: Value, ours: &Value) -> Value {
+pub(super) fn onto(mut now: Value, ours: &Value) -> Value {
     now["spec"] = ours["spec"].clone();
     match ours.pointer("/metadata/ownerReferences") {
         Some(owners) => now["metadata"]["ownerReferences"] = owners.clone(),
         None => _ = now["metadata"].as_object_mut().and_then(|all| all.remove("ownerReferences")),
     }
-    for name in [OBJECT_ID, OBJECT_NAME, marks::DEPENDENCIES] {
+    for name in [OBJECT_ID, OBJECT_NAME, OBJECT_UID, marks::DEPENDENCIES] {
         match ours.get("metadata").and_then(|all| all.get("annotations")).and_then(|all| all.get(name)) {
             Some(value) => now["metadata"]["annotations"][name] = value.clone(),
             None => {

@@ -13,11 +13,11 @@ use crate::stored::Change;
 
 /// One resource to be written, as it is written down.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Written {
-    pub(super) kind: String,
+pub(in crate::environment) struct Written {
+    pub(in crate::environment) kind: String,
     pub(super) namespace: String,
-    pub(super) name: String,
-    pub(super) uid: String,
+    pub(in crate::environment) name: String,
+    pub(in crate::environment) uid: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<String>,
     /// The uids of those who own it.
@@ -34,6 +34,11 @@ impl Written {
         let Change { uid, kind, name, owners, version, resource, mark_destroyed, .. } = change;
         let (namespace, destroyed) = (environment.to_owned(), mark_destroyed);
         Written { kind, namespace, name, uid, version, owners, resource, destroyed }
+    }
+
+    /// The resource.
+    pub(super) fn parsed(&self) -> Result<Value, SaveError> {
+        serde_json::from_str(self.resource.text()).map_err(|error| self.refused(error.to_string()))
     }
 
     pub(super) fn item(&self, action: Action) -> Item {

@@ -1,0 +1,62 @@
+//! Why an environment cannot be opened or a model cannot be stored, and what to type about it.
+
+use sexton_collector::modules::LeaseError;
+use sexton_runtime::environment::{FinishError, OpenError, SaveError};
+
+use crate::failure::{Exit, Failure};
+use crate::settings::quoted;
+
+/// Why an environment cannot be opened. `command` is what was typed.
+pub(crate) fn cannot_open(error: OpenError, environment: &str, command: &str) -> Failure {
+    let failure = Failure::new(error.to_string()).because(&error);
+    match &error {
+        OpenError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).next(
+            "if that one is dead",
+            format!("wait half a minute: the lease of {environment} expires by itself"),
+        ),
+        OpenError::Import(_) => failure.next(
+            "either",
+            "give the program the classes and properties that the objects have, or say --model with one without them",
+        ),
+        OpenError::EmptyModel { .. } => failure
+            .exit(Exit::Held)
+            .detail("Nothing was run.")
+            .next("it is meant", format!("{command} --allow-empty")),
+        OpenError::Contradicts { .. } => failure.detail("Nothing was run."),
+        OpenError::TakenKind { definition, .. } => failure
+            .detail("All environments share their kinds. Nothing was run.")
+            .next("see who has objects of it", format!("sexton get {definition} -A"))
+            .next("if no environment needs it", format!("sexton delete crd/{definition}")),
+        OpenError::NamespaceTerminates(name) => {
+            failure.detail("Nothing was run.").next("see what it waits for", format!("sexton why ns/{name}"))
+        }
+        OpenError::Save(error) if error.is_lasting() => pending(failure, environment),
+        OpenError::HalfStored(_) => pending(failure, environment),
+        _ => failure,
+    }
+}
+
+/// Why what a run made is not stored.
+pub(crate) fn not_stored(error: &FinishError, environment: &str) -> Failure {
+    let failure = Failure::new(error.to_string()).because(error);
+    match error {
+        FinishError::Save(SaveError::Unwritable(_)) | FinishError::Kinds(_) => failure
+            .detail("What was stored before is there still, and nothing was destroyed after deploy.")
+            .detail("What this run made is not stored: the environment does not know of it."),
+        FinishError::Save(error) if error.is_lasting() => pending(failure, environment),
+        _ => failure,
+    }
+}
+
+/// What can be done about a model that is written down and not completely stored.
+fn pending(failure: Failure, environment: &str) -> Failure {
+    let name = quoted(environment);
+    failure
+        .detail("The model of the last run is written down, and not completely stored.")
+        .next("look at it", format!("sexton environments {name}"))
+        .next(
+            "try again, perhaps without an object",
+            format!("sexton environments retry {name} --without KIND/NAME"),
+        )
+        .next("give it up", format!("sexton environments give-up {name}"))
+}
