@@ -4,6 +4,7 @@
 use sexton_client::resources::{DeleteAsk, DeleteError};
 use sexton_collector::modules::Tools;
 use sexton_model::Policy;
+use sexton_model::environment::EnvironmentPhase;
 
 use super::finish::bury_unreferenced;
 use super::keeper::Kept;
@@ -57,8 +58,18 @@ impl Opened {
             return Ok(Ended { report, ..Ended::default() });
         }
         let removed = self.remove_record().await;
+        if !matches!(removed, Ok(None)) {
+            // All its objects are gone; the note is for people, and whoever ends it again needs none.
+            let _ = self.note(EnvironmentPhase::Idle, "all objects are destroyed").await;
+        }
+        let others = self.foreign.join(", ");
         self.close().await;
-        let kept = removed?;
+        let kept = removed?.map(|why| match others.as_str() {
+            "" => why,
+            others => {
+                format!("what others made is still in its namespace, and may need its program: {others}")
+            }
+        });
         Ok(Ended { report, is_gone: kept.is_none(), kept })
     }
 
@@ -72,7 +83,10 @@ impl Opened {
         let ask = DeleteAsk { uid: record.uid(), policy: Some(Policy::Background), ..DeleteAsk::default() };
         match keeping.tools.resources.delete(&place(), &record.name, &ask).await {
             Ok(_) | Err(DeleteError::NotFound(_)) => Ok(None),
-            Err(DeleteError::Changed(status)) => Ok(Some(status.message)),
+            Err(DeleteError::Changed(status)) => {
+                (record.status.objects, record.status.root) = (0, String::new());
+                Ok(Some(status.message))
+            }
             Err(error) => Err(error.into()),
         }
     }

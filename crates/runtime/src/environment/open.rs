@@ -115,13 +115,10 @@ impl Opened {
         (mut ask, ends): (Ask, bool),
         locked: Option<&Locked>,
     ) -> Result<Opened, OpenError> {
-        let mut record = Record::read(&tools.resources, &ask.environment).await?;
-        check_namespace(tools, &ask.environment).await?;
-        let recovered = match locked {
-            Some(locked) => recover(tools, locked.epoch(), &mut record).await?,
-            None if record.status.pending.is_some() => return Err(OpenError::HalfStored(ask.environment)),
-            None => false,
-        };
+        if !ends {
+            check_namespace(tools, &ask.environment).await?;
+        }
+        let (mut record, recovered) = settled(tools, &ask.environment, locked).await?;
         let kept_grants = keep_grants(&mut ask.program, &record.spec.program, &ask.revoked);
         let kinds = Kinds::discover(tools.resources.client()).await;
         let kinds = kinds.map_err(|error| OpenError::Call(error.0))?;
@@ -221,6 +218,23 @@ pub(super) async fn lock(tools: &Tools, name: &str, alone: bool) -> Result<Locke
 
 fn source_of(spec: &ProgramSpec) -> Source {
     Source { name: spec.name.clone(), text: spec.source.clone() }
+}
+
+/// The record of an environment whose last model is completely stored, and whether that was done just now.
+async fn settled(
+    tools: &Tools,
+    environment: &str,
+    locked: Option<&Locked>,
+) -> Result<(Record, bool), OpenError> {
+    let mut record = Record::read(&tools.resources, environment).await?;
+    let recovered = match locked {
+        Some(locked) => recover(tools, locked.epoch(), &mut record).await?,
+        None if record.status.pending.is_some() => {
+            return Err(OpenError::HalfStored(environment.to_owned()));
+        }
+        None => false,
+    };
+    Ok((record, recovered))
 }
 
 /// Why objects go before the deployment, if it is not that the model does not have them any more.

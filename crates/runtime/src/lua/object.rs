@@ -12,7 +12,7 @@ use mlua::{
 use super::class_value::ClassValue;
 use super::engine::Engine;
 use super::fault::raise;
-use super::values;
+use super::{values, weight};
 use crate::world::{Class, Handle, Value};
 
 /// A handle in the hands of a script.
@@ -128,6 +128,8 @@ fn write(lua: &Lua, engine: &Engine, object: &Handle, key: Script, value: Script
     let kept = values::kept(engine, &value, declared.map(|property| &property.contract));
     let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
     if declared.is_some() {
+        weight::may_have(object, &name, &kept)
+            .map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
         return object.set(&name, kept).map_err(|error| raise(lua, error));
     }
     if class.method(&name).is_some() {
@@ -156,5 +158,7 @@ pub(super) fn properties(
         let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
         properties.insert(name, kept);
     }
+    weight::may_begin_with(class, &properties)
+        .map_err(|error| raise(lua, format!("{}: {error}", class.name())))?;
     Ok(properties)
 }

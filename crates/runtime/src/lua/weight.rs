@@ -4,8 +4,10 @@
 //! anew.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
-use crate::world::{Stored, World};
+use crate::stored::MAX_OBJECT_BYTES;
+use crate::world::{Class, Handle, Stored, Value, World};
 
 /// What every part of a value counts, beside its text.
 pub(super) const PART: usize = 16;
@@ -48,6 +50,52 @@ fn weigh(world: &World) -> usize {
         };
         store.objects().map(|(_, object)| one(object)).sum()
     })
+}
+
+/// Whether an object may have another value in a property: all that is stored of it must fit into one resource. What is
+/// short is not counted, so that writing it stays cheap; a server refuses the few that are too large for it.
+pub(super) fn may_have(object: &Handle, name: &str, value: &Value) -> Result<(), String> {
+    /// Shorter values are not counted.
+    const SHORT: usize = 16 << 10;
+    let class = object.class();
+    let is_stored = class.property(name).is_some_and(|property| property.usage.is_persistable());
+    let bytes = if is_stored { bytes_of(value) } else { 0 };
+    if bytes < SHORT {
+        return Ok(());
+    }
+    let others = class.properties().filter(|(other, one)| *other != name && one.usage.is_persistable());
+    let others: usize = others.map(|(other, _)| bytes_of(&object.get(other))).sum();
+    fits(bytes + others)
+}
+
+/// Whether a new object of a class may have these properties.
+pub(super) fn may_begin_with(class: &Class, properties: &BTreeMap<String, Value>) -> Result<(), String> {
+    let stored = properties
+        .iter()
+        .filter(|(name, _)| class.property(name).is_some_and(|property| property.usage.is_persistable()));
+    fits(stored.map(|(_, value)| bytes_of(value)).sum())
+}
+
+fn fits(bytes: usize) -> Result<(), String> {
+    if bytes <= MAX_OBJECT_BYTES {
+        return Ok(());
+    }
+    Err(format!("all stored properties of an object together may take {MAX_OBJECT_BYTES} bytes, not {bytes}"))
+}
+
+/// What a value takes in the resource of its object, about: names in maps count twice, a reference says kind, name and
+/// uid. As deep as values may be.
+fn bytes_of(value: &Value) -> usize {
+    /// A reference without the name of the class.
+    const REFERENCE: usize = 100;
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 10,
+        Value::String(text) => text.len() + 2,
+        Value::List(items) => items.iter().map(|item| bytes_of(item) + 1).sum(),
+        Value::Map(entries) => entries.iter().map(|(name, item)| 2 * name.len() + 12 + bytes_of(item)).sum(),
+        Value::Object(_) => REFERENCE,
+    }
 }
 
 /// As deep as values may be.

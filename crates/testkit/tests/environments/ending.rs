@@ -146,7 +146,10 @@ async fn what_others_made_is_left_alone() {
     // The environment ends without it, and its record stays as long as somebody may need the program.
     let words = Rc::new(Lines::default());
     let ended = open_to_end(&world, &words).await.unwrap().end().await.unwrap();
-    assert!(!ended.is_gone && ended.kept.unwrap().contains("still has objects"));
+    let why = ended.kept.unwrap();
+    assert!(!ended.is_gone && why.contains("what others made") && why.contains("Machine/copy"), "{why}");
+    let status = record(&world).await["status"].clone();
+    assert_eq!((&status["phase"], &status["objects"]), (&json!("Idle"), &json!(0)));
     assert_eq!(names(&world, "machines").await, ["copy"]);
 }
 

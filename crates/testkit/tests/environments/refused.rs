@@ -20,7 +20,7 @@ async fn not_stored(world: &World, program: &str) -> FinishError {
     let mut opened = open(world, program).await.unwrap();
     opened.remove().await.unwrap();
     opened.deploy().await.unwrap();
-    opened.finish(None).await.unwrap_err()
+    opened.finish(None).await.err().unwrap()
 }
 
 /// An object that no server would take is refused before anything is recorded: the next run is not disturbed by it.
@@ -43,9 +43,10 @@ async fn an_object_that_is_too_large_blocks_nothing() {
             end"#
         )
     };
-    let error = not_stored(&world, &deploy("string.rep('x', 1000000)")).await;
+    // Signs that JSON spells out are six times as long in the resource.
+    let error = not_stored(&world, &deploy("string.rep('\\1', 110000)")).await;
     let words = error.to_string();
-    assert!(words.starts_with("Blob big is too large to be stored: 50"), "{words}");
+    assert!(words.starts_with("Blob big is too large to be stored: 33"), "{words}");
     let document = record(&world).await;
     let status = document["status"].clone();
     let source = document["spec"]["program"]["source"].as_str().unwrap();
@@ -58,18 +59,51 @@ async fn an_object_that_is_too_large_blocks_nothing() {
     let next = run(&world, &shop("log('ran')")).await;
     assert_eq!((next.failed, next.words), (None, vec!["ran".to_owned()]));
     assert_eq!(names(&world, "machines").await, ["db", "web"]);
-    // Names of fields count twice: a server says who manages them.
-    let keys = |count: usize| {
-        format!(
-            "(function() local t = {{}} for at = 1, {count} do t['key-' .. (1000000 + at)] = 1 end return t end)()"
-        )
-    };
-    let of_maps = deploy(&keys(20_000)).replacen("type = \"string\"", "type = \"map\"", 1);
-    let error = not_stored(&world, &of_maps).await;
-    assert!(error.to_string().contains("too large to be stored"), "{error}");
     let large = run(&world, &deploy("string.rep('x', 400000)")).await;
     assert_eq!(large.failed, None, "what is large, and not too large, is stored");
     assert_eq!(names(&world, "blobs").await, ["big"]);
+}
+
+/// What is too large is an error where it is written, if it can be known there: what the program made before is stored.
+#[tokio::test]
+async fn what_is_too_large_is_refused_where_it_is_written() {
+    let program = |deploy: &str| {
+        format!(
+            r#"format "1.4"
+            local Thing = class("Thing", {{
+                properties = {{ name = {{ usage = "In" }}, a = {{ usage = "InOut" }}, b = {{ usage = "Out" }},
+                    c = {{ usage = "InOut" }}, d = {{ usage = "Out" }}, many = {{ usage = "Runtime" }} }},
+            }})
+            local function keys(count)
+                local t = {{}}
+                for at = 1, count do t["key-" .. (1000000 + at)] = 1 end
+                return t
+            end
+            function deploy(env)
+                local thing = new(Thing, {{ name = "made" }}, env)
+                env.applications = {{ thing }}
+                local text = string.rep("x", 1000000)
+                {deploy}
+            end"#
+        )
+    };
+    for deploy in [
+        "thing.a = text; thing.b = text; thing.c = text; thing.d = text",
+        "new(Thing, { a = text, b = text, c = text, d = text }, env)",
+        "thing.a = keys(30000); thing.b = keys(30000); thing.c = keys(30000); thing.d = keys(30000)",
+        "local all = {}; for at = 1, 40000 do all[at] = thing end; thing.a = all",
+    ] {
+        let world = World::new().await;
+        let ran = run(&world, &program(deploy)).await;
+        let why = ran.failed.unwrap_or_default();
+        assert!(why.contains("all stored properties of an object together may take"), "{deploy}: {why}");
+        assert!(why.contains("shop.luau:"), "{deploy}: {why}");
+        assert_eq!(names(&world, "things").await, ["made"]);
+    }
+    // What is not stored is not counted.
+    let world = World::new().await;
+    let ran = run(&world, &program("thing.a = text; thing.b = text; thing.many = text")).await;
+    assert_eq!(ran.failed, None);
 }
 
 /// A name that others take while a program runs is not a reason to store nothing: the object gets another one, and all that
