@@ -337,7 +337,7 @@ impl Collector {
         let together: Vec<LifeId> =
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
         let with = together.iter().chain(decision.survivors_of(life));
-        let mut item = items::release(snapshot, finding, with);
+        let mut item = items::release(snapshot, &decision.judgement, finding, with);
         if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
             && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
         {

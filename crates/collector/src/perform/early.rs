@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use sexton_lifecycle::destruction::{Stage, State};
-use sexton_lifecycle::plan::Group;
+use sexton_lifecycle::plan::{Group, Step};
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
@@ -77,7 +77,23 @@ pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId
             }
         }
     }
+    early.extend(
+        decision.plan.steps().filter(|step| is_free(snapshot, judgement, step)).map(|step| step.life),
+    );
     early
+}
+
+/// Whether an object has to wait for others, and its owner, which is deleted in the foreground, does not wait for it once
+/// it is terminating: then it is set terminating at once.
+fn is_free(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> bool {
+    let (life, finding) = (step.life, &step.finding);
+    let Cause::OwnerDoomed { owner } = finding.cause else { return false };
+    let foreground = |owner: &Finding| owner.policy == Policy::Foreground && !owner.detector.accuses();
+    !finding.marked
+        && finding.policy == Policy::Background
+        && !step.after.is_empty()
+        && judgement.doomed.get(&owner).is_some_and(foreground)
+        && !snapshot.blocks(life, owner)
 }
 
 /// The mark of such an owner. With this policy it waits for those who go before it, and goes all the same.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, OwnerRef, Ownership, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, Revision, Uid, marks};
 
@@ -132,6 +132,7 @@ pub(crate) fn delete(
 /// though they depend on it, are not waited for, and neither is anybody whose reference is not what it says.
 pub(crate) fn release<'a>(
     snapshot: &Snapshot,
+    judgement: &Judgement,
     finding: &Finding,
     with: impl IntoIterator<Item = &'a LifeId>,
 ) -> Item {
@@ -160,7 +161,7 @@ pub(crate) fn release<'a>(
     let as_seen = |other: &LifeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());
     let unchanged = others.iter().map(as_seen).collect();
     let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
-    let free = not_waited_for(snapshot, finding);
+    let free = not_waited_for(snapshot, judgement, finding);
     let except = others.into_iter().chain(misled).chain(free).map(|other| snapshot.uid(other).0).collect();
     Item { unreferenced: true, except, owners, unchanged, ..item }
 }
@@ -178,12 +179,13 @@ fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
     }
 }
 
-/// In a foreground deletion dependents that do not block, and are marked themselves, are not waited for.
-fn not_waited_for<'a>(snapshot: &'a Snapshot, finding: &Finding) -> impl Iterator<Item = LifeId> + 'a {
-    let foreground = finding.policy == Policy::Foreground;
-    let dependents = foreground.then(|| snapshot.dependents(finding.life)).into_iter().flatten();
-    let free = |(life, reference): &(LifeId, OwnerRef)| !reference.blocks && snapshot.is_marked(*life);
-    dependents.filter(move |one| free(one)).map(|(life, _)| life)
+/// In a foreground deletion dependents that do not block are not waited for.
+fn not_waited_for(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
+    if finding.policy != Policy::Foreground {
+        return Vec::new();
+    }
+    let dependents = snapshot.dependents_of(&snapshot.uid(finding.life));
+    dependents.filter(|one| judgement.goes_without(snapshot, finding.life, *one)).collect()
 }
 
 /// Whether taking off what is ours would change anything.

@@ -215,7 +215,8 @@ impl<'a> Turns<'a> {
     ) {
         let (life, finding) = (step.life, &step.finding);
         let survivors = decision.survivors_of(life);
-        let release = || items::release(snapshot, finding, together.iter().chain(survivors));
+        let release =
+            || items::release(snapshot, &decision.judgement, finding, together.iter().chain(survivors));
         let tombstone = if goes { sign.tombstone(snapshot, finding, &mut self.burials) } else { None };
         if tombstone.is_some() {
             let item = match marked {

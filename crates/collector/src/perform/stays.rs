@@ -37,7 +37,10 @@ impl<'a> Staying<'a> {
             return None;
         }
         let waits = |other: &LifeId| {
-            stays(other) && !self.stripped.contains(other) && self.snapshot.depends_on(*other, life)
+            stays(other)
+                && !self.stripped.contains(other)
+                && self.snapshot.depends_on(*other, life)
+                && !self.decision.judgement.goes_without(self.snapshot, life, *other)
         };
         self.snapshot.dependents_of(&self.snapshot.uid(life)).find(waits)
     }

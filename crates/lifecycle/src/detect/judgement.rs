@@ -222,6 +222,16 @@ impl Judgement {
         !taken_along && self.goes_first(owner)
     }
 
+    /// Whether an owner is removed without waiting for this dependent. In a foreground deletion only dependents with
+    /// `blockOwnerDeletion` hold their owner. One without it is deleted as well: the owner waits until it is terminating,
+    /// and not until it is gone.
+    pub fn goes_without(&self, snapshot: &Snapshot, owner: LifeId, dependent: LifeId) -> bool {
+        let foreground = self.doomed.get(&owner).is_some_and(|owner| owner.policy == Policy::Foreground);
+        foreground
+            && (snapshot.is_marked(dependent) || !self.dooms(dependent))
+            && !snapshot.blocks(dependent, owner)
+    }
+
     /// Whether it dies, and waits for nobody whom it owns.
     fn goes_first(&self, owner: LifeId) -> bool {
         let owner = self.doomed.get(&owner);

@@ -98,6 +98,9 @@ impl<'a> Doomed<'a> {
         for reference in &seen.owners {
             let Ownership::Valid(owner) = self.snapshot.ownership(seen, reference) else { continue };
             let Some(number) = self.number(owner).filter(|number| *number != node) else { continue };
+            if self.judgement.goes_without(self.snapshot, owner, life) {
+                continue;
+            }
             edges.push(match self.judgement.follows(self.snapshot, life, owner) {
                 true => (number, node, Relation::Background),
                 false => (node, number, Relation::Owner),

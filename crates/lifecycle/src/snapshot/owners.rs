@@ -101,6 +101,12 @@ impl Snapshot {
         references.any(|reference| self.fits(dependent, reference, owner))
     }
 
+    /// Whether a dependent blocks the foreground deletion of an owner: a valid reference says `blockOwnerDeletion`.
+    pub fn blocks(&self, dependent: LifeId, owner: LifeId) -> bool {
+        let mut references = self.references(dependent, self.life(owner).uid);
+        references.any(|reference| reference.blocks() && self.fits(dependent, reference, owner))
+    }
+
     /// Whether two lives name the same owners, in the same way.
     pub fn have_same_owners(&self, one: LifeId, another: LifeId) -> bool {
         self.life(one).owners == self.life(another).owners

@@ -10,6 +10,7 @@ mod common;
 mod definitions;
 mod events;
 mod example;
+mod foreground;
 mod graceful;
 mod krake;
 mod last_moment;

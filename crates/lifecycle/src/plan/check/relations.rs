@@ -26,7 +26,8 @@ pub(super) fn edges(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> 
         if let Some(class) = snapshot.class_for(life) {
             add(life, class, Relation::Class);
         }
-        for dependent in snapshot.valid_dependents(life) {
+        let free = free(snapshot, judgement, life);
+        for dependent in snapshot.valid_dependents(life).filter(|dependent| !free.contains(dependent)) {
             if held_up.contains(&dependent) && !rests_on(snapshot, judgement, dependent, life) {
                 add(dependent, life, Relation::Owner);
             } else {
@@ -55,6 +56,19 @@ fn subscribers(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -> Hash
     }
     found.retain(|subscriber| judgement.dooms(*subscriber));
     found
+}
+
+/// Dependents for which an owner does not wait: its deletion is a foreground one, they are terminating, and they do not
+/// say `blockOwnerDeletion`.
+fn free(snapshot: &Snapshot, judgement: &Judgement, owner: LifeId) -> HashSet<LifeId> {
+    match judgement.doomed.get(&owner).map(|finding| finding.policy) {
+        Some(Policy::Foreground) => {
+            let terminating =
+                snapshot.dependents(owner).filter(|(dependent, _)| snapshot.is_marked(*dependent));
+            terminating.filter(|(_, reference)| !reference.blocks).map(|(dependent, _)| dependent).collect()
+        }
+        _ => HashSet::new(),
+    }
 }
 
 /// Those for whom somebody else waits: they die for another reason than their owners, or have an owner that lives on

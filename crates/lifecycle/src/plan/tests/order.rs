@@ -161,3 +161,17 @@ fn a_mark_is_its_own_evidence() {
         assert_eq!(plan.steps().count(), 2);
     }
 }
+
+/// A foreground deletion waits for dependents that do not block until they are terminating; blocking ones hold their owner
+/// until they are gone. Without a policy all of them do.
+#[test]
+fn who_does_not_block_holds_no_owner() {
+    let world = "
+        App/o
+        Vm/blocks <- App/o ; marked
+        Vm/free <- App/o? ; marked
+        Vm/later <- App/o?";
+    expect(world, &[("App/o", Foreground)], "Vm/blocks Vm/free Vm/later\nApp/o");
+    expect("App/o\nVm/free <- App/o? ; marked", &[("App/o", Foreground)], "App/o Vm/free");
+    expect("App/o\nVm/free <- App/o? ; marked", &[("App/o", Cascade)], "Vm/free\nApp/o");
+}

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! App/shop
-//! Vm/web <- App/shop, Net/n ; watches Disk/x ; order 3 of m ; protected ; marked
+//! Vm/web <- App/shop, Net/n? ; watches Disk/x ; order 3 of m ; protected ; marked
 //! ```
+//!
+//! A reference with a question mark does not block its owner.
 
 use std::fmt::Write;
 
@@ -35,6 +37,7 @@ fn name(word: &str) -> String {
 }
 
 fn owner(word: &str) -> OwnerRef {
+    let (word, blocks) = word.strip_suffix('?').map_or((word, true), |word| (word, false));
     let (group, kind, _, _) = kind(word);
     OwnerRef {
         group: group.into(),
@@ -43,7 +46,7 @@ fn owner(word: &str) -> OwnerRef {
         name: name(word),
         uid: Uid(word.into()),
         controller: false,
-        blocks: true,
+        blocks,
     }
 }
 
