@@ -11,6 +11,7 @@ use sexton_model::names;
 use super::OpenError;
 use crate::lua::Program;
 use crate::model::{Model, ModelObject};
+use crate::stored::{MAX_OBJECT_BYTES, too_large};
 use crate::world::ObjectId;
 
 /// The class that every program has.
@@ -86,7 +87,7 @@ impl Names {
     }
 }
 
-/// A model that came in must not contradict what is stored, nor drop everything by accident.
+/// A model that came in must not contradict what is stored, nor drop everything by accident, nor be too large.
 pub(super) fn check_model(incoming: &Model, before: &Model, allow_empty: bool) -> Result<(), OpenError> {
     if incoming.objects.is_empty() && !before.objects.is_empty() && !allow_empty {
         return Err(OpenError::EmptyModel { stored: before.objects.len() });
@@ -98,6 +99,11 @@ pub(super) fn check_model(incoming: &Model, before: &Model, allow_empty: bool) -
     let stored: BTreeMap<&ObjectId, &ModelObject> =
         before.objects.iter().map(|object| (&object.id, object)).collect();
     for object in &incoming.objects {
+        if let Some(bytes) = too_large(object) {
+            let what =
+                format!("{} is too large to be stored: {bytes} bytes, at most {MAX_OBJECT_BYTES}", object.id);
+            return Err(OpenError::Contradicts { path: object.path.clone(), what });
+        }
         let Some(stored) = stored.get(&object.id) else { continue };
         let (id, is, said) = (&object.id, &stored.class, &object.class);
         let what = match (stored.destroyed, object.destroyed) {

@@ -80,7 +80,7 @@ pub enum OpenError {
         /// How many.
         stored: usize,
     },
-    /// The incoming model says something of a stored object that cannot be.
+    /// The incoming model says something of an object that cannot be.
     #[error("{path}: {what}")]
     Contradicts {
         /// Where in the model.

@@ -9,7 +9,7 @@ use super::engine::Engine;
 use super::fault::raise;
 use super::weight::OBJECT;
 use super::{object, values};
-use crate::world::{Class, Handle, NewObject, Value};
+use crate::world::{Class, Handle, MAX_NAME_BYTES, NewObject, Value};
 
 /// What the prelude needs of the host.
 pub(super) fn host(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<Table> {
@@ -115,9 +115,12 @@ fn create(
     let name = match &name {
         // A property of that name says it as well.
         Script::Nil => match properties.get("name") {
-            Some(Value::String(name)) if !name.is_empty() => Some(name.to_string()),
+            Some(Value::String(name)) if (1..=MAX_NAME_BYTES).contains(&name.len()) => Some(name.to_string()),
             _ => None,
         },
+        Script::String(name) if name.as_bytes().len() > MAX_NAME_BYTES => {
+            return Err(raise(lua, format!("a name has at most {MAX_NAME_BYTES} bytes")));
+        }
         Script::String(name) => Some(name.to_string_lossy()),
         other => return Err(raise(lua, format!("a name is a text, not a {}", values::kind(other)))),
     };

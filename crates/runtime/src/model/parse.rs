@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value as Json};
 
 use super::{Dependency, HEADER, Model, ModelObject, Plain};
-use crate::world::{MAX_DEPTH, ObjectId};
+use crate::world::{MAX_DEPTH, MAX_NAME_BYTES, ObjectId};
 
 /// Longer texts are refused.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -142,6 +142,9 @@ impl Reader {
         let id = id_of(text(&mut header, "id", &at)?, &at)?;
         let class = text(&mut header, "type", &at)?;
         let name = optional(&mut header, "name", &at)?;
+        if name.as_ref().is_some_and(|name| name.len() > MAX_NAME_BYTES) {
+            return Err(form(&at, &format!("name has at most {MAX_NAME_BYTES} bytes")));
+        }
         let destroyed = match header.remove("destroyed") {
             Some(Json::Bool(destroyed)) => destroyed,
             None => false,

@@ -17,4 +17,4 @@ mod tests;
 
 pub use read::{Shelf, Unreadable, is_destroyed};
 pub(crate) use read::{annotation, label};
-pub use write::{Change, MAX_OBJECT_BYTES, Unwritable, changes};
+pub use write::{Change, MAX_OBJECT_BYTES, Unwritable, changes, too_large};

@@ -145,6 +145,16 @@ fn managed_bytes(value: &Plain) -> usize {
     }
 }
 
+/// What an object of a model would take, about, if that is too much to be stored.
+pub fn too_large(object: &ModelObject) -> Option<usize> {
+    let long = || "x".repeat(36);
+    let somewhere = Reference { kind: long(), name: long(), uid: long() };
+    let find = |_: &ObjectId| Some(Cow::Borrowed(&somewhere));
+    let bytes = |value: &Plain| to_spec(value, &find).to_string().len() + managed_bytes(value);
+    let all = object.properties.iter().map(|(name, value)| name.len() + bytes(value)).sum();
+    (all > MAX_OBJECT_BYTES).then_some(all)
+}
+
 /// The property that takes most of the text of a resource.
 fn largest(resource: &Raw) -> String {
     let resource: Value = serde_json::from_str(resource.text()).unwrap_or_default();

@@ -6,6 +6,9 @@ use std::rc::Rc;
 /// Longer ids are refused.
 const MAX_BYTES: usize = 128;
 
+/// What people call an object may not be longer: it is stored beside what else is said of the object, in little room.
+pub const MAX_NAME_BYTES: usize = 1_000;
+
 /// The id of an object, unique in its world and kept through writing down and reading back.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(Rc<str>);

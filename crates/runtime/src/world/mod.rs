@@ -29,7 +29,7 @@ pub use class::{Class, ClassSpec, DeclareError};
 pub use contract::{Contract, ContractError, Property, Usage};
 pub use create::{CreateError, NewError, NewObject};
 pub use handle::{Handle, SetError};
-pub use id::{BadId, ObjectId};
+pub use id::{BadId, MAX_NAME_BYTES, ObjectId};
 pub use object::ObjectKey;
 pub(crate) use object::{Object, Subscriber};
 pub use observer::{NoObserver, Observer};

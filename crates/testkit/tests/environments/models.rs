@@ -61,6 +61,14 @@ async fn what_a_model_may_not_say() {
         let error = opened_with(&world, &model, true).await.err().unwrap().to_string();
         assert!(error.starts_with(place) && error.contains(word), "{error}");
     }
+    let mut large = model.clone();
+    large["Objects"]["applications"][0]["other"]["name"] = json!("x".repeat(4_000_000));
+    let error = opened_with(&world, &large, true).await.err().unwrap().to_string();
+    assert!(error.starts_with("$.Objects.applications[0].other: ") && error.contains("too large"), "{error}");
+    let mut called = model.clone();
+    called["Objects"]["applications"][0]["other"]["?"]["name"] = json!("x".repeat(300_000));
+    let error = Model::parse(&called.to_string()).err().unwrap().to_string();
+    assert!(error.contains("name has at most 1000 bytes"), "{error}");
     let mut rootless = model.clone();
     rootless["Also"] = json!([rootless["Objects"].take()]);
     let error = opened_with(&world, &rootless, true).await.err().unwrap().to_string();

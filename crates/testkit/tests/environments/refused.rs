@@ -64,6 +64,21 @@ async fn an_object_that_is_too_large_blocks_nothing() {
     assert_eq!(names(&world, "blobs").await, ["big"]);
 }
 
+/// A long text is no name: it would not fit beside what else is said of an object.
+#[tokio::test]
+async fn long_names() {
+    let world = World::new().await;
+    let long = "string.rep('x', 300000)";
+    let ran =
+        run(&world, &shop(&format!("env.applications = {{ new(Machine, {{ name = {long} }}, env) }}"))).await;
+    assert_eq!(ran.failed, None);
+    let machines = objects(&world, "machines").await;
+    assert_eq!(machines[0]["metadata"]["name"], machines[0]["metadata"]["uid"]);
+    assert_eq!(machines[0]["spec"]["name"].as_str().unwrap().len(), 300_000);
+    let ran = run(&world, &shop(&format!("new(Machine, {{}}, env, {long})"))).await;
+    assert!(ran.failed.unwrap().contains("a name has at most 1000 bytes"));
+}
+
 /// What is too large is an error where it is written, if it can be known there: what the program made before is stored.
 #[tokio::test]
 async fn what_is_too_large_is_refused_where_it_is_written() {
