@@ -2,6 +2,8 @@
 //!
 //! It must not know how a program is run.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -66,10 +68,17 @@ pub struct EnvironmentStatus {
     /// Objects whose `destroy` was about to be called, by their uids. Whoever finds them here calls it once more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub destroying: Vec<String>,
+    /// What handlers changed while the stored program destroyed objects for a new one, until a run of that one is done: it
+    /// wins over the incoming model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub changed: ChangedProperties,
     /// A model that is decided but not completely stored: whoever finds it here finishes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingModel>,
 }
+
+/// Properties that were changed, by the ids of their objects. `?` stands for the subscriptions of the object.
+pub type ChangedProperties = BTreeMap<String, BTreeSet<String>>;
 
 /// Where an environment stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

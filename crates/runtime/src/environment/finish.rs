@@ -22,7 +22,7 @@ use super::keeper::Kept;
 use super::kinds::{ClassCode, ensure};
 use super::open::Opened;
 use super::save::save;
-use super::{FinishError, RunError, burial};
+use super::{FinishError, RunError, burial, predecessor};
 use crate::gc::{Report, Scope};
 use crate::model::{Model, ModelObject, export, gather, written};
 use crate::stored::{Shelf, changes};
@@ -73,11 +73,13 @@ impl Opened {
         failed: Option<&RunError>,
         finished: &mut Finished,
     ) -> Result<(), FinishError> {
-        let mut stored = Stored::default();
+        self.discard_unborn();
+        let mut stored = Stored { done: failed.is_none() && !self.incomplete, ..Stored::default() };
         let mut collected = Ok(());
         let model = self.reached();
-        // After its deadline no code runs any more; the next run finds what is garbage.
-        let runs_on = !failed.is_some_and(RunError::is_final);
+        // After its deadline no code runs any more; the next run finds what is garbage. What should have gone before the
+        // deployment is tried again by the next run as well, which deploys then.
+        let runs_on = !failed.is_some_and(RunError::is_final) && !self.incomplete;
         let collects = runs_on && model.root.is_some() && self.has_unreached(&model);
         self.store(model, &mut stored).await?;
         if collects {
@@ -95,6 +97,18 @@ impl Opened {
         finished.model = export(world, world.roots().first())?;
         (finished.objects, finished.written) = (stored.objects, stored.written.len());
         collected
+    }
+
+    /// Takes back objects that came with the model and whose `init` failed or never ran. They are not stored: for the next
+    /// run with that model they are new again.
+    fn discard_unborn(&self) {
+        let world = self.program.world();
+        let is_unborn = |object: &Handle| !object.is_initialized() && !object.is_destroyed();
+        let unborn: Vec<Handle> =
+            self.fresh.iter().filter_map(|id| world.find(id)).filter(is_unborn).collect();
+        if !unborn.is_empty() {
+            world.discard(&unborn);
+        }
     }
 
     /// What the root reaches over persistable properties.
@@ -128,7 +142,14 @@ impl Opened {
         let before = record.clone();
         record.spec.program = self.spec.clone();
         record.status.objects = stored.objects;
-        record.status.root = model.root.as_ref().map(ObjectId::to_string).unwrap_or_default();
+        if model.root.is_some() || !self.incomplete {
+            record.status.root = model.root.as_ref().map(ObjectId::to_string).unwrap_or_default();
+        }
+        match &self.survivors {
+            Some(before) => predecessor::note(&mut record.status.changed, before, &model),
+            None if stored.done => record.status.changed.clear(),
+            None => {}
+        }
         let writes = changes(shelf, &model.objects, || Uid(uuid::Uuid::new_v4().to_string()));
         let noted = writes.inspect(|change| {
             if let Ok(change) = change {
@@ -210,6 +231,8 @@ impl Opened {
 /// What the stores of one run wrote.
 #[derive(Default)]
 struct Stored {
+    /// Whether the run did all that it should.
+    done: bool,
     /// Objects that are stored now.
     objects: usize,
     /// The uids of objects whose resources were written.

@@ -38,6 +38,8 @@ pub(super) struct Keeping {
     pub(super) limits: FuseLimits,
     pub(super) kept: Mutex<Kept>,
     why: Why,
+    /// Objects whose `destroy` an interrupted run had begun.
+    begun: BTreeSet<ObjectId>,
     ids: RefCell<BTreeSet<ObjectId>>,
     /// What was stored before the run: only that is counted by the limits.
     before: BTreeSet<ObjectId>,
@@ -57,12 +59,15 @@ impl Keeping {
         why: Why,
     ) -> Keeping {
         let before: BTreeSet<ObjectId> = kept.shelf.resources().map(|(id, _)| id.clone()).collect();
+        let begun = kept.record.status.destroying.iter().filter_map(|uid| kept.shelf.id_of(uid));
+        let begun = begun.cloned().collect();
         Keeping {
             tools,
             epoch,
             limits,
             kept: Mutex::new(kept),
             why,
+            begun,
             ids: RefCell::new(before.clone()),
             before,
             fused: RefCell::default(),
@@ -202,6 +207,10 @@ fn ids(objects: &[Handle]) -> Vec<ObjectId> {
 impl Keeper for Keeping {
     fn keeps(&self, object: &Handle) -> bool {
         self.ids.borrow().contains(&object.id())
+    }
+
+    fn has_begun(&self, object: &Handle) -> bool {
+        self.begun.contains(&object.id())
     }
 
     fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {

@@ -16,6 +16,7 @@ mod keeper;
 mod kinds;
 mod open;
 mod pending;
+mod predecessor;
 mod record;
 mod run;
 mod save;

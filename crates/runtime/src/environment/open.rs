@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use hashbrown::HashSet;
 use serde_json::Value;
 use sexton_client::Kinds;
 use sexton_client::Place;
@@ -18,13 +19,14 @@ use super::belonging::tell_apart;
 use super::burial::{Grave, release};
 use super::checks::{check_classes, check_model, check_namespace};
 use super::keeper::{Keeping, Kept};
+use super::predecessor;
 use super::record::Record;
 use super::save::recover;
 use crate::gc::{Preview, Reason, Scope, Settings};
 use crate::lua::{Grants, Host, Limits, Output, Program, ProgramError, Source};
 use crate::model::Model;
 use crate::stored::{Shelf, is_destroyed, label};
-use crate::world::{Handle, ObjectId, World};
+use crate::world::{Handle, ObjectId, ObjectKey, World};
 
 /// What is to be run, and how.
 #[derive(Clone)]
@@ -79,6 +81,10 @@ pub struct Opened {
     /// Whether this is not the program that was asked for, but the stored one: some of what is to be destroyed first has
     /// classes that only that one knows. After it is done, the environment has to be opened again.
     pub predecessor: bool,
+    /// For the stored program: its objects as they were before it destroyed any.
+    pub(super) survivors: Option<Model>,
+    /// Whether not all is destroyed that has to be before the deployment.
+    pub(super) incomplete: bool,
 }
 
 impl Opened {
@@ -130,18 +136,14 @@ impl Opened {
         record.status.destroying.retain(|uid| shelf.id_of(uid).is_some());
         let root = ObjectId::new(&record.status.root).ok();
         let before = shelf.model(root);
-        let mut incoming = ask.model.clone().unwrap_or_else(|| before.clone());
-        if ask.model.is_some() {
-            check_model(&incoming, &before, ask.allow_empty)?;
-        }
+        let incoming = incoming(&ask, &before, &record)?;
         let (removed, begun) = removed(&incoming, &before, &record, &shelf);
         let (mut spec, former) = (ask.program.clone(), record.spec.program.clone());
-        let predecessor =
-            former != spec && !former.source.is_empty() && lacks_classes(&ask, &before, &removed)?;
+        let changes = former != spec && !former.source.is_empty();
+        let predecessor = changes && predecessor::is_needed(&ask, &incoming, &before, &removed)?;
         if predecessor {
-            (spec, incoming) = (former, before.clone());
+            spec = former;
         }
-        let fresh = before.removed_since(&incoming);
         let (stored, mut dangling) = (shelf.len(), shelf.dangling.clone());
         let epoch = locked.map(|locked| locked.epoch().clone());
         let why = Why { begun, ends };
@@ -157,8 +159,17 @@ impl Opened {
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
         check_classes(&program, &kinds)?;
-        let (root, more) = import(&world, &incoming, &before, &removed, &fresh)?;
-        dangling.extend(more);
+        let mut survivors = predecessor.then(|| predecessor::survivors(&world, &incoming, &before));
+        let incoming = survivors.as_ref().unwrap_or(&incoming);
+        let fresh = before.removed_since(incoming);
+        let mut imported = import(&world, incoming, &before, (&removed, &why.begun), &fresh);
+        if predecessor && imported.is_err() {
+            // The classes of the stored program do not take what the new model says.
+            survivors = Some(before.clone());
+            imported = import(&world, &before, &before, (&removed, &why.begun), &[]);
+        }
+        let (root, more) = imported?;
+        dangling.extend(more.into_iter().filter(|_| !predecessor));
         Ok(Opened {
             keeping,
             locked: None,
@@ -174,6 +185,8 @@ impl Opened {
             recovered,
             stored,
             predecessor,
+            survivors,
+            incomplete: false,
         })
     }
 
@@ -216,7 +229,7 @@ pub(super) async fn lock(tools: &Tools, name: &str, alone: bool) -> Result<Locke
     Ok(lease.take().await?)
 }
 
-fn source_of(spec: &ProgramSpec) -> Source {
+pub(super) fn source_of(spec: &ProgramSpec) -> Source {
     Source { name: spec.name.clone(), text: spec.source.clone() }
 }
 
@@ -290,6 +303,14 @@ fn shelve(
     Ok((shelf, belonging.foreign.iter().map(label).collect()))
 }
 
+/// The incoming model; without one, that which is stored. With what handlers of the stored program changed.
+fn incoming(ask: &Ask, before: &Model, record: &Record) -> Result<Model, OpenError> {
+    let Some(mut incoming) = ask.model.clone() else { return Ok(before.clone()) };
+    check_model(&incoming, before, ask.allow_empty)?;
+    predecessor::keep(ask, &mut incoming, before, &record.status.changed)?;
+    Ok(incoming)
+}
+
 /// The objects that go before the deployment: those that the model does not have any more, and those whose destruction
 /// was interrupted. Destroyed objects are not among them: they go without further ado, and need no class for it.
 fn removed(
@@ -306,16 +327,6 @@ fn removed(
     begun.retain(|id| !over.contains(id));
     removed.extend(begun.iter().cloned());
     (removed, begun.into_iter().collect())
-}
-
-/// Whether some of what is to be destroyed has classes that the program does not know.
-fn lacks_classes(ask: &Ask, before: &Model, removed: &[ObjectId]) -> Result<bool, OpenError> {
-    let world = World::new();
-    let host = Host { limits: ask.limits.clone(), ..Host::default() };
-    let _program = Program::load(&world, &source_of(&ask.program), host)?;
-    let unknown = before.only(removed).objects.iter().any(|object| world.class(&object.class).is_none());
-    world.close();
-    Ok(unknown)
 }
 
 /// All resources of the kinds of classes.
@@ -351,12 +362,13 @@ fn interrupted(record: &Record, shelf: &Shelf, removed: &[ObjectId]) -> Vec<Obje
     begun.filter(|id| !removed.contains(id)).cloned().collect()
 }
 
-/// Everything that is stored or comes in, as objects: what is in both is one object, as it comes in.
+/// Everything that is stored or comes in, as objects: what is in both is one object, as it comes in. What is not to be
+/// destroyed does not refer to objects that an interrupted run had begun to destroy: the stored model is older than that.
 fn import(
     world: &World,
     incoming: &Model,
     before: &Model,
-    removed: &[ObjectId],
+    (removed, begun): (&[ObjectId], &BTreeSet<ObjectId>),
     fresh: &[ObjectId],
 ) -> Result<(Option<Handle>, Vec<String>), OpenError> {
     let mut all = incoming.clone();
@@ -369,6 +381,12 @@ fn import(
     let fresh: BTreeSet<&ObjectId> = fresh.iter().collect();
     for object in imported.objects.iter().filter(|object| !fresh.contains(&object.id())) {
         world.assume_initialized(object);
+    }
+    if !begun.is_empty() {
+        let find = |id: &ObjectId| world.find(id).map(|object| object.key());
+        let gone: HashSet<ObjectKey> = begun.iter().filter_map(find).collect();
+        let doomed: HashSet<ObjectKey> = removed.iter().filter_map(find).collect();
+        world.forget_references(&|key| gone.contains(&key), &|key| !doomed.contains(&key));
     }
     let root = imported.root.clone().filter(|root| !removed.contains(&root.id()));
     if let Some(root) = &root {

@@ -19,7 +19,9 @@ impl Opened {
         if self.removed.is_empty() {
             return Ok(Report::default());
         }
+        self.incomplete = true;
         let mut report = self.program.collect(Scope::Removed(self.removed.clone())).await??;
+        self.incomplete = !report.is_complete();
         report.destroyed.iter_mut().for_each(|one| self.why.say(&one.id, &mut one.reasons));
         Ok(report)
     }

@@ -45,6 +45,11 @@ pub trait Keeper {
     /// Whether an object is stored, so that everything below is told of it.
     fn keeps(&self, object: &Handle) -> bool;
 
+    /// Whether `destroy` of an object was begun by a session that did not end: a reference does not rescue it any more.
+    fn has_begun(&self, _object: &Handle) -> bool {
+        false
+    }
+
     /// Which of these must not die, with the reason. Asked once for all that are accused, before anybody is warned, and
     /// by previews.
     fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>>;

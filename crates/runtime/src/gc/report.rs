@@ -93,6 +93,10 @@ pub struct HeldBack {
 pub struct Cancelled {
     /// By whose handler.
     pub by: ObjectId,
+    /// Of which class that one is.
+    pub class: Rc<str>,
+    /// What people call it.
+    pub name: Option<Rc<str>>,
     /// For whose sake.
     pub object: ObjectId,
     /// In which phase.

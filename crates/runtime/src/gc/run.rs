@@ -222,7 +222,12 @@ impl<'a> Run<'a> {
         let still: HashSet<ObjectKey> = match &self.scope {
             Scope::Removed(_) => {
                 let reached = detect::without_handles(&self.gc.world);
-                let saved = |key: &ObjectKey| reached.contains(key.slot) && !before.contains(key);
+                let begun = |key: &ObjectKey| {
+                    let object = self.gc.world.handle(*key);
+                    object.is_some_and(|object| self.gc.settings.keeper.has_begun(&object))
+                };
+                let saved =
+                    |key: &ObjectKey| reached.contains(key.slot) && !before.contains(key) && !begun(key);
                 garbage.iter().copied().filter(|key| !saved(key)).collect()
             }
             _ => garbage.iter().copied().collect(),

@@ -141,7 +141,9 @@ impl Run<'_> {
                 *state = next;
             }
         }
-        self.report.cancelled = Some(Cancelled { by: by.id(), object: object.id(), phase, reason });
+        let (class, name) = (by.class().shared_name(), by.name());
+        self.report.cancelled =
+            Some(Cancelled { by: by.id(), class, name, object: object.id(), phase, reason });
     }
 
     /// One event for one object. What cannot be is a failure of the object's destruction, never more.

@@ -195,15 +195,20 @@ impl Filler<'_> {
                 _ => Value::text(text.as_str()),
             },
             Plain::List(items) => {
-                let numbered = items.iter().enumerate();
-                Value::List(
-                    numbered.map(|(at, item)| self.value(item, inner, &format!("{path}[{at}]"))).collect(),
-                )
+                let mut list = Vec::with_capacity(items.len());
+                for (at, item) in items.iter().enumerate() {
+                    let value = self.value(item, inner, &format!("{path}[{at}]"));
+                    list.extend(Some(value).filter(|value| !leads_nowhere(item, value)));
+                }
+                Value::List(list)
             }
             Plain::Map(entries) => {
                 let mut map = std::collections::BTreeMap::new();
                 for (name, item) in entries {
-                    map.insert(name.clone(), self.value(item, inner, &format!("{path}.{name}")));
+                    let value = self.value(item, inner, &format!("{path}.{name}"));
+                    if !leads_nowhere(item, &value) {
+                        map.insert(name.clone(), value);
+                    }
                 }
                 Value::Map(map)
             }
@@ -259,4 +264,9 @@ impl Filler<'_> {
     fn dangle(&mut self, path: String, target: &ObjectId, why: &str) {
         self.dangling.push(Dangling { path, target: target.clone(), why: why.to_owned() });
     }
+}
+
+/// Whether it is a reference to an object that there is not: in lists and maps it is left out with its place.
+fn leads_nowhere(item: &Plain, value: &Value) -> bool {
+    *item != Plain::Null && *value == Value::Null
 }

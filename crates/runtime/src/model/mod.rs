@@ -29,6 +29,6 @@ pub use plain::{Dependency, Model, ModelObject, Plain};
 pub(crate) use written::written;
 
 /// The name under which the header of an object stands.
-const HEADER: &str = "?";
+pub(crate) const HEADER: &str = "?";
 /// Objects at a deeper place of the text stand beside instead.
 const MAX_NESTING: usize = 32;

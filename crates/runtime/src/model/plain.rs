@@ -25,6 +25,35 @@ pub enum Plain {
     Ref(ObjectId),
 }
 
+impl Plain {
+    /// Every object that it refers to. As deep as values may be.
+    pub(crate) fn visit(&self, found: &mut impl FnMut(&ObjectId)) {
+        match self {
+            Plain::Ref(id) => found(id),
+            Plain::List(items) => items.iter().for_each(|item| item.visit(found)),
+            Plain::Map(entries) => entries.values().for_each(|item| item.visit(found)),
+            Plain::Null | Plain::Bool(_) | Plain::Number(_) | Plain::String(_) => {}
+        }
+    }
+
+    /// Removes references to some objects: from lists and maps with their places, elsewhere nothing is left.
+    pub(crate) fn forget(&mut self, gone: &impl Fn(&ObjectId) -> bool) {
+        let is_gone = |item: &Plain| matches!(item, Plain::Ref(id) if gone(id));
+        match self {
+            Plain::List(items) => {
+                items.retain(|item| !is_gone(item));
+                items.iter_mut().for_each(|item| item.forget(gone));
+            }
+            Plain::Map(entries) => {
+                entries.retain(|_, item| !is_gone(item));
+                entries.values_mut().for_each(|item| item.forget(gone));
+            }
+            _ if is_gone(self) => *self = Plain::Null,
+            _ => {}
+        }
+    }
+}
+
 /// A destruction dependency, as the one who depends has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {

@@ -1,6 +1,7 @@
 //! Programs in environments, on the whole API in this process.
 #![allow(clippy::unwrap_used, reason = "a test may end so")]
 
+mod changes;
 mod common;
 mod dying;
 mod ending;

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use sexton_lifecycle::FuseLimits;
 use sexton_model::environment::ProgramSpec;
 use sexton_runtime::environment::{Ask, Opened, RunError};
-use sexton_runtime::gc::Preview;
+use sexton_runtime::gc::{Cancelled, Preview};
 use sexton_runtime::lua::{Grants, Limits};
 use sexton_runtime::model::Model;
 
 use self::out::OutFile;
-use self::report::{Words, destroyed, not_destroyed, show_preview, tell_opened};
+use self::report::{Words, destroyed, not_destroyed, show_preview, tell_opened, tried};
 pub(crate) use self::trouble::cannot_open;
-use self::trouble::not_stored;
+use self::trouble::{not_stored, still_unknown, stopped};
 use super::apply::tools;
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use crate::failure::{Exit, Failure};
@@ -125,8 +125,16 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         output.talk(
             "what goes first is destroyed by the program that made it: the new one does not know its classes",
         );
-        before = by_predecessor(opened, &args, output).await?;
+        let told = opened.dangling.clone();
+        before = by_predecessor(opened, &args, &command, output).await?;
         opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args.env, &command))?;
+        for one in opened.dangling.iter().filter(|one| !told.contains(one)) {
+            output.warn("environment", std::slice::from_ref(one));
+        }
+        if opened.predecessor {
+            opened.close().await;
+            return Err(still_unknown(&args.program));
+        }
     }
     carry_out(&args, settings, output, (opened, out), (started, before)).await
 }
@@ -141,13 +149,21 @@ async fn refuse_foreign(world: &World) -> Result<(), Failure> {
 }
 
 /// Lets the stored program destroy what only it knows.
-async fn by_predecessor(mut opened: Opened, args: &Args, output: &Output) -> Result<usize, Failure> {
+async fn by_predecessor(
+    mut opened: Opened,
+    args: &Args,
+    command: &str,
+    output: &Output,
+) -> Result<usize, Failure> {
     let removed = opened.remove().await;
     let finished = opened.finish(removed.as_ref().err()).await;
     let report = removed.map_err(|error| Failure::new(error.to_string()).because(&error))?;
-    finished.map_err(|error| not_stored(&error, &args.env))?;
-    let gone = destroyed(&report, output)?;
-    match not_destroyed(&report, output)? {
+    let finished = finished.map_err(|error| not_stored(&error, &args.env))?;
+    let gone = destroyed(&report, output)? + destroyed(&finished.report, output)?;
+    if let Some(cancelled) = &report.cancelled {
+        return Err(stopped(cancelled, command));
+    }
+    match not_destroyed(&report, output)? + not_destroyed(&finished.report, output)? {
         0 => Ok(gone),
         left => {
             let failure = Failure::new(format!("{left} could not be destroyed, so deploy did not run"));
@@ -205,22 +221,24 @@ async fn carry_out(
 ) -> Result<Exit, Failure> {
     let mut gone = before;
     let mut open = 0;
-    let mut failed: Option<RunError> = None;
+    let (mut failed, mut cancelled): (Option<RunError>, Option<Cancelled>) = (None, None);
     match opened.remove().await {
         Ok(report) => {
             gone += destroyed(&report, output)?;
             open += not_destroyed(&report, output)?;
+            cancelled = report.cancelled;
         }
         Err(error) => failed = Some(error),
     }
     // What must go before the deployment and did not would be met by it.
-    let ready = failed.is_none() && open == 0;
+    let ready = failed.is_none() && cancelled.is_none() && open == 0;
     if ready && let Err(error) = opened.deploy().await {
         failed = Some(error);
     }
     for report in opened.collections() {
         gone += destroyed(&report, output)?;
-        open += not_destroyed(&report, output)?;
+        // What is garbage still is found again when the run ends: only that counts.
+        tried(&report, output)?;
     }
     let finished = opened.finish(failed.as_ref()).await;
     let finished = finished.map_err(|error| not_stored(&error, &args.env))?;
@@ -246,13 +264,22 @@ async fn carry_out(
             .because(&error)
             .detail("What it made is stored; nothing is lost."));
     }
+    if let Some(cancelled) = cancelled {
+        output.talk(&sum);
+        return Err(stopped(&cancelled, &command(args, settings)));
+    }
     if let Some(why) = finished.fused {
         output.talk(&sum);
         return Err(too_many(&why, &command(args, settings)));
     }
+    conclude(output, &sum, open, ready)
+}
+
+/// Says how it ended. `open`: how many objects live on that should not; `ready`: whether `deploy` could run.
+fn conclude(output: &Output, sum: &str, open: usize, ready: bool) -> Result<Exit, Failure> {
     let (sign, paint) = if open == 0 { ('✔', Paint::Good) } else { ('!', Paint::Change) };
     if !output.is_stream() {
-        output.mark(sign, paint, &sum)?;
+        output.mark(sign, paint, sum)?;
     }
     if !ready {
         output.talk("deploy did not run, because not all could be destroyed that has to be before");

@@ -6,6 +6,7 @@ use sexton_runtime::environment::Opened;
 use sexton_runtime::gc::{Doomed, Preview, Report};
 use sexton_runtime::lua;
 
+use super::trouble::canceller;
 use crate::failure::Failure;
 use crate::output::ndjson::Event;
 use crate::output::style::{ordinal, padded, width};
@@ -156,15 +157,31 @@ pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, F
         tell(&one.class, &one.id, &format!("kept: {}", one.reason))?;
     }
     if let Some(cancelled) = &report.cancelled {
-        let line = format!("{} cancelled the collection: {}", cancelled.by, cancelled.reason);
+        let line = format!("{} cancelled the collection: {}", canceller(cancelled), cancelled.reason);
         output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
     }
     if report.left > 0 {
         let line = format!("{} are left: destructors made garbage again and again", report.left);
         output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
     }
+    untold(report, output);
+    let open = report.failed.len() + report.waiting.len() + report.held.len() + report.left;
+    Ok(open + usize::from(report.cancelled.is_some()))
+}
+
+/// What failed in a collection that the program asked for. It is tried again when the run ends.
+pub(super) fn tried(report: &Report, output: &Output) -> Result<(), Failure> {
+    for one in report.failed.iter().take(SHOWN) {
+        let line =
+            format!("{} {}  {} failed, to be tried again: {}", one.class, one.id, one.phase, one.error);
+        output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
+    }
+    untold(report, output);
+    Ok(())
+}
+
+fn untold(report: &Report, output: &Output) {
     for one in &report.untold {
         output.warn("environment", &[format!("{} was destroyed, but: {}", one.id, one.error)]);
     }
-    Ok(report.failed.len() + report.waiting.len() + report.held.len() + report.left)
 }

@@ -1,7 +1,10 @@
 //! Why an environment cannot be opened or a model cannot be stored, and what to type about it.
 
+use std::path::Path;
+
 use sexton_collector::modules::LeaseError;
 use sexton_runtime::environment::{FinishError, OpenError, SaveError};
+use sexton_runtime::gc::Cancelled;
 
 use crate::failure::{Exit, Failure};
 use crate::settings::quoted;
@@ -46,6 +49,30 @@ pub(crate) fn not_stored(error: &FinishError, environment: &str) -> Failure {
         FinishError::Save(error) if error.is_lasting() => pending(failure, environment),
         _ => failure,
     }
+}
+
+/// A handler cancelled the collection before the deployment.
+pub(super) fn stopped(cancelled: &Cancelled, command: &str) -> Failure {
+    let who = canceller(cancelled);
+    Failure::new(format!("{who} cancelled the collection before the deployment: {}", cancelled.reason))
+        .exit(Exit::Held)
+        .detail("deploy did not run. What was still to be destroyed lives on, and all objects are stored.")
+        .next("when it may go", command.to_owned())
+}
+
+/// The object whose handler cancelled a collection.
+pub(super) fn canceller(cancelled: &Cancelled) -> String {
+    format!("{} {}", cancelled.class, cancelled.name.as_deref().unwrap_or(cancelled.by.as_str()))
+}
+
+/// Handlers of the stored program rescued objects that the new one cannot have.
+pub(super) fn still_unknown(program: &Path) -> Failure {
+    let program = program.display();
+    Failure::new(format!("objects were rescued, or made, whose classes {program} does not know"))
+        .exit(Exit::Partial)
+        .detail("deploy did not run. All objects are stored.")
+        .next("either", format!("declare these classes in {program}, and keep the objects in the model"))
+        .next("or", "make the stored program let go of them")
 }
 
 /// What can be done about a model that is written down and not completely stored.
