@@ -264,6 +264,55 @@ fn what_is_refused_before_anything_runs() {
     assert_eq!(notes.lines().count(), 2, "both were destroyed before deploy made others: {notes}");
 }
 
+/// A watcher that may cancel, and a thing whose `destroy` may fail once.
+const WATCHED: &str = r#"format "1.4"
+local Watcher = class("Watcher", {
+    properties = { name = { usage = "In", type = "string" }, cancels = { usage = "InOut", type = "boolean" } },
+    watch = function(self, thing) GC.subscribe(thing, "hear") end,
+    hear = function(self, gc) if self.cancels and gc.phase == "warning" then gc:cancel("it is needed") end end,
+})
+local Thing = class("Thing", {
+    properties = { name = { usage = "In", type = "string" }, fails = { usage = "InOut", type = "boolean" } },
+    destroy = function(self)
+        log("destroy " .. self.name)
+        if self.fails then self.fails = false error("not the first time") end
+    end,
+})
+function deploy(env)
+"#;
+
+/// REQ-MUR-92: a collection that is cancelled before the deployment ends the run with 3, and it is said who cancelled it;
+/// one that is cancelled after the deployment leaves garbage, which is 4. What a second try destroys is no failure.
+#[test]
+fn how_a_run_ends_says_what_became_of_its_garbage() {
+    let play = Play::new();
+    let program = |name: &str, deploy: &str| play.file(name, &format!("{WATCHED}{deploy}\nend"));
+    let make = r#"local w = new(Watcher, { name = "keeper", cancels = true }, env)
+        local t = new(Thing, { name = "thing" }, env) w:watch(t) env.applications = { w, t }"#;
+    program("make.luau", make);
+    program("look.luau", "log('deploy') env.applications = { env.applications[1] }");
+    program("let.luau", "env.applications[1].cancels = false env.applications = { env.applications[1] }");
+    program("twice.luau", "new(Thing, { name = 'stubborn', fails = true }) log(#GC.collect().failed)");
+    assert_eq!(play.run("run make.luau --env prod --out model.json").code, 0);
+    let text = std::fs::read_to_string(play.path().join("model.json")).unwrap();
+    let mut model: serde_json::Value = serde_json::from_str(&text).unwrap();
+    model["Objects"]["applications"].as_array_mut().unwrap().truncate(1);
+    play.file("dropped.json", &model.to_string());
+    let cancelled = play.run("run look.luau --env prod --model dropped.json --yes");
+    cancelled.fails(3, &["Watcher keeper cancelled the collection before the deployment: it is needed"]);
+    assert!(!cancelled.out.contains("deploy\n") && !cancelled.out.contains('✔'), "{cancelled:?}");
+    play.run("get things -n prod -o name").says("thing.classes.sexton.dev/thing\n");
+    let after = play.run("run look.luau --env prod");
+    assert_eq!(after.code, 4, "{after:?}");
+    assert!(after.out.contains("Watcher keeper cancelled the collection: it is needed"), "{after:?}");
+    let gone = play.run("run let.luau --env prod");
+    assert_eq!((gone.code, gone.out.contains("destroy thing\n")), (0, true), "{gone:?}");
+    let twice = play.run("run twice.luau --env prod");
+    assert_eq!(twice.code, 0, "{twice:?}");
+    assert_eq!(twice.out.matches("destroy stubborn\n").count(), 2, "{twice:?}");
+    assert!(twice.out.contains("destroying failed, to be tried again"), "{twice:?}");
+}
+
 /// An environment ends in order, and not before somebody agreed; its record does not go before its objects.
 #[test]
 fn an_environment_is_destroyed_in_order() {

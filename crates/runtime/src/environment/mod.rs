@@ -12,6 +12,7 @@ mod burial;
 mod checks;
 mod end;
 mod finish;
+mod import;
 mod keeper;
 mod kinds;
 mod open;

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use hashbrown::HashSet;
 use serde_json::Value;
 use sexton_client::Kinds;
 use sexton_client::Place;
@@ -18,6 +17,7 @@ use super::OpenError;
 use super::belonging::tell_apart;
 use super::burial::{Grave, release};
 use super::checks::{check_classes, check_model, check_namespace};
+use super::import::{Going, Imported, import};
 use super::keeper::{Keeping, Kept};
 use super::predecessor;
 use super::record::Record;
@@ -26,7 +26,7 @@ use crate::gc::{Preview, Reason, Scope, Settings};
 use crate::lua::{Grants, Host, Limits, Output, Program, ProgramError, Source};
 use crate::model::Model;
 use crate::stored::{Shelf, is_destroyed, label};
-use crate::world::{Handle, ObjectId, ObjectKey, World};
+use crate::world::{Handle, ObjectId, World};
 
 /// What is to be run, and how.
 #[derive(Clone)]
@@ -159,17 +159,10 @@ impl Opened {
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
         check_classes(&program, &kinds)?;
-        let mut survivors = predecessor.then(|| predecessor::survivors(&world, &incoming, &before));
-        let incoming = survivors.as_ref().unwrap_or(&incoming);
-        let fresh = before.removed_since(incoming);
-        let mut imported = import(&world, incoming, &before, (&removed, &why.begun), &fresh);
-        if predecessor && imported.is_err() {
-            // The classes of the stored program do not take what the new model says.
-            survivors = Some(before.clone());
-            imported = import(&world, &before, &before, (&removed, &why.begun), &[]);
-        }
-        let (root, more) = imported?;
-        dangling.extend(more.into_iter().filter(|_| !predecessor));
+        let going = Going { removed: &removed, begun: &why.begun };
+        let Imported { root, fresh, survivors, dangling: more } =
+            import(&world, (&incoming, &before), &going, predecessor)?;
+        dangling.extend(more);
         Ok(Opened {
             keeping,
             locked: None,
@@ -360,38 +353,4 @@ async fn finish_burial(
 fn interrupted(record: &Record, shelf: &Shelf, removed: &[ObjectId]) -> Vec<ObjectId> {
     let begun = record.status.destroying.iter().filter_map(|uid| shelf.id_of(uid));
     begun.filter(|id| !removed.contains(id)).cloned().collect()
-}
-
-/// Everything that is stored or comes in, as objects: what is in both is one object, as it comes in. What is not to be
-/// destroyed does not refer to objects that an interrupted run had begun to destroy: the stored model is older than that.
-fn import(
-    world: &World,
-    incoming: &Model,
-    before: &Model,
-    (removed, begun): (&[ObjectId], &BTreeSet<ObjectId>),
-    fresh: &[ObjectId],
-) -> Result<(Option<Handle>, Vec<String>), OpenError> {
-    let mut all = incoming.clone();
-    let known: BTreeSet<&ObjectId> = incoming.ids().collect();
-    let missing: Vec<ObjectId> = removed.iter().filter(|id| !known.contains(id)).cloned().collect();
-    let gone = before.only(&missing);
-    all.lenient.extend(gone.lenient);
-    all.objects.extend(gone.objects);
-    let imported = all.import(world)?;
-    let fresh: BTreeSet<&ObjectId> = fresh.iter().collect();
-    for object in imported.objects.iter().filter(|object| !fresh.contains(&object.id())) {
-        world.assume_initialized(object);
-    }
-    if !begun.is_empty() {
-        let find = |id: &ObjectId| world.find(id).map(|object| object.key());
-        let gone: HashSet<ObjectKey> = begun.iter().filter_map(find).collect();
-        let doomed: HashSet<ObjectKey> = removed.iter().filter_map(find).collect();
-        world.forget_references(&|key| gone.contains(&key), &|key| !doomed.contains(&key));
-    }
-    let root = imported.root.clone().filter(|root| !removed.contains(&root.id()));
-    if let Some(root) = &root {
-        world.set_root(root);
-    }
-    let words = imported.dangling.iter().map(|one| format!("{}: {} ({})", one.path, one.why, one.target));
-    Ok((root, words.collect()))
 }

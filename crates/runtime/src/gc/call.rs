@@ -41,8 +41,10 @@ pub(super) async fn handler(
         return Answer { outcome: Outcome::Missing { what }, stop: None };
     };
     gc.settings.observer.telling(phase, subscriber, object);
-    let args = Args::Event { gc: Session::new(phase, shared.clone()), object: object.clone() };
+    let session = Session::new(phase, shared.clone());
+    let args = Args::Event { gc: session.clone(), object: object.clone() };
     let result = run(gc, class, subscriber, handler, args).await;
+    session.end_call();
     let reason = shared.cancelled.borrow_mut().take();
     match (reason, result) {
         (Some(reason), _) => Answer { outcome: Outcome::Veto { reason, until: None }, stop: None },

@@ -14,6 +14,8 @@ use crate::world::{Handle, ObjectKey};
 pub struct Session {
     phase: Phase,
     shared: Rc<Shared>,
+    /// Whether the call that it is shown to is under way.
+    called: Rc<Cell<bool>>,
 }
 
 /// What all calls of a session see.
@@ -26,12 +28,23 @@ pub(super) struct Shared {
 
 /// It cannot be cancelled any more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a collection can be cancelled while it warns and notifies, not in the phase {0}")]
-pub struct CancelError(pub &'static str);
+pub enum CancelError {
+    /// In this phase it is too late.
+    #[error("a collection can be cancelled while it warns and notifies, not in the phase {0}")]
+    Late(&'static str),
+    /// The handler has ended: what goes on in its name, in a thread that it began, is not asked any more.
+    #[error("a collection can be cancelled by a handler, before that has ended")]
+    Ended,
+}
 
 impl Session {
     pub(super) fn new(phase: Phase, shared: Rc<Shared>) -> Session {
-        Session { phase, shared }
+        Session { phase, shared, called: Rc::new(Cell::new(true)) }
+    }
+
+    /// The call that it was shown to has ended.
+    pub(super) fn end_call(&self) {
+        self.called.set(false);
     }
 
     /// A session of which only one call is made here: the rest of it happens elsewhere.
@@ -61,8 +74,11 @@ impl Session {
     /// While something is being destroyed, and after that.
     pub fn cancel(&self, reason: &str) -> Result<(), CancelError> {
         let late = !matches!(self.phase, Phase::Warning | Phase::Notifying);
-        if late || self.shared.over.get() {
-            return Err(CancelError(self.phase.word()));
+        if late {
+            return Err(CancelError::Late(self.phase.word()));
+        }
+        if !self.called.get() || self.shared.over.get() {
+            return Err(CancelError::Ended);
         }
         self.shared.cancelled.borrow_mut().get_or_insert_with(|| reason.to_owned());
         Ok(())

@@ -149,6 +149,30 @@ fn failures_are_told_and_nothing_is_lost() {
     assert!(said.ends_with("destroy made by a handler\n2"), "{said}");
 }
 
+/// REQ-MUR-92, REQ-MUR-93: only the handler that is asked can cancel: a thread that it began cannot once it has ended,
+/// whatever the collection does meanwhile.
+#[test]
+fn a_handler_that_has_ended_does_not_cancel() {
+    let text = r#"format "1.4"
+        local B = class("B", { destroy = function(self) sleep(0.03) log("destroyed") end })
+        local A = class("A", {
+            watch = function(self, b) GC.subscribe(b, "hear") end,
+            hear = function(self, gc)
+                if gc.phase ~= "warning" then return end
+                spawn(function() sleep(0.01) log(pcall(function() gc:cancel("late") end)) end)
+            end,
+        })
+        function deploy(env)
+            local a = new(A, {})
+            a:watch(new(B, {}))
+            local report = GC.collect()
+            log(report.destroyed, #report.failed, report.cancelled)
+        end"#;
+    let said = run(text).said();
+    let late = "false test.luau:7: a collection can be cancelled by a handler, before that has ended";
+    assert_eq!(said, format!("{late}\ndestroyed\n1 0 nil"));
+}
+
 /// A collection within a handler or destructor is refused; one from another thread waits for its turn.
 #[test]
 fn one_collection_at_a_time() {

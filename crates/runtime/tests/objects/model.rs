@@ -270,14 +270,17 @@ async fn bad_models_change_nothing() {
     assert_eq!((stage.world.len(), kept.objects.len()), (1, 1));
 }
 
-/// EXT-27: a reference to nobody is nothing, and reported; a model knows ids without any class.
+/// EXT-27: a reference to nobody is nothing, and reported, and has no place in lists and maps; a model knows ids without
+/// any class.
 #[tokio::test]
 async fn references_to_nobody_are_reported() {
-    let model =
-        Model::parse(r#"{"?": {"type": "Node", "id": "a"}, "in": [{"?": {"ref": "nobody"}}]}"#).unwrap();
-    assert_eq!(model.objects[0].properties["in"], Plain::List(vec![Plain::Ref(id("nobody"))]));
+    let nobody = r#"{"?": {"ref": "nobody"}}"#;
+    let text = format!(r#"{{"?": {{"type": "Node", "id": "a"}}, "in": [{nobody}, null], "out": {nobody}}}"#);
+    let model = Model::parse(&text).unwrap();
+    assert_eq!(model.objects[0].properties["in"], Plain::List(vec![Plain::Ref(id("nobody")), Plain::Null]));
     let stage = Stage::new();
     let imported = model.import(&stage.world).unwrap();
-    assert_eq!((imported.dangling.len(), imported.dangling[0].path.as_str()), (1, "$.in[0]"));
+    assert_eq!((imported.dangling.len(), imported.dangling[0].path.as_str()), (2, "$.in[0]"));
     assert_eq!(imported.objects[0].get("in"), Value::List(vec![Value::Null]));
+    assert_eq!(imported.objects[0].get("out"), Value::Null);
 }
