@@ -96,7 +96,6 @@ pub(crate) fn of_a_command_elsewhere(resources: Resources) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.takes_orphans = false;
     settings.keeps_rules = false;
-    let client = resources.client().clone();
-    let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
+    let gateway = ForeignGateway::of(&resources, "default");
     collector(Arc::new(gateway), resources, settings)
 }

@@ -10,6 +10,7 @@ use sexton_collector::approve::ApproveError;
 use sexton_collector::preview::PreviewError;
 use sexton_model::{Cause, Status};
 
+use crate::commands::apply::MAY_READ_CLASSES;
 use crate::settings::Settings;
 
 /// How a command ends.
@@ -241,7 +242,14 @@ impl From<DeleteError> for Failure {
 
 impl From<PreviewError> for Failure {
     fn from(error: PreviewError) -> Self {
-        Failure::new(error.to_string()).because(&error)
+        let failure = Failure::new(error.to_string()).because(&error);
+        match error {
+            PreviewError::HiddenClasses(_) => failure
+                .detail("a class can run code at the end of its objects, which would be skipped")
+                .next("ask for the right", MAY_READ_CLASSES)
+                .exit(Exit::Held),
+            _ => failure,
+        }
     }
 }
 

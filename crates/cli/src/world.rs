@@ -4,11 +4,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sexton_client::connect::{self, ConnectError, Connection};
-use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Kinds, Place, Resources, ServedKind};
+use sexton_collector::preview::World as Seen;
+use sexton_model::feed::WHOLE_GROUP;
 use sexton_model::stored;
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
@@ -18,6 +20,7 @@ use sexton_store::{Engine, Retention, Store, memory};
 use crate::failure::{Exit, Failure};
 use crate::input::Document;
 use crate::lock;
+use crate::output::Output;
 use crate::settings::Settings;
 
 /// What a command is going to do.
@@ -45,6 +48,9 @@ pub(crate) struct World {
     given: Option<String>,
     /// Whether the store is in this process.
     pub(crate) embedded: bool,
+    output: Output,
+    /// Whether it was said what does not answer.
+    warned: AtomicBool,
 }
 
 impl World {
@@ -80,6 +86,8 @@ impl World {
             namespace: settings.namespace.clone().unwrap_or(connection.namespace),
             given: settings.namespace.clone(),
             embedded: false,
+            output: Output::new(settings.no_color),
+            warned: AtomicBool::new(false),
         }
     }
 
@@ -101,6 +109,8 @@ impl World {
             namespace: settings.namespace.clone().unwrap_or_else(|| "default".into()),
             given: settings.namespace.clone(),
             embedded: true,
+            output: Output::new(settings.no_color),
+            warned: AtomicBool::new(false),
         })
     }
 
@@ -119,22 +129,42 @@ impl World {
         Ok(Place::new(kind, Some(namespace)))
     }
 
+    /// Says once what could not be seen in a look: what rests on it is unknown. Groups that do not answer were named
+    /// when the kinds were asked for.
+    pub(crate) fn tell_unseen(&self, seen: &Seen) {
+        let whole = format!("{WHOLE_GROUP}.");
+        for (why, kinds) in seen.unseen() {
+            let kinds: Vec<&str> =
+                kinds.iter().map(String::as_str).filter(|kind| !kind.starts_with(&whole)).collect();
+            let [first, others @ ..] = kinds.as_slice() else { continue };
+            let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+            self.output.talk(&format!("warning: not all {first}{more} can be seen: {why}"));
+        }
+    }
+
     /// Feed and writes in bulk: our own server has both, any other is made to.
     pub(crate) fn gateway(&self, kinds: &Kinds) -> Arc<dyn Gateway> {
         if is_ours(kinds) {
             return Arc::new(self.resources.clone());
         }
-        let client = self.resources.client().clone();
-        Arc::new(ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default()))
+        Arc::new(ForeignGateway::of(&self.resources, &self.namespace))
     }
 
-    /// What the target serves.
+    /// What the target serves. Groups that do not answer are named once.
     pub(crate) async fn kinds(&self) -> Result<Kinds, Failure> {
         // The first request of every command: whoever does not answer is named.
-        let found = Kinds::discover(self.resources.client()).await;
-        found
-            .map_err(Failure::from)
-            .map_err(|failure| Failure { what: format!("{}: {}", self.target, failure.what), ..failure })
+        let kinds =
+            self.resources.kinds().await.map_err(Failure::from).map_err(|failure| Failure {
+                what: format!("{}: {}", self.target, failure.what),
+                ..failure
+            })?;
+        if !kinds.unread.is_empty() && !self.warned.swap(true, Ordering::Relaxed) {
+            for (group, status) in &kinds.unread {
+                self.output.talk(&format!("warning: the group {group} does not answer: {}", status.message));
+            }
+            self.output.talk("  its kinds are unknown: what may depend on them is left alone");
+        }
+        Ok(Kinds::clone(&kinds))
     }
 }
 

@@ -2,19 +2,25 @@
 //!
 //! It must not know kinds or verbs.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, Stream};
-use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
-use http::{HeaderMap, Method, Request};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sexton_model::Status;
+use tokio::time::Instant;
 
 use crate::lines::Lines;
+
+/// A busy server that says when to come again is asked again for so long in all.
+const BUSY_LIMIT: Duration = Duration::from_secs(15);
 
 /// Why a request has no useful answer.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +34,9 @@ pub enum CallError {
     /// The connection broke within the answer.
     #[error("the connection ended within the answer")]
     Broken(#[source] Box<kube::Error>),
+    /// The server accepted the request and did not answer it in time.
+    #[error("no answer within {} s", .0.as_secs_f32())]
+    Silent(Duration),
     /// The request cannot be written down.
     #[error("the request cannot be made")]
     Unsayable(#[source] http::Error),
@@ -47,6 +56,17 @@ impl CallError {
 
     pub(crate) fn code(&self) -> u16 {
         self.status().map_or(0, |status| status.code)
+    }
+
+    /// The error with all that caused it, in one line.
+    pub(crate) fn with_sources(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(inner) = source {
+            text = format!("{text}: {inner}");
+            source = inner.source();
+        }
+        text
     }
 }
 
@@ -76,13 +96,15 @@ pub struct Call {
     path: String,
     query: String,
     accept: &'static str,
-    body: Option<(&'static str, Vec<u8>)>,
+    body: Option<(&'static str, Bytes)>,
+    deadline: Option<Duration>,
 }
 
 impl Call {
     /// A request for a path, which must be escaped already.
     pub fn new(method: Method, path: impl Into<String>) -> Call {
-        Call { method, path: path.into(), query: String::new(), accept: "application/json", body: None }
+        let (path, query) = (path.into(), String::new());
+        Call { method, path, query, accept: "application/json", body: None, deadline: None }
     }
 
     /// Adds a parameter; an empty one is left out.
@@ -107,29 +129,51 @@ impl Call {
     /// Adds a body.
     #[must_use]
     pub fn body(mut self, media: &'static str, value: &Value) -> Call {
-        self.body = Some((media, value.to_string().into_bytes()));
+        self.body = Some((media, value.to_string().into()));
         self
     }
 
     /// Adds a body that is JSON already.
     #[must_use]
     pub fn json(mut self, bytes: Vec<u8>) -> Call {
-        self.body = Some(("application/json", bytes));
+        self.body = Some(("application/json", bytes.into()));
         self
     }
 
-    fn request(self) -> Result<Request<Body>, CallError> {
+    /// Gives the answer so much time.
+    #[must_use]
+    pub fn within(mut self, deadline: Duration) -> Call {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    fn request(&self) -> Result<Request<Body>, CallError> {
         let mut request = Request::builder()
-            .method(self.method)
-            .uri(self.path + &self.query)
+            .method(&self.method)
+            .uri(format!("{}{}", self.path, self.query))
             .header(USER_AGENT, concat!("sexton/", env!("CARGO_PKG_VERSION")))
             .header(ACCEPT, self.accept);
-        let mut bytes = Vec::new();
-        if let Some((media, body)) = self.body {
-            request = request.header(CONTENT_TYPE, media);
-            bytes = body;
+        let mut bytes = Bytes::new();
+        if let Some((media, body)) = &self.body {
+            request = request.header(CONTENT_TYPE, *media);
+            bytes = body.clone();
         }
         request.body(Body::from(bytes)).map_err(CallError::Unsayable)
+    }
+
+    /// Sends it. A busy server that says when to come again has not done it, so it is asked again then; a refusal that
+    /// does not say so is final. So a group whose server is down is known at once.
+    async fn answer(&self, client: &kube::Client) -> Result<Response<Body>, CallError> {
+        let limit = Instant::now() + BUSY_LIMIT;
+        loop {
+            let request = self.request()?;
+            tracing::debug!(method = %request.method(), uri = %request.uri(), "request");
+            let answer = client.send(request).await.map_err(unreachable)?;
+            match busy_for(&answer).map(|pause| Instant::now() + pause).filter(|next| *next <= limit) {
+                Some(next) => tokio::time::sleep_until(next).await,
+                None => return Ok(answer),
+            }
+        }
     }
 
     /// Sends it and reads the whole answer.
@@ -159,9 +203,17 @@ impl Call {
     /// # Errors
     /// See [`CallError`]; every code from 400 on is a refusal.
     pub async fn send_for_bytes(self, client: &kube::Client) -> Result<(u16, Vec<String>, Bytes), CallError> {
-        let request = self.request()?;
-        tracing::debug!(method = %request.method(), uri = %request.uri(), "request");
-        let answer = client.send(request).await.map_err(unreachable)?;
+        match self.deadline {
+            None => self.whole(client).await,
+            Some(deadline) => {
+                let answer = tokio::time::timeout(deadline, self.whole(client)).await;
+                answer.unwrap_or(Err(CallError::Silent(deadline)))
+            }
+        }
+    }
+
+    async fn whole(&self, client: &kube::Client) -> Result<(u16, Vec<String>, Bytes), CallError> {
+        let answer = self.answer(client).await?;
         let (code, warnings) = (answer.status().as_u16(), warnings(answer.headers()));
         let bytes =
             answer.into_body().collect_bytes().await.map_err(|error| CallError::Broken(Box::new(error)))?;
@@ -179,9 +231,7 @@ impl Call {
         self,
         client: &kube::Client,
     ) -> Result<impl Stream<Item = Result<Vec<u8>, CallError>> + use<>, CallError> {
-        let request = self.request()?;
-        tracing::debug!(uri = %request.uri(), "watch");
-        let answer = client.send(request).await.map_err(unreachable)?;
+        let answer = self.answer(client).await?;
         let code = answer.status().as_u16();
         if code >= 400 {
             let read = answer.into_body().collect_bytes().await;
@@ -229,6 +279,13 @@ impl Reading {
 
 fn unreachable(error: kube::Error) -> CallError {
     CallError::Unreachable(Box::new(error))
+}
+
+/// How long a server that is too busy wants to be left alone, if it says so.
+fn busy_for(answer: &Response<Body>) -> Option<Duration> {
+    let busy = matches!(answer.status().as_u16(), 429 | 503);
+    let seconds = answer.headers().get(RETRY_AFTER).filter(|_| busy)?.to_str().ok()?;
+    Some(Duration::from_secs(seconds.trim().parse().ok()?))
 }
 
 /// A refusal is a `Status`, except when something in between answered.

@@ -164,6 +164,8 @@ async fn connect(config: Kubeconfig, context: &str) -> Result<Connection, Connec
     let mut config = config.map_err(|error| ConnectError::Kubeconfig(Box::new(error)))?;
     // Filled in from the environment, where it is meant for other programs and other addresses.
     config.proxy_url = None;
+    // It would repeat every request to a group whose server is down for minutes. What is worth repeating, calls know.
+    config.default_retry = false;
     let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
     let namespace = config.default_namespace.clone();
     let client = kube::Client::try_from(config).map_err(|error| ConnectError::SetUp(Box::new(error)))?;

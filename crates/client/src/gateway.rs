@@ -4,6 +4,7 @@
 //! It must not know what the lines and the writes are about.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::StreamExt;
@@ -11,7 +12,6 @@ use futures::stream::BoxStream;
 use sexton_model::bulk::{Bulk, BulkResult, Item};
 use sexton_model::feed::Line;
 use sexton_model::{Revision, Status};
-use tokio::sync::Mutex;
 
 use crate::call::CallError;
 use crate::foreign::{self, BulkOptions, FeedOptions};
@@ -32,6 +32,14 @@ pub trait Gateway: Send + Sync + fmt::Debug {
     /// # Errors
     /// See [`FeedError`].
     async fn changes(&self, from: Option<Revision>) -> Result<Lines, FeedError>;
+
+    /// Everything there is now, as [`Gateway::changes`] begins; not what was heard a moment ago.
+    ///
+    /// # Errors
+    /// See [`FeedError`].
+    async fn look(&self) -> Result<Lines, FeedError> {
+        self.changes(None).await
+    }
 
     /// Many writes in order, each with what must be true for it.
     ///
@@ -58,11 +66,11 @@ impl Gateway for Resources {
 
 /// Any Kubernetes.
 pub struct ForeignGateway {
-    client: kube::Client,
+    resources: Resources,
     feed: FeedOptions,
     bulk: BulkOptions,
-    /// The kinds of the last look; looked at again when one is missing.
-    kinds: Mutex<Option<Kinds>>,
+    /// Whether all feeds of these resources are one.
+    shares: bool,
 }
 
 impl fmt::Debug for ForeignGateway {
@@ -74,25 +82,29 @@ impl fmt::Debug for ForeignGateway {
 impl ForeignGateway {
     /// The server behind a client.
     pub fn new(client: kube::Client, feed: FeedOptions, bulk: BulkOptions) -> ForeignGateway {
-        ForeignGateway { client, feed, bulk, kinds: Mutex::new(None) }
+        ForeignGateway { resources: Resources::new(client), feed, bulk, shares: false }
+    }
+
+    /// The server behind resources, for a command that is about a namespace: all gateways of them share one feed, and
+    /// what the server serves is asked once. What may not be seen in all namespaces is looked at in this one.
+    pub fn of(resources: &Resources, namespace: &str) -> ForeignGateway {
+        let feed = FeedOptions { namespace: Some(namespace.to_owned()), ..FeedOptions::default() };
+        ForeignGateway { resources: resources.clone(), feed, bulk: BulkOptions::default(), shares: true }
     }
 
     /// Kinds that include all that the items are of, unless the server does not serve one of them.
-    async fn kinds_for(&self, items: &[Item]) -> Result<Kinds, DiscoverError> {
-        let mut last = self.kinds.lock().await;
+    async fn kinds_for(&self, items: &[Item]) -> Result<Arc<Kinds>, DiscoverError> {
         let serves = |kinds: &Kinds, item: &Item| {
             kinds
                 .all
                 .iter()
                 .any(|kind| kind.resource.group == item.group && kind.resource.resource == item.resource)
         };
-        if let Some(kinds) = last.as_ref()
-            && items.iter().all(|item| serves(kinds, item))
-        {
-            return Ok(kinds.clone());
+        let kinds = self.resources.kinds().await?;
+        match items.iter().all(|item| serves(&kinds, item)) {
+            true => Ok(kinds),
+            false => self.resources.kinds_anew().await,
         }
-        let kinds = Kinds::discover(&self.client).await?;
-        Ok(last.insert(kinds).clone())
     }
 }
 
@@ -103,13 +115,24 @@ impl Gateway for ForeignGateway {
     }
 
     async fn changes(&self, _: Option<Revision>) -> Result<Lines, FeedError> {
-        Ok(foreign::changes(&self.client, self.feed.clone()).boxed())
+        match self.shares {
+            true => Ok(self.resources.feed.lines(&self.resources.known, &self.feed)),
+            false => Ok(foreign::changes(&self.resources, self.feed.clone()).boxed()),
+        }
+    }
+
+    async fn look(&self) -> Result<Lines, FeedError> {
+        match self.shares && !self.resources.feed.has_begun() {
+            // What goes on from this look need not list everything again.
+            true => self.changes(None).await,
+            false => Ok(foreign::changes(&self.resources, self.feed.clone()).boxed()),
+        }
     }
 
     async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
         // The same limits as those of our own server, so that nothing works with one and not with the other.
         bulk.check().map_err(|why| CallError::Refused(Box::new(Status::bad_request(why))))?;
         let kinds = self.kinds_for(&bulk.items).await?;
-        Ok(foreign::bulk(&self.client, &kinds, bulk, &self.bulk).await)
+        Ok(foreign::bulk(self.resources.client(), &kinds, bulk, &self.bulk).await)
     }
 }

@@ -312,7 +312,7 @@ impl Collector {
     }
 
     async fn read_classes(&mut self) -> bool {
-        match Classes::read(&self.means.resources).await {
+        match Classes::read(&self.means.resources, &self.view.kinds).await {
             Ok(classes) => {
                 self.view.snapshot.set_classes(&classes.bindings());
                 self.view.classes = classes;
@@ -330,7 +330,7 @@ impl Collector {
     /// Goes on with the books of whoever acted before.
     async fn read_books(&mut self) -> bool {
         let records = Records::new(self.means.resources.clone(), Keep::default());
-        match records.unfinished().await {
+        match records.unfinished(&self.view.kinds).await {
             Ok(unfinished) => {
                 self.ledger = Ledger::new(self.settings.tombstones);
                 unfinished.into_iter().for_each(|record| self.ledger.adopt(record));

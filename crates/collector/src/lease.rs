@@ -22,6 +22,8 @@ pub struct LeaseSettings {
     pub holder: String,
     /// A holder that says nothing for so long has lost it.
     pub duration: Duration,
+    /// Where it is instead for a user without rights in that namespace.
+    pub fallback: Option<String>,
     /// Whether a lease held under our own name is the one of a predecessor that is surely dead: of the server's own
     /// collector, of which there is one per store.
     pub inherits: bool,
@@ -35,6 +37,7 @@ impl LeaseSettings {
             name: "sexton-collector".into(),
             holder: holder.into(),
             duration: Duration::from_secs(15),
+            fallback: None,
             inherits: false,
         }
     }
@@ -86,6 +89,20 @@ impl Lease {
     /// # Errors
     /// The server cannot be asked; whoever held the lease may no longer rely on it once its duration is over.
     pub(crate) async fn turn(&mut self, now: i64) -> Result<Turn, CallError> {
+        match self.try_turn(now).await {
+            Err(CallError::Refused(status)) if status.code == 403 => {
+                let Some(fallback) = self.settings.fallback.take() else {
+                    return Err(CallError::Refused(status));
+                };
+                self.place = Place::new(&self.place.kind, Some(&fallback));
+                self.settings.namespace = fallback;
+                self.try_turn(now).await
+            }
+            turn => turn,
+        }
+    }
+
+    async fn try_turn(&mut self, now: i64) -> Result<Turn, CallError> {
         let current = self.resources.find(&self.place, &self.settings.name).await?;
         let Some(mut lease) = current else {
             let fresh = json!({

@@ -30,6 +30,7 @@ pub mod rules;
 mod settings;
 mod standing;
 mod summary;
+mod terminating_namespace;
 mod view;
 
 pub use clock::{Clock, SystemClock};
@@ -41,3 +42,4 @@ pub use request::{FUSE, Request, Want};
 pub use settings::{Means, Settings};
 pub use standing::Standing;
 pub use summary::Summary;
+pub use terminating_namespace::{NamespaceHold, namespace_holds};

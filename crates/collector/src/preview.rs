@@ -1,14 +1,16 @@
 //! What a deletion would come to, without writing anything: one look at everything, a judgement and a plan.
 
+use std::collections::BTreeMap;
+
 use futures::StreamExt;
 use sexton_client::resources::{FeedError, ListError};
-use sexton_client::{Gateway, Lines, Resources};
+use sexton_client::{CallError, Gateway, Lines, Resources};
 use sexton_lifecycle::detect::{self, Roots};
 use sexton_lifecycle::plan::{self, Plan};
 use sexton_lifecycle::{Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
 use sexton_model::feed::Line;
 use sexton_model::text::cut;
-use sexton_model::{Policy, Uid};
+use sexton_model::{Policy, Status, Uid};
 
 use crate::decide::Unproved;
 use crate::standing::Standing;
@@ -29,6 +31,9 @@ pub enum PreviewError {
     /// The classes cannot be read.
     #[error("the classes cannot be read")]
     Classes(#[from] ListError),
+    /// Classes exist and may not be read: what they run at the end of objects would be skipped.
+    #[error("nothing is deleted: there are classes on this server, and they may not be read")]
+    HiddenClasses(#[source] CallError),
     /// The plan did not pass its check: a mistake of ours.
     #[error("{0}")]
     Unproved(String),
@@ -38,6 +43,8 @@ pub enum PreviewError {
 #[derive(Debug)]
 pub struct World {
     view: View,
+    /// Why the classes may not be read, if so.
+    hidden_classes: Option<Box<Status>>,
 }
 
 impl World {
@@ -46,7 +53,7 @@ impl World {
     /// # Errors
     /// See [`PreviewError`].
     pub async fn look(gateway: &dyn Gateway, resources: &Resources) -> Result<World, PreviewError> {
-        Ok(World::open(gateway, resources).await?.0)
+        Ok(World::hear_all(gateway.look().await?, resources, |_| {}).await?.0)
     }
 
     /// Looks, and gives back the rest of the feed as well: who goes on to hear it stays up to date.
@@ -61,20 +68,56 @@ impl World {
     pub(crate) async fn open_and(
         gateway: &dyn Gateway,
         resources: &Resources,
+        also: impl FnMut(&Line) + Send,
+    ) -> Result<(World, Lines), PreviewError> {
+        World::hear_all(gateway.changes(None).await?, resources, also).await
+    }
+
+    async fn hear_all(
+        mut lines: Lines,
+        resources: &Resources,
         mut also: impl FnMut(&Line) + Send,
     ) -> Result<(World, Lines), PreviewError> {
         let mut view = View::default();
         view.begin();
-        let mut lines = gateway.changes(None).await?;
         while !view.synced() {
             let line: Line = lines.next().await.ok_or(PreviewError::Ended)??;
             also(&line);
             view.hear(line);
         }
-        let classes = Classes::read(resources).await?;
-        view.snapshot.set_classes(&classes.bindings());
-        view.classes = classes;
-        Ok((World { view }, lines))
+        let mut hidden_classes = None;
+        match Classes::read(resources, &view.kinds).await {
+            Ok(classes) => {
+                view.snapshot.set_classes(&classes.bindings());
+                view.classes = classes;
+            }
+            // It can be looked at without them; only nothing may be deleted.
+            Err(ListError::Call(CallError::Refused(status))) if status.code == 403 => {
+                hidden_classes = Some(status);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok((World { view, hidden_classes }, lines))
+    }
+
+    /// Whether objects may be deleted by what is seen here.
+    ///
+    /// # Errors
+    /// Classes may not be read, and could have methods that a deletion would skip.
+    pub fn may_delete(&self) -> Result<(), PreviewError> {
+        match &self.hidden_classes {
+            None => Ok(()),
+            Some(status) => Err(PreviewError::HiddenClasses(CallError::Refused(status.clone()))),
+        }
+    }
+
+    /// What is not seen completely, and why: kinds by reason.
+    pub fn unseen(&self) -> BTreeMap<String, Vec<String>> {
+        let mut unseen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (kind, why) in self.snapshot().incomplete() {
+            unseen.entry(why.clone()).or_default().push(kind.to_string());
+        }
+        unseen
     }
 
     /// Takes in what happened.

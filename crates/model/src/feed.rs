@@ -69,6 +69,9 @@ impl Line {
     }
 }
 
+/// The plural and the kind that stand for all kinds of a group whose server does not answer.
+pub const WHOLE_GROUP: &str = "*";
+
 /// A kind in one version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -93,6 +96,16 @@ pub struct FeedKind {
 
 fn yes() -> bool {
     true
+}
+
+impl FeedKind {
+    /// Whether a server that named these kinds may have this one: it is among them, or its group does not answer.
+    pub fn may_be_among(kinds: &[FeedKind], group: &str, resource: &str) -> bool {
+        let is_it = |kind: &FeedKind| {
+            kind.group == group && (kind.resource == resource || kind.resource == WHOLE_GROUP)
+        };
+        kinds.iter().any(is_it)
+    }
 }
 
 /// An object's metadata, and what kind it is of.

@@ -71,7 +71,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         true => Buried::Gone,
         false => {
             // Kinds may have gone with the module.
-            let modules = Modules::open(tools(&world).await?).await?;
+            world.resources.kinds_anew().await?;
+            let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
             modules.bury(module).await.map_err(|error| failed(error, module, settings))?
         }
     };
@@ -118,7 +119,7 @@ async fn prepare(
 ) -> Result<Option<(World, Modules, DestroyPlan, Names)>, Failure> {
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
-    let modules = Modules::open(tools(&world).await?).await?;
+    let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
     let plan = modules
         .plan_destroy(module)
         .await

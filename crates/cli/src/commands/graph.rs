@@ -59,6 +59,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         uids.push(One::find(&world, &kinds, word).await?.uid().to_owned());
     }
     let seen = Seen::look(&*world.gateway(&kinds), &world.resources).await?;
+    world.tell_unseen(&seen);
     let (_, plan) = seen.under_way(&Rules::default())?;
     let names = Names::new(&kinds, &world.namespace);
     let view = View { snapshot: seen.snapshot(), plan: &plan, names: &names };

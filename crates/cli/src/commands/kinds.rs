@@ -35,9 +35,6 @@ enum Form {
 pub(crate) async fn run(args: &Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    for (group, status) in &kinds.unread {
-        output.talk(&format!("warning: the group {group} did not answer: {}", status.message));
-    }
     let mut shown: Vec<&ServedKind> = kinds.preferred().collect();
     shown.sort_by(|a, b| {
         (&a.resource.group, &a.resource.resource).cmp(&(&b.resource.group, &b.resource.resource))

@@ -3,13 +3,14 @@
 use clap::ValueEnum;
 use sexton_client::resources::{ListAsk, text};
 use sexton_client::{Kinds, Place, ServedKind};
+use sexton_collector::namespace_holds;
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::Settings as Rules;
 use sexton_lifecycle::explain::{self, Progress};
 use sexton_lifecycle::plan::policy_name;
 use sexton_model::collection::{self, Collection};
 use sexton_model::tombstone::{self, Outcome, Tombstone};
-use sexton_model::{Policy, time};
+use sexton_model::{GroupResource, Policy, time};
 
 use crate::failure::{Exit, Failure};
 use crate::following::now;
@@ -46,7 +47,14 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let kinds = world.kinds().await?;
     let (place, name) = one::One::meant(&world, &kinds, &args.object)?;
     let why = match world.resources.find(&place, &name).await? {
-        Some(object) => of_a_life(&world, &kinds, text(&object, "/metadata/uid"), settings).await?,
+        Some(object) => {
+            let mut why = of_a_life(&world, &kinds, text(&object, "/metadata/uid"), settings).await?;
+            if place.kind.resource == GroupResource::new("", "namespaces") {
+                let holds = namespace_holds(&world.resources, &kinds, &object).await;
+                why.lines.extend(holds.into_iter().map(shown::hold));
+            }
+            why
+        }
         None => match of_a_tombstone(&world, &kinds, &place, &name).await? {
             Some(why) => why,
             None => return Err(one::absent(&world, &place, &name).await),
@@ -61,6 +69,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 
 async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings) -> Result<Why, Failure> {
     let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
+    world.tell_unseen(&seen);
     let Some(life) = seen.life(uid) else {
         return Err(Failure::new("it was there a moment ago, and is gone now").next("ask again", "the same"));
     };

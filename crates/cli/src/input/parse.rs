@@ -91,6 +91,7 @@ fn take(origin: &Origin, mut value: Value, documents: &mut Vec<Document>) -> Res
             }
         }
     }
+    texts(origin, &value)?;
     documents.push(Document {
         origin: Origin { number: documents.len() + 1, ..origin.clone() },
         api_version: text_at(&value, "/apiVersion").to_owned(),
@@ -102,9 +103,43 @@ fn take(origin: &Origin, mut value: Value, documents: &mut Vec<Document>) -> Res
     Ok(())
 }
 
+/// Labels and annotations are texts: a number that was meant as one is found here, where its file and line are known.
+fn texts(origin: &Origin, value: &Value) -> Result<(), Failure> {
+    for field in ["labels", "annotations"] {
+        let (at, name) = (value.pointer(&format!("/metadata/{field}")), format!("metadata.{field}"));
+        let wrong = match at {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(map)) => map
+                .iter()
+                .find(|(_, value)| !value.is_string())
+                .map(|(key, value)| format!("{name}[{key}] must be a string, and is {value}")),
+            Some(other) => Some(format!("{name} must be a mapping of strings, and is {other}")),
+        };
+        if let Some(wrong) = wrong {
+            let failure = Failure::new(format!("{origin}: {wrong}"));
+            return Err(failure.detail("in YAML, numbers and words like true are strings only in quotes"));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_and_annotations_are_texts() {
+        let said = |metadata: &str| {
+            let text = format!("# one\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a, {metadata}}}\n");
+            documents("a.yaml", &text).map_err(|failure| failure.what)
+        };
+        let wrong = "a.yaml:2 (document 1): metadata.labels[a] must be a string, and is 1";
+        assert_eq!(said("labels: {a: 1}").unwrap_err(), wrong);
+        let wrong = "a.yaml:2 (document 1): metadata.annotations[b] must be a string, and is true";
+        assert_eq!(said("annotations: {a: x, b: true}").unwrap_err(), wrong);
+        assert!(said("labels: [a]").unwrap_err().ends_with("must be a mapping of strings, and is [\"a\"]"));
+        assert!(said("labels: {a: '1'}, annotations: null").is_ok());
+    }
 
     #[test]
     fn what_is_wrong_with_yaml_is_said_in_words() {

@@ -1,5 +1,6 @@
 //! An explanation as it is shown.
 
+use sexton_collector::NamespaceHold;
 use sexton_lifecycle::explain::{Naming, Story};
 
 use crate::output::why::{Command, Why, WhyLine};
@@ -33,6 +34,13 @@ pub(crate) fn why(story: Story, settings: &Settings) -> Why {
         lines: story.lines.into_iter().map(line).collect(),
         footer: story.footer,
     }
+}
+
+/// Something that holds a namespace, as a line of the explanation.
+pub(crate) fn hold(hold: NamespaceHold) -> WhyLine {
+    let command = |(what, command)| Command { what, command, note: String::new() };
+    let commands = hold.command.into_iter().map(command).collect();
+    WhyLine { depth: 0, text: hold.what, aside: hold.says, commands }
 }
 
 /// How `lifecycle` is to name things for somebody who types in this namespace.

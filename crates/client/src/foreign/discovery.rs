@@ -6,14 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sexton_model::GroupResource;
-use sexton_model::feed::FeedKind;
+use sexton_model::feed::{FeedKind, WHOLE_GROUP};
+use sexton_model::{GroupResource, Status};
 use tokio::sync::{Notify, mpsc};
 
 use super::backoff::{Backoff, Pace};
 use super::read::{ReadError, find, in_time};
 use crate::call::CallError;
-use crate::kinds::{Kinds, ServedKind};
+use crate::kinds::{Kinds, KnownKinds, ServedKind};
 
 /// Where definitions of kinds are.
 pub(super) fn definitions() -> GroupResource {
@@ -46,15 +46,32 @@ pub(super) fn versions(kinds: &Kinds, of: &ServedKind) -> Vec<FeedKind> {
     .collect()
 }
 
+/// Groups that do not answer, as the feed tells them: whatever they serve is broken.
+pub(super) fn unread(kinds: &Kinds) -> Vec<FeedKind> {
+    let told = |(unread, status): &(String, Box<Status>)| {
+        let (group, version) = unread.rsplit_once('/').unwrap_or(("", unread));
+        FeedKind {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            resource: WHOLE_GROUP.to_owned(),
+            kind: WHOLE_GROUP.to_owned(),
+            namespaced: true,
+            served: true,
+            broken: Some(status.message.clone()),
+        }
+    };
+    kinds.unread.iter().map(told).collect()
+}
+
 /// Whether some version of a group did not answer, so that nothing is known about what it serves.
 pub(super) fn is_unread(kinds: &Kinds, group: &str) -> bool {
-    kinds.unread.iter().any(|(unread, _)| unread.rsplit_once('/').is_some_and(|(name, _)| name == group))
+    kinds.unread_in(group).is_some()
 }
 
 /// What the task that asks for the kinds says.
 pub(super) enum Discovered {
     /// An answer, perhaps a partial one.
-    Kinds(Box<Kinds>),
+    Kinds(Arc<Kinds>),
     /// There never was an answer, however often the server was asked.
     Never(ReadError),
 }
@@ -71,18 +88,18 @@ pub(super) struct Asking {
 
 /// Asks for the kinds now, whenever it is poked, and every so often; as long as somebody listens.
 pub(super) async fn ask_again_and_again(
-    client: kube::Client,
+    known: Arc<KnownKinds>,
     asking: Asking,
     poked: Arc<Notify>,
     tell: mpsc::Sender<Discovered>,
 ) {
     let (mut backoff, mut failures, mut answered) = (Backoff::new(asking.pace), 0, false);
     loop {
-        match in_time(asking.patience, ask(&client)).await {
+        match in_time(asking.patience, ask(&known, answered)).await {
             Ok(kinds) => {
                 (answered, failures) = (true, 0);
                 backoff = Backoff::new(asking.pace);
-                if tell.send(Discovered::Kinds(Box::new(kinds))).await.is_err() {
+                if tell.send(Discovered::Kinds(kinds)).await.is_err() {
                     return;
                 }
                 tokio::select! {
@@ -105,9 +122,11 @@ pub(super) async fn ask_again_and_again(
 }
 
 /// The kinds. An answer without any comes from a server that is starting, or from something in between: it is none.
-async fn ask(client: &kube::Client) -> Result<Kinds, CallError> {
-    let kinds = Kinds::discover(client).await.map_err(|error| error.0)?;
+/// What this process knows already need not be asked for at first.
+async fn ask(known: &KnownKinds, again: bool) -> Result<Arc<Kinds>, CallError> {
+    let kinds = known.get(again).await.map_err(|error| error.0)?;
     if candidates(&kinds).next().is_none() {
+        known.forget().await;
         return Err(CallError::Strange("there is no kind that can be listed and watched".into()));
     }
     Ok(kinds)
@@ -131,7 +150,6 @@ pub(super) async fn definition(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sexton_model::Status;
 
     #[test]
     fn events_and_what_cannot_be_watched_are_not_followed() {

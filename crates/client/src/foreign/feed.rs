@@ -21,8 +21,8 @@ use super::follow::{Fate, Follower, News, Order, Shared};
 use super::followed::{Followed, Knowledge};
 use super::options::FeedOptions;
 use super::read::ReadError;
-use crate::kinds::{DiscoverError, Kinds, ServedKind};
-use crate::resources::FeedError;
+use crate::kinds::{DiscoverError, Kinds, KnownKinds, ServedKind};
+use crate::resources::{FeedError, Resources};
 
 struct Feed {
     shared: Shared,
@@ -33,7 +33,11 @@ struct Feed {
     kinds: BTreeMap<GroupResource, Followed>,
     /// The names of all definitions that were ever seen. Only a kind that had one can be proved to be gone.
     definitions: BTreeSet<String>,
+    /// Groups that do not answer.
+    unread: Vec<FeedKind>,
     told_kinds: Vec<FeedKind>,
+    /// Lets the watches begin. A look that ends with SYNCED opens none.
+    begin_watches: watch::Sender<bool>,
     ready: VecDeque<Line>,
     synced: bool,
     /// The highest version seen. There is no order between kinds; it only shows that things go on.
@@ -49,13 +53,21 @@ struct Feed {
 /// lasts, and a kind of which that may be so is told as broken meanwhile. The stream ends only if the server never
 /// says which kinds it has; that is its only error.
 pub fn changes(
-    client: &kube::Client,
+    resources: &Resources,
+    options: FeedOptions,
+) -> impl Stream<Item = Result<Line, FeedError>> + Send + use<> {
+    begin(resources.known.clone(), options)
+}
+
+/// The same for a server of which only the kinds are known.
+pub(super) fn begin(
+    known: Arc<KnownKinds>,
     options: FeedOptions,
 ) -> impl Stream<Item = Result<Line, FeedError>> + Send + use<> {
     // Begun by the first look, which is within a runtime.
-    stream::unfold(Stage::Asked(client.clone(), Box::new(options)), |stage| async {
+    stream::unfold(Stage::Asked(known, Box::new(options)), |stage| async {
         let mut feed = match stage {
-            Stage::Asked(client, options) => Box::new(Feed::begin(client, *options)),
+            Stage::Asked(known, options) => Box::new(Feed::begin(known, *options)),
             Stage::Going(feed) => feed,
         };
         let line = feed.next().await?;
@@ -64,12 +76,14 @@ pub fn changes(
 }
 
 enum Stage {
-    Asked(kube::Client, Box<FeedOptions>),
+    Asked(Arc<KnownKinds>, Box<FeedOptions>),
     Going(Box<Feed>),
 }
 
 impl Feed {
-    fn begin(client: kube::Client, options: FeedOptions) -> Feed {
+    fn begin(known: Arc<KnownKinds>, options: FeedOptions) -> Feed {
+        let client = known.client().clone();
+        let (begin_watches, may_watch) = watch::channel(false);
         let (tell, news) = mpsc::channel(options.buffer.max(1));
         let (tell_kinds, discovered) = mpsc::channel(1);
         let poke = Arc::new(Notify::new());
@@ -81,19 +95,21 @@ impl Feed {
             attempts: options.attempts,
         };
         let mut tasks = JoinSet::new();
-        let asks = discovery::ask_again_and_again(client.clone(), asking, Arc::clone(&poke), tell_kinds);
+        let asks = discovery::ask_again_and_again(known, asking, Arc::clone(&poke), tell_kinds);
         tasks.spawn(async move {
             asks.await;
             None
         });
         Feed {
-            shared: Shared { client, options, tell, lists, poke },
+            shared: Shared { client, options, tell, lists, poke, may_watch },
             discovered,
             news,
             tasks,
             kinds: BTreeMap::new(),
             definitions: BTreeSet::new(),
+            unread: Vec::new(),
             told_kinds: Vec::new(),
+            begin_watches,
             ready: VecDeque::new(),
             synced: false,
             version: 0,
@@ -114,6 +130,9 @@ impl Feed {
             }
             if self.ended {
                 return None;
+            }
+            if self.synced {
+                self.begin_watches.send_if_modified(|begun| !std::mem::replace(begun, true));
             }
             let heartbeat = self.shared.options.heartbeat;
             tokio::select! {
@@ -164,6 +183,7 @@ impl Feed {
         for kind in missing {
             self.missing(&kind, &found);
         }
+        self.unread = discovery::unread(&found);
         self.tell_kinds();
     }
 
@@ -171,11 +191,8 @@ impl Feed {
         let order = Order { kind: kind.clone(), fate: Fate::Follow };
         let (orders, receiver) = watch::channel(order);
         let follower = Follower::new(self.shared.clone(), kind.clone());
-        // Definitions are only of groups with a dot. One that was seen need not be looked for.
-        let seen = self.definitions.contains(&kind.resource.to_string());
-        let definition = self.definition().filter(|_| kind.resource.group.contains('.') && !seen);
         self.tasks.spawn(async move {
-            follower.look_for(definition).await.run(receiver).await;
+            follower.run(receiver).await;
             None
         });
         let knowledge = Knowledge::Unlisted;
@@ -241,10 +258,6 @@ impl Feed {
                 followed.knowledge = Knowledge::Whole;
             }
             News::Broken(why) => followed.knowledge = Knowledge::Broken(why),
-            News::Defined => {
-                self.definitions.insert(kind.to_string());
-                return;
-            }
             News::Retired => {
                 self.kinds.remove(kind);
                 // It may have come back while it was told as gone.
@@ -261,14 +274,31 @@ impl Feed {
         }
     }
 
-    /// With definitions kinds come and go.
+    /// With definitions kinds come and go. One whose kind is followed already says nothing new when it is first told.
     fn definitions_changed(&mut self, lines: &[Line]) {
+        let mut is_news = false;
         for line in lines {
-            if let Line::Added(told) | Line::Modified(told) = line {
-                self.definitions.insert(told.object.metadata.name.clone());
-            }
+            let (told, first) = match line {
+                Line::Added(told) => (told, true),
+                Line::Modified(told) => (told, false),
+                _ => {
+                    is_news = true;
+                    continue;
+                }
+            };
+            let name = &told.object.metadata.name;
+            is_news |= !(first && self.is_followed(name));
+            self.definitions.insert(name.clone());
         }
-        self.shared.poke.notify_one();
+        if is_news {
+            self.shared.poke.notify_one();
+        }
+    }
+
+    /// Whether the kind of a definition is followed.
+    fn is_followed(&self, definition: &str) -> bool {
+        let (plural, group) = definition.split_once('.').unwrap_or((definition, ""));
+        self.kinds.get(&GroupResource::new(group, plural)).is_some_and(|kind| !kind.unserved && !kind.leaving)
     }
 
     fn tell_kinds(&mut self) {
@@ -278,6 +308,7 @@ impl Feed {
             let versions = followed.versions.iter().cloned();
             kinds.extend(versions.map(|kind| FeedKind { served, broken: broken.clone(), ..kind }));
         }
+        kinds.extend(self.unread.iter().cloned());
         if kinds != self.told_kinds {
             self.told_kinds.clone_from(&kinds);
             self.ready.push_back(Line::Kinds { kinds });

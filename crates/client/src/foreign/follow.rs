@@ -12,7 +12,6 @@ use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use super::discovery;
 use super::known::{Known, Said};
 use super::options::FeedOptions;
 use super::read::{self, Lines, ReadError, WatchLine};
@@ -35,8 +34,6 @@ pub(super) enum News {
     },
     /// Not everything is known, for this reason.
     Broken(String),
-    /// It has a definition, so that it can be known when it is gone.
-    Defined,
     /// The last word: everything was told as gone.
     Retired,
 }
@@ -69,12 +66,16 @@ pub(super) struct Shared {
     pub(super) lists: Arc<Semaphore>,
     /// Asks for a look at the kinds.
     pub(super) poke: Arc<Notify>,
+    /// Whether watches may begin: before that, lists are all that is wanted.
+    pub(super) may_watch: watch::Receiver<bool>,
 }
 
 /// A kind that is followed.
 pub(super) struct Follower {
     shared: Shared,
     kind: ServedKind,
+    /// The only namespace that may be looked at, once it is known that not all may.
+    only: Option<String>,
     known: Known,
     /// From where a watch goes on; `None` means to list first.
     version: Option<String>,
@@ -91,20 +92,8 @@ impl Follower {
         let known = Known::new(&kind.resource.resource);
         let backoff = Backoff::new(shared.options.pace);
         let (version, lines, rest, pending) = (None, None, None, VecDeque::new());
-        Follower { shared, kind, known, version, lines, rest, backoff, is_broken: false, pending }
-    }
-
-    /// Looks for the definition of the kind, before anything is said of its objects.
-    pub(super) async fn look_for(mut self, definition: Option<ServedKind>) -> Follower {
-        if let Some(definition) = definition {
-            let Shared { client, options, .. } = &self.shared;
-            let found =
-                discovery::definition(client, &definition, &self.kind.resource, options.patience).await;
-            if matches!(found, Ok(true)) {
-                self.pending.push_back(News::Defined);
-            }
-        }
-        self
+        let (only, is_broken) = (None, false);
+        Follower { shared, kind, only, known, version, lines, rest, backoff, is_broken, pending }
     }
 
     /// Follows until the kind is gone or nobody listens.
@@ -175,7 +164,11 @@ impl Follower {
         }
         match (&self.version, &mut self.lines) {
             (None, _) => self.list().await,
-            (Some(_), None) => self.open().await,
+            (Some(_), None) => {
+                // The sender lives as long as the feed, and this no longer.
+                _ = self.shared.may_watch.wait_for(|may| *may).await;
+                self.open().await;
+            }
             (Some(_), Some((lines, since))) => {
                 // A connection that is dead without having ended must not be believed in for ever.
                 let options = &self.shared.options;
@@ -193,7 +186,8 @@ impl Follower {
         let read = async {
             // Never closed while followers exist; without the permit there would only be more at a time.
             let _permit = shared.lists.acquire().await.ok();
-            read::list(&shared.client, kind, shared.options.page, shared.options.patience).await
+            let place = (kind, self.only.as_deref());
+            read::list(&shared.client, place, shared.options.page, shared.options.patience).await
         };
         match read.await {
             Ok((found, version)) => {
@@ -202,14 +196,23 @@ impl Follower {
                 self.version = Some(version);
                 self.whole();
             }
+            Err(error) if error.code() == 403 && self.may_narrow() => {
+                self.only.clone_from(&self.shared.options.namespace);
+            }
             Err(error) => self.failed(&error),
         }
+    }
+
+    /// Whether less may be asked for than all namespaces.
+    fn may_narrow(&self) -> bool {
+        self.kind.namespaced && self.only.is_none() && self.shared.options.namespace.is_some()
     }
 
     async fn open(&mut self) {
         let version = self.version.clone().unwrap_or_default();
         let Shared { client, options, .. } = &self.shared;
-        match read::watch(client, &self.kind, &version, options.watch, options.patience).await {
+        let place = (&self.kind, self.only.as_deref());
+        match read::watch(client, place, &version, options.watch, options.patience).await {
             Ok(lines) => {
                 self.lines = Some((lines, Instant::now()));
                 if self.is_broken {
@@ -227,11 +230,14 @@ impl Follower {
         }
     }
 
-    /// Everything is known up to the version.
+    /// Everything is known up to the version, or all that may be looked at.
     fn whole(&mut self) {
         self.is_broken = false;
         let version = self.version.clone().unwrap_or_default();
-        self.pending.push_back(News::Whole { version });
+        self.pending.push_back(match &self.only {
+            None => News::Whole { version },
+            Some(namespace) => News::Broken(format!("only the namespace {namespace} may be looked at")),
+        });
     }
 
     fn failed(&mut self, error: &ReadError) {

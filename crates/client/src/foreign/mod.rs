@@ -18,8 +18,10 @@ mod followed;
 mod known;
 mod options;
 mod read;
+mod share;
 
 pub use backoff::Pace;
 pub use bulk::{BulkOptions, bulk};
 pub use feed::changes;
 pub use options::FeedOptions;
+pub(crate) use share::SharedFeed;

@@ -17,7 +17,7 @@ pub struct FeedOptions {
     pub rediscovery: Duration,
     /// How long a watch is to last before it is opened anew.
     pub watch: Duration,
-    /// How long to wait for an answer.
+    /// How long to wait for an answer. A server that is alive sends a page of metadata within a fraction of this.
     pub patience: Duration,
     /// After this long without a line there is a bookmark, to show that the feed lives.
     pub heartbeat: Duration,
@@ -25,6 +25,9 @@ pub struct FeedOptions {
     pub pace: Pace,
     /// How often the server is asked for its kinds at first, before the feed ends with an error.
     pub attempts: u32,
+    /// Where to look at kinds that may not be listed in all namespaces. They are told as broken then: nothing is known
+    /// of the other namespaces.
+    pub namespace: Option<String>,
 }
 
 impl Default for FeedOptions {
@@ -36,10 +39,11 @@ impl Default for FeedOptions {
             rediscovery: Duration::from_secs(30),
             // Shorter than the five minutes after which servers and proxies like to end things by themselves.
             watch: Duration::from_secs(290),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_secs(20),
             heartbeat: Duration::from_secs(5),
             pace: Pace::default(),
             attempts: 5,
+            namespace: None,
         }
     }
 }

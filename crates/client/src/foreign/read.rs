@@ -1,4 +1,4 @@
-//! Lists and watches of metadata: one kind, all namespaces.
+//! Lists and watches of metadata: one kind, all namespaces or one.
 //!
 //! It must not know what the answers are for. An answer that leaves something open is an error, never an empty list.
 
@@ -49,7 +49,7 @@ impl ReadError {
     pub(super) fn is_passing(&self) -> bool {
         match self {
             ReadError::Silent(_) => true,
-            ReadError::Call(CallError::Unreachable(_) | CallError::Broken(_)) => true,
+            ReadError::Call(CallError::Unreachable(_) | CallError::Broken(_) | CallError::Silent(_)) => true,
             ReadError::Call(error) => matches!(error.code(), 429 | 500..),
         }
     }
@@ -70,30 +70,31 @@ pub(super) async fn in_time<T>(
     }
 }
 
-/// All objects of a kind at one revision, and that revision.
+/// All objects of a kind at one revision, and that revision; or those of one namespace.
 pub(super) async fn list(
     client: &kube::Client,
-    kind: &ServedKind,
+    (kind, namespace): (&ServedKind, Option<&str>),
     page: usize,
     patience: Duration,
 ) -> Result<(Vec<Partial>, String), ReadError> {
-    match pages(client, kind, page, patience).await {
+    match pages(client, (kind, namespace), page, patience).await {
         // So long a list that its beginning is forgotten while it is read: once more, in one piece.
-        Err(error) if error.code() == 410 => pages(client, kind, 0, patience).await,
+        Err(error) if error.code() == 410 => pages(client, (kind, namespace), 0, patience).await,
         read => read,
     }
 }
 
 async fn pages(
     client: &kube::Client,
-    kind: &ServedKind,
+    (kind, namespace): (&ServedKind, Option<&str>),
     page: usize,
     patience: Duration,
 ) -> Result<(Vec<Partial>, String), ReadError> {
     let (mut found, mut version, mut token) = (Vec::new(), String::new(), String::new());
     let limit = if page == 0 { String::new() } else { page.to_string() };
     loop {
-        let call = Call::new(Method::GET, kind.path(None)).with("limit", &limit).with("continue", &token);
+        let call =
+            Call::new(Method::GET, kind.path(namespace)).with("limit", &limit).with("continue", &token);
         let mut answer = in_time(patience, call.accept(MANY).send(client)).await?.value;
         let at = text(&answer, "/metadata/resourceVersion").to_owned();
         if at.is_empty() || (!version.is_empty() && version != at) {
@@ -127,12 +128,12 @@ pub(super) type Lines = Pin<Box<dyn Stream<Item = Result<Vec<u8>, CallError>> + 
 /// Opens a watch that the server ends after `life`.
 pub(super) async fn watch(
     client: &kube::Client,
-    kind: &ServedKind,
+    (kind, namespace): (&ServedKind, Option<&str>),
     version: &str,
     life: Duration,
     patience: Duration,
 ) -> Result<Lines, ReadError> {
-    let call = Call::new(Method::GET, kind.path(None))
+    let call = Call::new(Method::GET, kind.path(namespace))
         .with("watch", "true")
         .with("resourceVersion", version)
         .with("allowWatchBookmarks", "true")

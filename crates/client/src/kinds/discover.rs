@@ -1,13 +1,25 @@
-//! Asking a server what it serves, over the endpoints that every version of the API has.
+//! Asking a server what it serves: two requests where discovery is aggregated, one per version of a group elsewhere.
+//!
+//! One group that does not answer holds up nothing: every request has a deadline, and what did not answer is named.
+
+use std::time::Duration;
 
 use futures::future::join_all;
 use http::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use sexton_model::GroupResource;
+use serde_json::Value;
+use sexton_model::{GroupResource, Status};
 
+use super::aggregated::{self, Discovered};
 use super::{Kinds, ServedKind};
 use crate::call::{Call, CallError, escape};
+
+/// The server itself must say within this which groups it has.
+const ROOT_DEADLINE: Duration = Duration::from_secs(10);
+/// The server behind one group must say within this what it serves. The servers of extensions are asked through the
+/// main server, which itself gives them no longer.
+const GROUP_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Why it is not known what a server serves.
 #[derive(Debug, thiserror::Error)]
@@ -46,27 +58,36 @@ struct ResourceList {
     resources: Vec<Resource>,
 }
 
+/// A resource as the older form of discovery writes it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Resource {
-    name: String,
+pub(super) struct Resource {
+    pub(super) name: String,
     #[serde(default)]
-    singular_name: String,
+    pub(super) singular_name: String,
     #[serde(default)]
-    namespaced: bool,
-    kind: String,
+    pub(super) namespaced: bool,
+    pub(super) kind: String,
     #[serde(default)]
-    verbs: Vec<String>,
+    pub(super) verbs: Vec<String>,
     #[serde(default)]
-    short_names: Vec<String>,
+    pub(super) short_names: Vec<String>,
     #[serde(default)]
-    categories: Vec<String>,
+    pub(super) categories: Vec<String>,
 }
 
-struct GroupVersion {
-    group: String,
-    version: String,
-    preferred: bool,
+/// A version of a group.
+#[derive(Debug)]
+pub(super) struct GroupVersion {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) preferred: bool,
+}
+
+/// What one of the two roots says: everything, or only which versions there are to ask.
+enum Root {
+    Whole(Vec<Discovered>),
+    Versions(Vec<GroupVersion>),
 }
 
 impl Kinds {
@@ -75,37 +96,70 @@ impl Kinds {
     /// # Errors
     /// The server does not even say which groups it has.
     pub async fn discover(client: &kube::Client) -> Result<Kinds, DiscoverError> {
-        let wanted = group_versions(client).await.map_err(DiscoverError)?;
-        let asked = wanted.iter().map(|wanted| resources(client, wanted));
         let mut kinds = Kinds::default();
-        for (wanted, answer) in wanted.iter().zip(join_all(asked).await) {
-            match answer {
-                Ok(list) => {
-                    kinds.bulk |= wanted.group == "sexton.dev" && list.resources.iter().any(is_bulk);
-                    kinds.all.extend(list.resources.into_iter().filter_map(|found| served(wanted, found)))
-                }
-                Err(CallError::Refused(status)) => {
-                    kinds.unread.push((format!("{}/{}", wanted.group, wanted.version), status));
-                }
-                Err(error) => return Err(DiscoverError(error)),
+        for path in ["/api", "/apis"] {
+            match root(client, path).await.map_err(DiscoverError)? {
+                Root::Whole(found) => found.into_iter().for_each(|found| kinds.take(found)),
+                Root::Versions(versions) => kinds.ask_each(client, versions).await,
             }
         }
         Ok(kinds)
     }
+
+    /// Asks for each version by itself.
+    async fn ask_each(&mut self, client: &kube::Client, versions: Vec<GroupVersion>) {
+        let asked = versions.iter().map(|version| resources(client, version));
+        let answers = join_all(asked).await;
+        for (version, answer) in versions.into_iter().zip(answers) {
+            match answer {
+                Ok(list) => self.take(Discovered { version, resources: list.resources, is_stale: false }),
+                Err(CallError::Refused(status)) => self.unread(&version, *status),
+                Err(error) => self.unread(&version, Status::unavailable(error.with_sources())),
+            }
+        }
+    }
+
+    fn take(&mut self, found: Discovered) {
+        let Discovered { version, resources, is_stale } = found;
+        if is_stale {
+            self.unread(&version, Status::unavailable("the server behind it does not answer"));
+        }
+        self.bulk |= version.group == "sexton.dev" && resources.iter().any(is_bulk);
+        self.all.extend(resources.into_iter().filter_map(|found| served(&version, found)));
+    }
+
+    fn unread(&mut self, version: &GroupVersion, status: Status) {
+        self.unread.push((format!("{}/{}", version.group, version.version), Box::new(status)));
+    }
 }
 
-async fn ask<T: DeserializeOwned>(client: &kube::Client, path: &str) -> Result<T, CallError> {
-    let answer = Call::new(Method::GET, path).send(client).await?;
-    serde_json::from_value(answer.value).map_err(|error| CallError::Strange(format!("{path}: {error}")))
+/// `/api` or `/apis`, in the aggregated form if the server has it.
+async fn root(client: &kube::Client, path: &str) -> Result<Root, CallError> {
+    let strange = |error: serde_json::Error| CallError::Strange(format!("{path}: {error}"));
+    let call = Call::new(Method::GET, path).accept(aggregated::ACCEPT).within(ROOT_DEADLINE);
+    let answer = match call.send(client).await {
+        // A server so strict that it refuses forms which it does not know.
+        Err(error) if error.code() == 406 => {
+            Call::new(Method::GET, path).within(ROOT_DEADLINE).send(client).await?.value
+        }
+        answer => answer?.value,
+    };
+    match aggregated::is_aggregated(&answer) {
+        true => Ok(Root::Whole(aggregated::read(answer).map_err(strange)?)),
+        false => Ok(Root::Versions(versions(path, answer).map_err(strange)?)),
+    }
 }
 
-async fn group_versions(client: &kube::Client) -> Result<Vec<GroupVersion>, CallError> {
-    let core: CoreVersions = ask(client, "/api").await?;
-    let groups: Groups = ask(client, "/apis").await?;
-    let core = core.versions.into_iter().enumerate();
-    let mut wanted: Vec<GroupVersion> = core
-        .map(|(at, version)| GroupVersion { group: String::new(), version, preferred: at == 0 })
-        .collect();
+fn versions(path: &str, answer: Value) -> Result<Vec<GroupVersion>, serde_json::Error> {
+    if path == "/api" {
+        let core: CoreVersions = serde_json::from_value(answer)?;
+        let numbered = core.versions.into_iter().enumerate();
+        return Ok(numbered
+            .map(|(at, version)| GroupVersion { group: String::new(), version, preferred: at == 0 })
+            .collect());
+    }
+    let groups: Groups = serde_json::from_value(answer)?;
+    let mut wanted = Vec::new();
     for group in groups.groups {
         let preferred = group.preferred_version.map(|preferred| preferred.version);
         wanted.extend(group.versions.into_iter().map(|Version { version }| GroupVersion {
@@ -124,6 +178,11 @@ async fn resources(client: &kube::Client, wanted: &GroupVersion) -> Result<Resou
         group => format!("/apis/{}/{version}", escape(group)),
     };
     ask(client, &path).await
+}
+
+async fn ask<T: DeserializeOwned>(client: &kube::Client, path: &str) -> Result<T, CallError> {
+    let answer = Call::new(Method::GET, path).within(GROUP_DEADLINE).send(client).await?;
+    serde_json::from_value(answer.value).map_err(|error| CallError::Strange(format!("{path}: {error}")))
 }
 
 /// The verb of our own, which stands among the resources.

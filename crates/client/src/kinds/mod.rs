@@ -2,11 +2,14 @@
 //!
 //! It must not know any kind by name: what it was not told does not exist.
 
+mod aggregated;
 mod discover;
+mod known;
 mod near;
 mod resolve;
 
 pub use discover::DiscoverError;
+pub(crate) use known::KnownKinds;
 pub use near::nearest;
 pub use resolve::{NoSuchKind, Word};
 
@@ -118,6 +121,17 @@ impl Kinds {
     /// The kind that a document says it is.
     pub fn of_document(&self, api_version: &str, kind: &str) -> Option<&ServedKind> {
         self.all.iter().find(|served| served.kind == kind && served.api_version() == api_version)
+    }
+
+    /// Whether the server serves a kind, in whatever version; or may do so, because its group does not answer.
+    pub fn may_serve(&self, kind: &GroupResource) -> bool {
+        self.all.iter().any(|served| served.resource == *kind) || self.unread_in(&kind.group).is_some()
+    }
+
+    /// Why a version of a group could not be asked, if one could not.
+    pub fn unread_in(&self, group: &str) -> Option<&(String, Box<Status>)> {
+        let is_of = |unread: &str| unread.rsplit_once('/').is_some_and(|(name, _)| name == group);
+        self.unread.iter().find(|(unread, _)| is_of(unread))
     }
 
     /// All kinds of a category such as `all`.

@@ -29,11 +29,13 @@ pub use table::{Column, Row, Table};
 pub use watch::{Change, Event, WatchAsk, WatchError};
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::call::escape;
-use crate::kinds::ServedKind;
+use crate::foreign::SharedFeed;
+use crate::kinds::{DiscoverError, Kinds, KnownKinds, ServedKind};
 
 /// Where objects are: a kind, and a namespace or all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,8 @@ impl Place {
 #[derive(Clone)]
 pub struct Resources {
     client: kube::Client,
+    pub(crate) known: Arc<KnownKinds>,
+    pub(crate) feed: Arc<SharedFeed>,
 }
 
 impl fmt::Debug for Resources {
@@ -75,12 +79,29 @@ impl fmt::Debug for Resources {
 impl Resources {
     /// The resources behind a client.
     pub fn new(client: kube::Client) -> Resources {
-        Resources { client }
+        Resources { known: Arc::new(KnownKinds::new(client.clone())), feed: Arc::default(), client }
     }
 
     /// The client.
     pub fn client(&self) -> &kube::Client {
         &self.client
+    }
+
+    /// What the server serves. Asked once for all clones of this, and then remembered: for half a minute, or until one
+    /// of them writes a definition.
+    ///
+    /// # Errors
+    /// The server does not say which groups it has.
+    pub async fn kinds(&self) -> Result<Arc<Kinds>, DiscoverError> {
+        self.known.get(false).await
+    }
+
+    /// What the server serves now.
+    ///
+    /// # Errors
+    /// The server does not say which groups it has.
+    pub async fn kinds_anew(&self) -> Result<Arc<Kinds>, DiscoverError> {
+        self.known.get(true).await
     }
 }
 

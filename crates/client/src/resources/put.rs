@@ -105,6 +105,9 @@ impl Resources {
             .with("dryRun", if ask.dry_run { "All" } else { "" })
             .body("application/apply-patch+yaml", document);
         let answer = call.send(&self.client).await?;
+        if !ask.dry_run {
+            self.known.wrote(&place.kind).await;
+        }
         let outcome = match before {
             _ if answer.code == 201 => PutOutcome::Created,
             None => PutOutcome::Created,

@@ -13,7 +13,9 @@ impl Resources {
     /// See [`PutError`].
     pub async fn create(&self, place: &Place, document: &Value) -> Result<Value, PutError> {
         let call = Call::new(Method::POST, place.path()).body("application/json", document);
-        Ok(call.send(&self.client).await?.value)
+        let created = call.send(&self.client).await?.value;
+        self.known.wrote(&place.kind).await;
+        Ok(created)
     }
 
     /// Replaces an object, if the version in the document is still the current one.
@@ -22,6 +24,8 @@ impl Resources {
     /// See [`PutError`].
     pub async fn replace(&self, place: &Place, name: &str, document: &Value) -> Result<Value, PutError> {
         let call = Call::new(Method::PUT, place.path_of(name)).body("application/json", document);
-        Ok(call.send(&self.client).await?.value)
+        let replaced = call.send(&self.client).await?.value;
+        self.known.wrote(&place.kind).await;
+        Ok(replaced)
     }
 }

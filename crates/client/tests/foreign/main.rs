@@ -9,4 +9,5 @@ mod conditions;
 mod definitions;
 mod faults;
 mod gaps;
+mod groups;
 mod reader;

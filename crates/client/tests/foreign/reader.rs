@@ -45,7 +45,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(client: &kube::Client, options: FeedOptions) -> Reader {
-        let lines = changes(client, options).boxed();
+        let lines = changes(&Resources::new(client.clone()), options).boxed();
         let (picture, kinds, told) = (Picture::new(), Vec::new(), Vec::new());
         Reader { lines, picture, kinds, synced: false, told, ended: None, heartbeats: 0 }
     }

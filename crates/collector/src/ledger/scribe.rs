@@ -35,6 +35,7 @@ impl Scribe {
         let mut writing = JoinSet::new();
         writing.spawn(async move {
             let mut finished = PRUNE_EVERY;
+            let mut failing = false;
             let mut latest: BTreeMap<String, Collection> = BTreeMap::new();
             loop {
                 let next = match latest.is_empty() {
@@ -53,11 +54,25 @@ impl Scribe {
                 while let Ok(next) = receive.try_recv() {
                     latest.insert(next.name.clone(), next);
                 }
+                if !records.are_kept().await {
+                    latest.clear();
+                }
                 for (name, record) in std::mem::take(&mut latest) {
                     match records.write(&record).await {
-                        Ok(()) => finished += usize::from(record.status.phase.is_over()),
+                        Ok(()) => {
+                            finished += usize::from(record.status.phase.is_over());
+                            failing = false;
+                        }
+                        // What hinders one write hinders the next: told once, until one succeeds.
                         Err(error) => {
-                            tracing::warn!(%error, collection = name, "a record was not written");
+                            match std::mem::replace(&mut failing, true) {
+                                false => {
+                                    tracing::warn!(%error, collection = name, "a record was not written")
+                                }
+                                true => {
+                                    tracing::debug!(%error, collection = name, "a record was not written")
+                                }
+                            }
                             latest.insert(name, record);
                         }
                     }

@@ -54,7 +54,11 @@ pub(super) fn what_to_sweep(deployment: &Deployment, looked: &Looked) -> Sweep {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        return none(format!("{}{more} cannot be listed: {}", first.kind, first.why));
+        let hint = match first.forbidden && !deployment.spec.scope.contains_key("namespace") {
+            true => "; with namespace=NAME in the scope of the module only that namespace must be listed",
+            false => "",
+        };
+        return none(format!("{}{more} cannot be listed: {}{hint}", first.kind, first.why));
     }
     match (deployment.spec.support_gc, deployment.dry_gc) {
         (_, true) => Sweep::Renumber,
@@ -128,6 +132,9 @@ pub(super) fn warnings(puts: &[PlannedPut], looked: &Looked, outside: &[Member])
         }
     }
     warnings.extend(of_copies(&looked.copies));
+    warnings.extend(looked.unanswered.iter().map(|group| {
+        format!("the group {} does not answer; the module has nothing of it, as far as is known", group.kind)
+    }));
     warnings
 }
 

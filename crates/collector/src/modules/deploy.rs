@@ -16,6 +16,7 @@ use super::plan::{ModulePlan, Sweep};
 use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
 use super::{Event, Modules, Tell};
+use crate::preview::PreviewError;
 
 /// What became of a deployment.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +56,9 @@ pub enum DeployError {
         /// How many were put.
         done: usize,
     },
+    /// What would be swept may not be deleted by this user. Nothing was touched.
+    #[error(transparent)]
+    MayNot(#[from] PreviewError),
     /// What an earlier sweep accuses could not be saved from it: nothing was put.
     #[error("an earlier sweep goes on, and could not be stopped: nothing was put")]
     Withdraw(#[source] SweepError),
@@ -72,6 +76,9 @@ impl Modules {
         if let Some(held) = &plan.held {
             return Err(DeployError::Held(Box::new(held.clone())));
         }
+        if let Some(destruction) = &plan.destruction {
+            destruction.world.may_delete()?;
+        }
         let locked = self.lease(&plan.spec.manager).take().await?;
         tell(Event::Locked { module: plan.spec.manager.clone() });
         let result = self.deploy_locked(plan, &locked, tell).await;
@@ -85,7 +92,7 @@ impl Modules {
         locked: &Locked,
         tell: &Tell<'_>,
     ) -> Result<Deployed, DeployError> {
-        let records = self.records();
+        let records = self.records_of(&plan.spec.manager);
         let current = records.find(&plan.spec.manager).await?;
         let version = |record: Option<&ModuleRecord>| record.map(|record| record.version().to_owned());
         if version(current.as_ref()) != version(plan.record.as_ref()) {
@@ -193,7 +200,7 @@ impl Modules {
             error: Some(error),
         };
         record.status.history.insert(0, past);
-        if let Err(error) = self.records().write(record).await {
+        if let Err(error) = self.records_of(&record.spec.manager).write(record).await {
             tracing::warn!(%error, "the failure of the deployment is not recorded");
         }
     }
@@ -222,6 +229,7 @@ impl Modules {
                 let charge = Charge {
                     module,
                     scope: Some(&plan.spec.scope),
+                    looked_at: plan.looked_at,
                     because: format!("not in the module since deployment {}", plan.deployment_id),
                     collection: collection_name("sweep", module, &plan.deployment_id),
                     epoch: locked.epoch(),
@@ -240,7 +248,7 @@ impl Modules {
         if let Some(past) = record.status.history.first_mut() {
             past.swept = count;
         }
-        if let Err(error) = self.records().write(record).await {
+        if let Err(error) = self.records_of(&record.spec.manager).write(record).await {
             tracing::debug!(%error, "how many were swept is not recorded");
         }
     }

@@ -5,6 +5,7 @@
 use sexton_lifecycle::module::{Member, in_scope, sort};
 use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
 use sexton_model::time;
+use tokio::time::Instant;
 
 use super::digest::digest_of_victims;
 use super::lease::{LeaseError, Locked};
@@ -14,6 +15,7 @@ use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
 use super::victims::{Destruction, Kept, Unmarked, Victim, divide, foresee_in};
 use super::{Event, Modules, Tell};
+use crate::preview::PreviewError;
 
 /// What the end of a module would come to.
 #[derive(Debug)]
@@ -64,6 +66,9 @@ pub enum DestroyError {
     /// The record could not be written.
     #[error(transparent)]
     Record(#[from] RecordsError),
+    /// What would be destroyed may not be deleted by this user. Nothing was touched.
+    #[error(transparent)]
+    MayNot(#[from] PreviewError),
     /// The accusations were not written.
     #[error(transparent)]
     Sweep(#[from] SweepError),
@@ -76,8 +81,11 @@ impl Modules {
     /// See [`PlanError`].
     pub async fn plan_destroy(&self, name: &str) -> Result<DestroyPlan, PlanError> {
         manager_name(name).map_err(|why| PlanError::Name { name: name.to_owned(), why })?;
-        let record = self.records().find(name).await?;
-        let (mut looked, world) = self.look_around(name).await?;
+        let record = self.find_record(name).await?;
+        let within = record.as_ref().and_then(|record| record.spec.scope.get("namespace"));
+        let (mut looked, world) = self.look_around(name, within.map(String::as_str)).await?;
+        let had = record.iter().flat_map(|record| record.status.kinds.iter().map(String::as_str));
+        looked.set_unanswered_aside(had);
         let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
         self.set_copies_aside(&mut looked, name, Some(recorded.collect()), |_| false).await;
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
@@ -89,6 +97,7 @@ impl Modules {
         let order = sort(&default_scope(name), &own, |_| false).unmarked;
         let own = order.into_iter().map(|at| own[at].clone()).collect();
         let mut unmarked = divide(own);
+        unmarked.spare_namespaces(&looked.unanswered);
         for victim in &mut unmarked.victims {
             "the whole module is destroyed".clone_into(&mut victim.reason);
         }
@@ -119,6 +128,9 @@ impl Modules {
         if plan.victims.is_empty() && !plan.recorded {
             return Ok(Destroyed::default());
         }
+        if let Some(destruction) = &plan.destruction {
+            destruction.world.may_delete()?;
+        }
         let locked = self.lease(&plan.module).take().await?;
         tell(Event::Locked { module: plan.module.clone() });
         let result = self.destroy_locked(plan, &locked, tell).await;
@@ -139,13 +151,14 @@ impl Modules {
         let mut record = plan.record.clone().unwrap_or_else(|| ModuleRecord::new(spec()));
         record.status.phase = Some(ModulePhase::Destroying);
         record.status.intent = None;
-        self.records().write(&mut record).await?;
+        self.records_of(&plan.module).write(&mut record).await?;
         let now = time::format(self.tools.clock.now());
         // Each attempt is a collection of its own.
         let number = locked.epoch().transitions;
         let charge = Charge {
             module: &plan.module,
             scope: None,
+            looked_at: Instant::now(),
             because: format!("the module is destroyed since {now}"),
             collection: collection_name("destroy", &plan.module, &format!("{now}-{number}")),
             epoch: locked.epoch(),
@@ -158,7 +171,7 @@ impl Modules {
     /// # Errors
     /// See [`DestroyError`].
     pub async fn bury(&self, name: &str) -> Result<Buried, DestroyError> {
-        let Some(record) = self.records().find(name).await? else { return Ok(Buried::Gone) };
+        let Some(record) = self.find_record(name).await? else { return Ok(Buried::Gone) };
         let locked = self.lease(name).take().await?;
         let result = self.bury_locked(&record).await;
         match result {
@@ -175,7 +188,9 @@ impl Modules {
 
     async fn bury_locked(&self, record: &ModuleRecord) -> Result<Buried, DestroyError> {
         let name = &record.spec.manager;
-        let mut looked = self.look_at(name).await;
+        let within = record.spec.scope.get("namespace").map(String::as_str);
+        let mut looked = self.look_at(name, within).await;
+        looked.set_unanswered_aside(record.status.kinds.iter().map(String::as_str));
         let recorded = record.status.kinds.iter().cloned().collect();
         self.set_copies_aside(&mut looked, name, Some(recorded), |_| false).await;
         if !looked.members.is_empty() {
@@ -184,7 +199,7 @@ impl Modules {
         if !looked.unlistable.is_empty() {
             return Ok(Buried::Unknown(looked.unlistable));
         }
-        self.records().remove(record).await?;
+        self.records_of(name).remove(record).await?;
         Ok(Buried::Gone)
     }
 }

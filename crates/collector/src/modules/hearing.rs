@@ -43,7 +43,7 @@ impl<'a> Hearing<'a> {
             Line::Kinds { kinds } => {
                 let broken = kinds.iter().filter_map(|kind| {
                     let why = kind.broken.clone()?;
-                    Some(Unlistable { kind: kind.resource.clone(), why })
+                    Some(Unlistable::new(&kind.resource, why))
                 });
                 self.unlistable = broken.collect();
             }
@@ -84,11 +84,16 @@ impl<'a> Hearing<'a> {
 
 impl Modules {
     /// All that a module manages now, and the world around it.
-    pub(super) async fn look_around(&self, module: &str) -> Result<(Looked, World), PlanError> {
+    pub(super) async fn look_around(
+        &self,
+        module: &str,
+        within: Option<&str>,
+    ) -> Result<(Looked, World), PlanError> {
         let (gateway, resources) = (&*self.tools.gateway, &self.tools.resources);
         if !gateway.resumes() {
             // Elsewhere a feed is made of lists as well, and says less about what cannot be listed.
-            let (looked, world) = futures::join!(self.look_at(module), World::look(gateway, resources));
+            let (looked, world) =
+                futures::join!(self.look_at(module, within), World::look(gateway, resources));
             return Ok((looked, world?));
         }
         let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;

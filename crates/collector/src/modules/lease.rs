@@ -109,8 +109,13 @@ impl Drop for Locked {
 
 impl WorkLease {
     /// That of a module.
-    pub(super) fn of_module(tools: &Tools, module: &str) -> WorkLease {
-        WorkLease::new(tools, format!("the module {module}"), format!("{PREFIX}{module}"))
+    pub(super) fn of_module(tools: &Tools, module: &str, namespace: &str) -> WorkLease {
+        let lease = WorkLease::new(tools, format!("the module {module}"), format!("{PREFIX}{module}"));
+        WorkLease { place: Place::new(&lease.place.kind, Some(namespace)), ..lease }
+    }
+
+    fn namespace(&self) -> &str {
+        self.place.namespace.as_deref().unwrap_or(NAMESPACE)
     }
 
     /// That of something else, under a name of its own.
@@ -162,7 +167,7 @@ impl WorkLease {
             None => {
                 let lease = json!({
                     "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-                    "metadata": {"name": self.name, "namespace": NAMESPACE}, "spec": spec,
+                    "metadata": {"name": self.name, "namespace": self.namespace()}, "spec": spec,
                 });
                 self.resources().create(&self.place, &lease).await
             }
@@ -199,7 +204,7 @@ impl WorkLease {
 
     fn locked(&self, lease: &Value, transitions: i64) -> Locked {
         let epoch = Epoch {
-            namespace: NAMESPACE.into(),
+            namespace: self.namespace().to_owned(),
             name: self.name.clone(),
             holder: self.tools.holder.clone(),
             transitions,

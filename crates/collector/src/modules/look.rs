@@ -8,7 +8,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use futures::stream::{self, StreamExt};
 use serde_json::Value;
-use sexton_client::resources::{ListAsk, Slim};
+use sexton_client::resources::{ListAsk, ListError, Slim};
 use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::module::Member;
 use sexton_model::marks;
@@ -25,12 +25,18 @@ pub struct Unlistable {
     pub kind: String,
     /// Why, in words.
     pub why: String,
+    /// Whether the user has no right to.
+    pub forbidden: bool,
 }
 
 impl Unlistable {
+    pub(super) fn new(kind: impl ToString, why: impl Into<String>) -> Unlistable {
+        Unlistable { kind: kind.to_string(), why: why.into(), forbidden: false }
+    }
+
     /// Nothing is known of any kind.
     fn all(why: &CallError) -> Unlistable {
-        Unlistable { kind: "all kinds".to_owned(), why: why.to_string() }
+        Unlistable::new("all kinds", why.to_string())
     }
 }
 
@@ -43,17 +49,32 @@ pub(super) struct Looked {
     /// By slot.
     pub(super) members: Vec<Member>,
     pub(super) unlistable: Vec<Unlistable>,
+    /// Groups that do not answer and of which the module has nothing, as far as is known.
+    pub(super) unanswered: Vec<Unlistable>,
     /// Those who carry the label without having been put, once they are told apart from members.
     pub(super) copies: Vec<Member>,
     /// The whole objects of the kinds for which they were wanted.
     pub(super) objects: HashMap<Slot, Value>,
 }
 
-/// All that carries the module's label, in all kinds. Of some kinds whole objects are wanted.
+impl Looked {
+    /// Tells apart the groups that do not answer and of which the module never had anything: one extension whose server
+    /// is down must not stop every sweep on the cluster. `kinds` are those that the module is known to have.
+    pub(super) fn set_unanswered_aside<'a>(&mut self, kinds: impl Iterator<Item = &'a str>) {
+        let groups: BTreeSet<&str> =
+            kinds.map(|kind| kind.split_once('.').map_or("", |(_, group)| group)).collect();
+        let is_strange =
+            |one: &Unlistable| one.kind.split_once('/').is_some_and(|(group, _)| !groups.contains(group));
+        (self.unanswered, self.unlistable) = self.unlistable.drain(..).partition(is_strange);
+    }
+}
+
+/// All that carries the module's label, in all kinds. Of some kinds whole objects are wanted. Where the module is
+/// limited to a namespace, it is enough to see that one.
 pub(super) async fn look(
     resources: &Resources,
     kinds: &Kinds,
-    manager: &str,
+    (manager, within): (&str, Option<&str>),
     whole: &BTreeSet<(String, String)>,
 ) -> Looked {
     let (listable, unlistable) = to_list(kinds);
@@ -64,15 +85,17 @@ pub(super) async fn look(
     // A list of futures instead of a closure that makes them: whoever waits for this may be moved between threads.
     let mut lists: Vec<BoxFuture<'_, _>> = Vec::new();
     for kind in listable {
-        lists.push(list(resources, kind, &ask, wants_whole(kind)).boxed());
+        lists.push(list_within(resources, kind, within, &ask, wants_whole(kind)).boxed());
     }
     let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
     let mut uids = BTreeSet::new();
     while let Some((kind, listed)) = lists.next().await {
         let found = match listed {
             Ok(found) => found,
-            Err(why) => {
-                looked.unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
+            Err(error) => {
+                let forbidden = is_forbidden(&error);
+                let unlistable = Unlistable::new(&kind.resource, error.to_string());
+                looked.unlistable.push(Unlistable { forbidden, ..unlistable });
                 continue;
             }
         };
@@ -96,14 +119,18 @@ fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
     let (mut listable, mut unlistable) = (Vec::new(), Vec::new());
     for (group, status) in &kinds.unread {
         let why = format!("the server does not say what it has: {}", status.message);
-        unlistable.push(Unlistable { kind: group.clone(), why });
+        unlistable.push(Unlistable::new(group, why));
     }
     for kind in kinds.preferred() {
+        // What nothing can be done with but to look at it was never put.
+        if !["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
+            continue;
+        }
         if kind.can("list") {
             listable.push(kind);
-        } else if ["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
+        } else {
             let why = "it has objects, but the server does not list them".to_owned();
-            unlistable.push(Unlistable { kind: kind.resource.to_string(), why });
+            unlistable.push(Unlistable::new(&kind.resource, why));
         }
     }
     (listable, unlistable)
@@ -117,8 +144,7 @@ async fn cannot_be_listed(resources: &Resources, kinds: &Kinds) -> Vec<Unlistabl
         let one = async move {
             let ask = ListAsk { limit: Some(1), ..ListAsk::default() };
             let listed = resources.list(&Place::new(kind, None), &ask).await;
-            let kind = kind.resource.to_string();
-            listed.err().map(|error| Unlistable { kind, why: error.to_string() })
+            listed.err().map(|error| Unlistable::new(&kind.resource, error.to_string()))
         };
         asked.push(one.boxed());
     }
@@ -133,10 +159,10 @@ pub(super) fn slot_of(member: &Member) -> Slot {
 }
 
 impl Modules {
-    /// All that a module manages now.
-    pub(super) async fn look_at(&self, module: &str) -> Looked {
+    /// All that a module manages now; within a namespace, if it is limited to one.
+    pub(super) async fn look_at(&self, module: &str, within: Option<&str>) -> Looked {
         match self.kinds_now().await {
-            Ok(kinds) => look(&self.tools.resources, &kinds, module, &BTreeSet::new()).await,
+            Ok(kinds) => look(&self.tools.resources, &kinds, (module, within), &BTreeSet::new()).await,
             Err(error) => Looked { unlistable: vec![Unlistable::all(&error.0)], ..Looked::default() },
         }
     }
@@ -150,39 +176,53 @@ impl Modules {
     }
 }
 
-/// The members of one kind, with their documents if they are wanted; or why they cannot be known.
-async fn list<'a>(
+type Listed = Result<Vec<(Member, Option<Value>)>, ListError>;
+
+/// The members of one kind, with their documents if they are wanted; or why they cannot be known. What is outside of the
+/// module's namespace need not be known if it may not be.
+async fn list_within<'a>(
     resources: &Resources,
     kind: &'a ServedKind,
+    within: Option<&str>,
     ask: &ListAsk,
     whole: bool,
-) -> (&'a ServedKind, Result<Vec<(Member, Option<Value>)>, String>) {
-    let place = Place::new(kind, None);
-    let listed = match whole {
-        true => list_whole(resources, &place, ask).await,
-        false => {
-            let mut found = Vec::new();
-            let read = resources.each_slim(&place, ask, |slim| match slim {
-                Some(slim) => found.push((member(kind, slim), None)),
-                None => found.clear(),
-            });
-            read.await.map(|()| found).map_err(|error| error.to_string())
-        }
-    };
+) -> (&'a ServedKind, Listed) {
+    let mut listed = list(resources, &Place::new(kind, None), ask, whole).await;
+    if let (Err(error), Some(namespace)) = (&listed, within)
+        && is_forbidden(error)
+    {
+        listed = match kind.namespaced {
+            true => list(resources, &Place::new(kind, Some(namespace)), ask, whole).await,
+            false => Ok(Vec::new()),
+        };
+    }
     (kind, listed)
 }
 
-async fn list_whole(
-    resources: &Resources,
-    place: &Place,
-    ask: &ListAsk,
-) -> Result<Vec<(Member, Option<Value>)>, String> {
-    let listed = resources.list(place, ask).await.map_err(|error| error.to_string())?;
+fn is_forbidden(error: &ListError) -> bool {
+    matches!(error, ListError::Call(CallError::Refused(status)) if status.code == 403)
+}
+
+async fn list(resources: &Resources, place: &Place, ask: &ListAsk, whole: bool) -> Listed {
+    if whole {
+        return list_whole(resources, place, ask).await;
+    }
+    let mut found = Vec::new();
+    let read = resources.each_slim(place, ask, |slim| match slim {
+        Some(slim) => found.push((member(&place.kind, slim), None)),
+        None => found.clear(),
+    });
+    read.await.map(|()| found)
+}
+
+async fn list_whole(resources: &Resources, place: &Place, ask: &ListAsk) -> Listed {
+    let strange = |why: String| ListError::Call(CallError::Strange(why));
+    let listed = resources.list(place, ask).await?;
     if listed.more {
-        return Err("the server did not list all of them".to_owned());
+        return Err(strange("the server did not list all of them".to_owned()));
     }
     let understood = |object: Value| {
-        let slim = Slim::of(&object).map_err(|error| error.to_string())?;
+        let slim = Slim::of(&object).map_err(ListError::Call)?;
         Ok((member(&place.kind, slim), Some(object)))
     };
     listed.found.into_iter().map(understood).collect()

@@ -32,8 +32,10 @@ mod sweep;
 mod transfer;
 mod unchanged;
 mod victims;
+mod whereabouts;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use sexton_client::kinds::DiscoverError;
 use sexton_client::{Gateway, Kinds, Resources};
@@ -80,8 +82,12 @@ pub struct Tools {
 #[derive(Debug, Clone)]
 pub struct Modules {
     tools: Tools,
-    kinds: Kinds,
+    kinds: Arc<Kinds>,
     home: Home,
+    /// The user's own namespace, if it is not the usual place.
+    own: Option<String>,
+    /// The namespaces of those modules whose records are not in the usual place.
+    elsewhere: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 /// A module as it is recorded, and who works on it.
@@ -99,9 +105,9 @@ impl Modules {
     /// # Errors
     /// The server does not say which kinds it has.
     pub async fn open(tools: Tools) -> Result<Modules, DiscoverError> {
-        let kinds = Kinds::discover(tools.resources.client()).await?;
+        let kinds = tools.resources.kinds().await?;
         let home = Home::of(&kinds);
-        Ok(Modules { tools, kinds, home })
+        Ok(Modules { tools, kinds, home, own: None, elsewhere: Arc::default() })
     }
 
     /// Where records are kept.
@@ -120,7 +126,7 @@ impl Modules {
     /// See [`RecordsError`].
     pub async fn list(&self) -> Result<Vec<ModuleView>, RecordsError> {
         let mut views = Vec::new();
-        for record in self.records().list().await? {
+        for record in self.all_records().await? {
             let lease = self.lease(&record.spec.manager).holder().await.map_err(RecordsError::Lease)?;
             views.push(ModuleView { record, lease });
         }
@@ -132,7 +138,7 @@ impl Modules {
     /// # Errors
     /// See [`RecordsError`].
     pub async fn find(&self, name: &str) -> Result<Option<ModuleView>, RecordsError> {
-        let Some(record) = self.records().find(name).await? else { return Ok(None) };
+        let Some(record) = self.find_record(name).await? else { return Ok(None) };
         let lease = self.lease(name).holder().await.map_err(RecordsError::Lease)?;
         Ok(Some(ModuleView { record, lease }))
     }
@@ -142,19 +148,17 @@ impl Modules {
     /// # Errors
     /// See [`LeaseError`].
     pub async fn unlock(&self, name: &str) -> Result<Option<LeaseView>, LeaseError> {
+        // Whoever may not read the record may still hold the lease in the usual place.
+        let _ = self.find_record(name).await;
         self.lease(name).break_it().await
     }
 
-    /// What the server serves now: kinds come and go, also with what is deployed.
-    async fn kinds_now(&self) -> Result<Kinds, DiscoverError> {
-        Kinds::discover(self.tools.resources.client()).await
-    }
-
-    fn records(&self) -> records::Records {
-        records::Records::new(self.tools.resources.clone(), self.home)
-    }
-
-    fn lease(&self, name: &str) -> WorkLease {
-        WorkLease::of_module(&self.tools, name)
+    /// What the server serves now: kinds come and go, also with what is deployed. Where a question is expensive, what
+    /// this process knows is enough: it knows of the definitions that it writes itself.
+    async fn kinds_now(&self) -> Result<Arc<Kinds>, DiscoverError> {
+        match self.kinds.bulk {
+            true => self.tools.resources.kinds_anew().await,
+            false => self.tools.resources.kinds().await,
+        }
     }
 }

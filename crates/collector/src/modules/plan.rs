@@ -6,6 +6,7 @@ use sexton_client::CallError;
 use sexton_lifecycle::module::{Member, OrderError};
 use sexton_lifecycle::{FuseLimits, Held};
 use sexton_model::module::{Intent, ModuleSpec, OnFailure, Scope, Sealed};
+use tokio::time::Instant;
 
 use super::FieldChange;
 use super::documents::Refusal;
@@ -135,6 +136,8 @@ pub struct ModulePlan {
     pub(super) record: Option<ModuleRecord>,
     /// What is put, in the order of `puts`.
     pub(super) documents: Vec<Arc<Prepared>>,
+    /// When everything was looked at.
+    pub(super) looked_at: Instant,
 }
 
 impl ModulePlan {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
 use sexton_model::GroupResource;
+use tokio::time::Instant;
 
 use super::Modules;
 use super::checks::{check, check_id, refuse_doomed, warnings, what_to_sweep};
@@ -24,7 +25,7 @@ impl Modules {
     /// See [`PlanError`].
     pub async fn plan(&self, deployment: &Deployment) -> Result<ModulePlan, PlanError> {
         let limits = check(deployment)?;
-        let record = self.records().find(&deployment.spec.manager).await?;
+        let record = self.find_record(&deployment.spec.manager).await?;
         let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;
         let documents = prepare(deployment, &kinds).map_err(|error| match error {
             NotPrepared::Refused(refusals) => PlanError::Refused(refusals),
@@ -38,17 +39,25 @@ impl Modules {
                 (kind.group.clone(), kind.resource.clone())
             })
             .collect();
-        let mut looked = look(&self.tools.resources, &kinds, &deployment.spec.manager, &whole).await;
+        let spec = &deployment.spec;
+        let within = spec.scope.get("namespace").map(String::as_str);
+        let looked_at = Instant::now();
+        let mut looked = look(&self.tools.resources, &kinds, (&spec.manager, within), &whole).await;
+        let named = documents.iter().map(|document| document.place.kind.resource.to_string());
+        let had = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
+        let had: Vec<String> = named.chain(had).collect();
+        looked.set_unanswered_aside(had.iter().map(String::as_str));
         check_id(deployment, record.as_ref(), &looked)?;
         let live = self.live(&kinds, &documents, &mut looked).await?;
         let puts = self.judge_all(deployment, &kinds, &documents, live).await?;
         let named = documents.iter().map(|document| document.own_slot()).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();
-        self.assemble(deployment, Material { record, documents, named, puts, looked, limits }).await
+        self.assemble(deployment, Material { record, documents, named, puts, looked, looked_at, limits })
+            .await
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {
-        let Material { record, documents, named, puts, mut looked, limits } = material;
+        let Material { record, documents, named, puts, mut looked, looked_at, limits } = material;
         let spec = &deployment.spec;
         let is_marked = |member: &Member| named.contains(&slot_of(member));
         let was_on =
@@ -65,6 +74,7 @@ impl Modules {
             places.iter().map(|at| looked.members[*at].clone()).collect()
         };
         let mut unmarked = divide(pick(&sorted.unmarked));
+        unmarked.spare_namespaces(&looked.unanswered);
         let sweep = what_to_sweep(deployment, &looked);
         let destruction = match sweep {
             Sweep::Accuse => foresee(&self.tools, &spec.manager, &mut unmarked).await?,
@@ -114,6 +124,7 @@ impl Modules {
             force: deployment.force,
             record,
             documents,
+            looked_at,
         })
     }
 }
@@ -126,5 +137,7 @@ struct Material {
     named: HashSet<Slot>,
     puts: Vec<PlannedPut>,
     looked: Looked,
+    /// When that was.
+    looked_at: Instant,
     limits: FuseLimits,
 }

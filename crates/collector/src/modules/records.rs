@@ -20,7 +20,7 @@ const LABEL: &str = "sexton.dev/module";
 pub enum Home {
     /// Objects of the kind `Module`.
     Kind,
-    /// ConfigMaps `sexton-module-NAME` in the namespace `default`.
+    /// ConfigMaps `sexton-module-NAME`, usually in the namespace `default`.
     ConfigMap,
 }
 
@@ -65,6 +65,13 @@ pub enum RecordsError {
     Lease(LeaseError),
 }
 
+impl RecordsError {
+    /// Whether the user has no right to.
+    pub(super) fn is_forbidden(&self) -> bool {
+        matches!(self, RecordsError::Call { source: CallError::Refused(status), .. } if status.code == 403)
+    }
+}
+
 impl Home {
     pub(super) fn of(kinds: &Kinds) -> Home {
         let ours =
@@ -99,11 +106,17 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// Those in the usual place.
     pub(super) fn new(resources: Resources, home: Home) -> Records {
+        Records::within(resources, home, NAMESPACE)
+    }
+
+    /// Those in a namespace, where they are ConfigMaps.
+    pub(super) fn within(resources: Resources, home: Home, namespace: &str) -> Records {
         let place = match home {
             Home::Kind => Place::new(&ServedKind::of_ours(RESOURCE, KIND), None),
             Home::ConfigMap => {
-                Place::new(&ServedKind::well_known("", "configmaps", "ConfigMap", true), Some(NAMESPACE))
+                Place::new(&ServedKind::well_known("", "configmaps", "ConfigMap", true), Some(namespace))
             }
         };
         Records { resources, home, place }
@@ -201,7 +214,7 @@ impl Records {
                 let object = json!({
                     "apiVersion": "v1", "kind": "ConfigMap",
                     "metadata": {
-                        "name": name, "namespace": NAMESPACE, "labels": {LABEL: record.spec.manager},
+                        "name": name, "namespace": self.place.namespace, "labels": {LABEL: record.spec.manager},
                     },
                     "data": {"module": text},
                 });

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
+use std::time::Duration;
 
 use sexton_client::BulkError;
 use sexton_lifecycle::module::{Member, in_scope, renumber, scope_labels};
@@ -13,6 +14,7 @@ use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::bulk::{Action, Annotations, Bulk, Epoch, Item, MAX_ITEMS};
 use sexton_model::module::Scope;
 use sexton_model::{GroupResource, Key, marks};
+use tokio::time::Instant;
 
 use super::look::Unlistable;
 use super::prepare::APPLY_SET;
@@ -22,6 +24,9 @@ use super::{Event, Modules, Tell};
 /// Lives in one request.
 const TOGETHER: usize = 2_500;
 const _: () = assert!(TOGETHER <= MAX_ITEMS);
+
+/// A look at a cluster is a list per kind: it is not repeated within this.
+const LOOK_FRESH: Duration = Duration::from_secs(10);
 
 /// What became of the unmarked.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +63,8 @@ pub(super) struct Charge<'a> {
     pub(super) module: &'a str,
     /// Whoever left it meanwhile is spared. Without one, all that were shown are meant.
     pub(super) scope: Option<&'a Scope>,
+    /// When everything was looked at for the plan.
+    pub(super) looked_at: Instant,
     pub(super) because: String,
     pub(super) collection: String,
     pub(super) epoch: &'a Epoch,
@@ -84,7 +91,10 @@ impl Modules {
         }
         // What was shown rests on a look at everything. Each write has evidence of its own, but where something cannot be
         // seen any more nobody knows why, and nothing is swept.
-        let unlistable = if charge.scope.is_some() { self.unlistable().await } else { Vec::new() };
+        let unlistable = match charge.scope.is_some() && !self.is_recent(charge.looked_at) {
+            true => self.unlistable().await,
+            false => Vec::new(),
+        };
         if !unlistable.is_empty() {
             return Err(SweepError::Unlistable(unlistable));
         }
@@ -107,12 +117,19 @@ impl Modules {
         Ok(swept)
     }
 
+    /// Whether what was looked at need not be looked at again yet. A server of ours is asked nevertheless: it costs next
+    /// to nothing there.
+    fn is_recent(&self, looked_at: Instant) -> bool {
+        !self.tools.gateway.resumes() && looked_at.elapsed() < LOOK_FRESH
+    }
+
     /// Why some are not what was shown any more: what the server refused, in the words of a plan where those fit.
     async fn why_spared(&self, refused: Vec<(&Member, String)>, charge: &Charge<'_>) -> Vec<Kept> {
         if refused.is_empty() {
             return Vec::new();
         }
-        let looked = self.look_at(charge.module).await;
+        let within = charge.scope.and_then(|scope| scope.get("namespace"));
+        let looked = self.look_at(charge.module, within.map(String::as_str)).await;
         let now: HashMap<&str, &Member> =
             looked.members.iter().map(|member| (member.uid.as_str(), member)).collect();
         let why = |member: &Member, refusal: String| {

@@ -136,7 +136,7 @@ impl Modules {
     /// What the former module had put, with label and marks, for the version that was read and no other. It is as if the
     /// last deployment of the new module had put it.
     async fn adoption(&self, ask: &Transfer, live: &Value, former: &str) -> Result<Value, TransferError> {
-        let record = self.records().find(&ask.to).await?;
+        let record = self.find_record(&ask.to).await?;
         let sealed = record.and_then(|record| record.status.sealed);
         let uid = text(live, "/metadata/uid");
         let deployment = sealed.map_or_else(|| format!("transfer-{uid}"), |sealed| sealed.deployment_id);

@@ -11,7 +11,7 @@ use sexton_model::names::PERMANENT_NAMESPACES;
 use sexton_model::{Policy, Uid};
 
 use super::Tools;
-use super::look::{Slot, slot_of};
+use super::look::{Slot, Unlistable, slot_of};
 use super::prepare::{APPLY_SET, Prepared};
 use crate::preview::{PreviewError, World};
 
@@ -89,6 +89,16 @@ pub(super) struct Unmarked {
 }
 
 impl Unmarked {
+    /// Spares namespaces while a group does not answer: what is in them is not known.
+    pub(super) fn spare_namespaces(&mut self, unanswered: &[Unlistable]) {
+        let Some(group) = unanswered.first() else { return };
+        let why = format!("the group {} does not answer, so not all that is in it can be seen", group.kind);
+        let (namespaces, others): (Vec<Victim>, Vec<Victim>) =
+            self.victims.drain(..).partition(|victim| kind_of(&victim.member) == "namespaces");
+        self.victims = others;
+        self.kept.extend(namespaces.into_iter().map(|one| Kept { member: one.member, why: why.clone() }));
+    }
+
     /// Spares those of whom there is a reason to.
     fn spare(&mut self, why: &BTreeMap<Uid, String>) {
         let reason = |victim: &Victim| why.get(&Uid(victim.member.uid.clone())).cloned();

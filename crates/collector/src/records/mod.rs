@@ -11,6 +11,7 @@ use serde_json::Value;
 use sexton_client::resources::{ListAsk, ListError, PutError, StatusError};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::collection::{self, Collection, Phase, Progress, trigger};
+use sexton_model::feed::FeedKind;
 use sexton_model::{time, tombstone};
 
 /// A record that is removed and made again while it is written is not chased further than this.
@@ -115,14 +116,27 @@ impl Records {
         self.write(&last).await
     }
 
-    /// The records of what the collector itself began and nobody has finished. What cannot be understood is left out.
+    /// Whether the server has the kind that records are of. One that is not ours has it only if it was installed.
+    pub(crate) async fn are_kept(&self) -> bool {
+        let kind = &self.collections.kind.resource;
+        // A server that does not even say what it serves is asked, and says why not.
+        self.resources.kinds().await.map_or(true, |kinds| kinds.may_serve(kind))
+    }
+
+    /// The records of what the collector itself began and nobody has finished, on a server that has these kinds. What
+    /// cannot be understood is left out.
     ///
     /// # Errors
     /// They cannot be listed.
-    pub async fn unfinished(&self) -> Result<Vec<Collection>, ListError> {
+    pub async fn unfinished(&self, kinds: &[FeedKind]) -> Result<Vec<Collection>, ListError> {
+        let kind = &self.collections.kind.resource;
+        if !FeedKind::may_be_among(kinds, &kind.group, &kind.resource) {
+            // A server of another make, on which nobody keeps records.
+            return Ok(Vec::new());
+        }
         let ask = ListAsk { limit: Some(MOST_UNFINISHED), ..ListAsk::default() };
         let listed = match self.resources.list(&self.collections, &ask).await {
-            // A server of another make, on which nobody keeps records.
+            // The kind went a moment ago.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(Vec::new()),
             listed => listed?,
         };

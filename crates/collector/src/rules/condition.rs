@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sexton_client::resources::{ListAsk, PutError, text};
-use sexton_client::{CallError, Gateway, Kinds, Place, Resources, ServedKind};
+use sexton_client::{CallError, Gateway, Place, Resources, ServedKind};
 use sexton_lifecycle::rules::Verdict;
 use sexton_model::bulk::{Action, Bulk, Epoch, Item};
 use sexton_model::marks::{LEFTOVERS, LEFTOVERS_GONE};
@@ -39,7 +39,7 @@ impl Teller<'_> {
         namespaces: &[String],
         scan: &Scan,
     ) -> Result<BTreeMap<(String, String), String>, CallError> {
-        let kinds = Kinds::discover(self.resources.client()).await;
+        let kinds = self.resources.kinds().await;
         let kinds = kinds.map_err(|error| CallError::Strange(error.to_string()))?;
         let same = |kind: &&ServedKind| kind.resource.group == owner.group && kind.kind == owner.kind;
         let Some(kind) = kinds.preferred().find(same) else { return Ok(BTreeMap::new()) };

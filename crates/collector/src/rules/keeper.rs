@@ -159,7 +159,8 @@ impl Keeper {
                     Some(Standing { name, generation, rule, next: i64::MIN, last: 0, told })
                 }
                 Err(errors) => {
-                    tracing::warn!(name, errors = errors.len(), "a rule cannot be understood");
+                    let why: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                    tracing::warn!(name, why = why.join("; "), "a rule cannot be understood");
                     None
                 }
             });
@@ -188,7 +189,12 @@ impl Keeper {
             }
         }
         let mut told = Told::default();
-        match scan(&self.means.resources, &ask, now).await {
+        // Others define kinds as well.
+        let looked = match self.means.resources.kinds_anew().await {
+            Ok(_) => scan(&self.means.resources, &ask, now).await,
+            Err(error) => Err(error),
+        };
+        match looked {
             Ok(scan) => told.scan = scan,
             Err(error) => told.error = Some(format!("the server cannot be asked for its kinds: {error}")),
         }

@@ -19,7 +19,7 @@ use super::found::{Ask, Found, Scan};
 /// # Errors
 /// The server does not say which kinds it has. Everything else is told in the result.
 pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, DiscoverError> {
-    let kinds = Kinds::discover(resources.client()).await?;
+    let kinds = resources.kinds().await?;
     let mut scan = Scan::default();
     let mut candidates = Candidates::default();
     // The kind that was listed last, if all of it was: nothing that is named by anybody here can be newer than that.
@@ -61,9 +61,11 @@ fn wanted(kinds: &Kinds, ask: &Ask, troubles: &mut Vec<String>) -> Vec<ServedKin
             for (group, why) in &kinds.unread {
                 troubles.push(format!("the kinds of {group} cannot be asked for: {}", why.message));
             }
-            // Events name what they are about, not whose they are; and our own kinds are records and rules.
+            // Events name what they are about, not whose they are; and our own kinds are records and rules. What cannot
+            // be deleted is no garbage: some of it, such as component statuses, has not even a uid.
             let meant = |kind: &&ServedKind| {
-                kind.can("list") && kind.kind != "Event" && kind.resource.group != "sexton.dev"
+                let can = ["list", "watch", "delete"].iter().all(|verb| kind.can(verb));
+                can && kind.kind != "Event" && kind.resource.group != "sexton.dev"
             };
             kinds.preferred().filter(meant).cloned().collect()
         }

@@ -13,11 +13,13 @@ mod condition;
 mod found;
 mod keeper;
 mod look;
+mod nonsense;
 mod status;
 
 pub use accuse::{Accused, Charge, accuse};
 pub use found::{Ask, Found, Scan};
 pub use look::scan;
+pub use nonsense::nonsense;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

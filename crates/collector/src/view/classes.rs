@@ -7,6 +7,7 @@ use sexton_client::resources::{ListAsk, ListError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::Uid;
 use sexton_model::class::Class;
+use sexton_model::feed::FeedKind;
 
 /// All classes, by the kind that each is for.
 #[derive(Debug, Clone, Default)]
@@ -25,11 +26,17 @@ impl Classes {
         self.by_kind.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone())).collect()
     }
 
-    /// Reads all classes. A class that makes no sense is told and left out: its kind has no class then.
-    pub(crate) async fn read(resources: &Resources) -> Result<Classes, ListError> {
+    /// Reads all classes, unless the server has no such kind: it is not asked for what it does not serve, because
+    /// users with few rights are refused that, too. A class that makes no sense is told and left out: its kind has no
+    /// class then.
+    pub(crate) async fn read(resources: &Resources, kinds: &[FeedKind]) -> Result<Classes, ListError> {
         let mut classes = Classes::default();
+        let kind = served().resource;
+        if !FeedKind::may_be_among(kinds, &kind.group, &kind.resource) {
+            return Ok(classes);
+        }
         let listed = match resources.list(&Place::new(&served(), None), &ListAsk::default()).await {
-            // A server of another make, on which nobody defined classes.
+            // The kind went a moment ago.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(classes),
             listed => listed?,
         };

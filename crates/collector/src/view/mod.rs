@@ -83,6 +83,11 @@ impl View {
         match line {
             Line::Kinds { kinds } => {
                 self.snapshot.set_kinds(&kinds);
+                // A kind that is not told any more has nothing left that could be missed.
+                for kind in self.kinds.iter().filter(|kind| kind.broken.is_some()) {
+                    let resource = GroupResource::new(kind.group.as_str(), kind.resource.as_str());
+                    self.snapshot.set_incomplete(resource, None);
+                }
                 for kind in &kinds {
                     let resource = GroupResource::new(kind.group.as_str(), kind.resource.as_str());
                     self.snapshot.set_incomplete(resource, kind.broken.clone());

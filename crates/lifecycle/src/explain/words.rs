@@ -3,6 +3,7 @@
 use std::fmt;
 
 use sexton_model::Policy;
+use sexton_model::feed::WHOLE_GROUP;
 
 use super::{Before, Blocker, Condition, Link, Naming, Obstacle, Owner, OwnerState};
 use crate::destruction::{Block, Callee, Stage};
@@ -94,6 +95,9 @@ impl Blocker {
             Obstacle::InUse { object, others: 0 } => format!("in use by {}", naming.name(object)),
             Obstacle::InUse { object, others } => {
                 format!("in use by {} and {others} more", naming.name(object))
+            }
+            Obstacle::Unseen { kind, reason } if kind.resource == WHOLE_GROUP => {
+                format!("the group {} does not answer{}", kind.group, colon(reason))
             }
             Obstacle::Unseen { kind, reason } => format!("not all {kind} can be seen{}", colon(reason)),
             Obstacle::Journal { error } => error.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use sexton_model::GroupResource;
-use sexton_model::feed::FeedKind;
+use sexton_model::feed::{FeedKind, WHOLE_GROUP};
 
 const DEFINED: &str = "customresourcedefinitions";
 /// The place of namespaces.
@@ -101,6 +101,11 @@ impl Kinds {
     fn spread(&mut self) {
         self.names.iter_mut().for_each(|name| name.incomplete = None);
         for (kind, reason) in &self.incomplete {
+            if kind.resource == WHOLE_GROUP {
+                let of_group = self.names.iter_mut().filter(|name| name.group == kind.group);
+                of_group.for_each(|name| name.incomplete = Some(reason.clone()));
+                continue;
+            }
             let place = self.places.get(&(kind.group.clone(), kind.resource.clone()));
             let Some(place) = place else { continue };
             for name in self.names.iter_mut().filter(|name| name.places.contains(place)) {
@@ -114,10 +119,11 @@ impl Kinds {
     }
 
     pub(crate) fn name(&mut self, group: &str, kind: &str) -> u32 {
-        let names = &mut self.names;
+        let (names, incomplete) = (&mut self.names, &self.incomplete);
         *self.by_name.entry((group.to_owned(), kind.to_owned())).or_insert_with(|| {
+            let incomplete = incomplete.get(&GroupResource::new(group, WHOLE_GROUP)).cloned();
             let (group, kind) = (group.to_owned(), kind.to_owned());
-            names.push(Name { group, kind, namespaced: None, incomplete: None, places: Vec::new() });
+            names.push(Name { group, kind, namespaced: None, incomplete, places: Vec::new() });
             (names.len() - 1) as u32
         })
     }

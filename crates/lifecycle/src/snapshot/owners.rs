@@ -157,8 +157,8 @@ impl Snapshot {
         });
         let unknown = match (&name.incomplete, name.namespaced) {
             _ if taken => None,
-            (_, None) => Some(WhyUnknown::KindUnknown),
             (Some(reason), _) => Some(WhyUnknown::Incomplete(reason.clone())),
+            (_, None) => Some(WhyUnknown::KindUnknown),
             _ if !self.synced => Some(WhyUnknown::Starting),
             _ => None,
         };

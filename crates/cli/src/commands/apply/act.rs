@@ -30,6 +30,10 @@ const SAME_SHOWN: usize = 3;
 /// What to know of a lease that somebody else has.
 pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within half a minute.";
 
+/// What lets a user delete where there are classes.
+pub(crate) const MAY_READ_CLASSES: &str =
+    "kubectl create clusterrole read-classes --verb=get,list --resource=classes.sexton.dev";
+
 /// With what modules are worked on in a world.
 pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
     let kinds = world.kinds().await?;
@@ -319,6 +323,7 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
         DeployError::Lease(LeaseError::Lost { .. }) => failure
             .detail("the deployment is not sealed, and nothing was swept")
             .next("see who has it", format!("sexton modules {manager}{flags}")),
+        DeployError::MayNot(_) => failure.exit(Exit::Held).next("ask for the right", MAY_READ_CLASSES),
         DeployError::Lease(_) | DeployError::Record(_) | DeployError::Withdraw(_) => failure,
     }
 }

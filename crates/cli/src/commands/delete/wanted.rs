@@ -30,8 +30,8 @@ pub(crate) struct Found {
 /// Finds what the arguments name.
 pub(crate) async fn find(args: &Args, world: &World, kinds: &Kinds) -> Result<Found, Failure> {
     let wanted = if args.files.is_empty() {
-        refuse_half_known(kinds)?;
         let wanted = targets::read(kinds, &args.words)?;
+        refuse_half_known(kinds, &args.words, &wanted)?;
         check(args, &wanted)?;
         let usual = Some(world.namespace.as_str());
         wanted.into_iter().map(|wanted| (wanted.place(usual), wanted.name)).collect()
@@ -92,15 +92,22 @@ fn is_environment(named: &Named) -> bool {
     kind.resource == environment::RESOURCE && kind.group != environment::CLASSES_GROUP
 }
 
-/// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left.
-fn refuse_half_known(kinds: &Kinds) -> Result<(), Failure> {
-    if kinds.unread.is_empty() {
+/// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left. A kind of
+/// the core group is meant before all others, and one that is typed with its group is meant alone.
+fn refuse_half_known(kinds: &Kinds, words: &[String], wanted: &[targets::Wanted]) -> Result<(), Failure> {
+    let is_core = |wanted: &targets::Wanted| wanted.kind.resource.group.is_empty();
+    let has_group = |word: &String| word.split(['/', ',']).next().is_some_and(|kind| kind.contains('.'));
+    let qualified = match words.first().is_some_and(|word| word.contains('/')) {
+        true => words.iter().all(has_group),
+        false => words.iter().take(1).all(|word| word.split(',').all(|kind| kind.contains('.'))),
+    };
+    if kinds.unread.is_empty() || qualified || wanted.iter().all(is_core) {
         return Ok(());
     }
     let groups: Vec<&str> = kinds.unread.iter().map(|(group, _)| group.as_str()).collect();
     Err(Failure::new(format!("these groups did not answer: {}", groups.join(", ")))
         .detail("a word could mean a kind of theirs; nothing was deleted")
-        .next("say exactly what is meant", "sexton delete -f FILE"))
+        .next("say exactly what is meant", "sexton delete KIND.GROUP/NAME, or sexton delete -f FILE"))
 }
 
 fn check(args: &Args, wanted: &[targets::Wanted]) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use sexton_client::Kinds;
-use sexton_collector::rules::{Ask, Scan, scan};
+use sexton_collector::rules::{Ask, Scan, nonsense, scan};
 use sexton_lifecycle::FuseLimits;
 use sexton_model::LabelSelector;
 use sexton_model::rule::{DEFAULT_MIN_AGE, KindName, Targets, duration};
@@ -109,6 +109,9 @@ async fn look(args: &Args, settings: &Settings, output: &Output) -> Result<Looke
         output.talk(
             "this server is not ours: that owners are gone is looked up right before each write, not proved with it",
         );
+    }
+    for wrong in nonsense(&world.resources).await? {
+        output.talk(&format!("warning: {wrong}"));
     }
     let scan = scan(&world.resources, &ask, now()).await?;
     let names = Names::new(&kinds, &world.namespace);

@@ -17,6 +17,7 @@ use futures::future::join_all;
 use sexton_model::bulk::{Action, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome, reason};
 use sexton_model::{GroupResource, Status};
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 use super::read::find;
 use crate::call::CallError;
@@ -67,19 +68,9 @@ impl From<CallError> for Refusal {
                 Status::internal(format!("strange refusal: {}", status.message)).into()
             }
             CallError::Refused(status) => Refusal::Final(status),
-            error => Status::unavailable(with_sources(&error)).into(),
+            error => Status::unavailable(error.with_sources()).into(),
         }
     }
-}
-
-fn with_sources(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        text = format!("{text}: {inner}");
-        source = inner.source();
-    }
-    text
 }
 
 /// What came of an item.
@@ -98,22 +89,30 @@ struct Performer<'a> {
     keeps_cascade: OnceCell<bool>,
 }
 
+/// A lease that was looked at so recently is not looked at again: it lasts many times as long.
+const EPOCH_FRESH: Duration = Duration::from_millis(500);
+
 /// Carries out all items of a bulk, in its order. A kind that is not among `kinds` is not written to.
 pub async fn bulk(client: &kube::Client, kinds: &Kinds, bulk: &Bulk, options: &BulkOptions) -> BulkResult {
     let performer = Performer { client, kinds, options, keeps_cascade: OnceCell::new() };
     let mut results = Vec::with_capacity(bulk.count());
     let singles: Vec<Item> = bulk.items.iter().flat_map(Item::singles).collect();
     let mut items = singles.as_slice();
+    let mut checked: Option<Instant> = None;
     while !items.is_empty() {
         let (run, rest) = items.split_at(run_length(items, options.parallel));
         items = rest;
-        if let Some(epoch) = &bulk.epoch
+        let is_fresh = checked.is_some_and(|at| at.elapsed() < EPOCH_FRESH);
+        if let Some(epoch) = bulk.epoch.as_ref().filter(|_| !is_fresh)
             && let Err(refusal) = performer.in_time(performer.check_epoch(epoch)).await
         {
             // Nobody may act on what is left: neither these nor the rest.
             let left = run.len() + rest.len();
             results.extend(std::iter::repeat_n(refused(refusal), left));
             break;
+        }
+        if !is_fresh {
+            checked = Some(Instant::now());
         }
         let mut todo = Vec::with_capacity(run.len());
         for item in run {
