@@ -96,6 +96,7 @@ pub(crate) fn of_a_command_elsewhere(resources: Resources) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.takes_orphans = false;
     settings.keeps_rules = false;
-    let gateway = ForeignGateway::of(&resources, "default");
+    settings.lease.fallback = resources.namespace().map(str::to_owned);
+    let gateway = ForeignGateway::of(&resources);
     collector(Arc::new(gateway), resources, settings)
 }

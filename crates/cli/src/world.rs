@@ -2,6 +2,7 @@
 //!
 //! The embedded store is reached through the same router that a server has, in this process: there is no second way.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,10 +81,11 @@ impl World {
     }
 
     fn over(connection: Connection, target: String, settings: &Settings) -> World {
+        let namespace = settings.namespace.clone().unwrap_or(connection.namespace);
         World {
-            resources: Resources::new(connection.client),
+            resources: Resources::new(connection.client).within(&namespace),
             target,
-            namespace: settings.namespace.clone().unwrap_or(connection.namespace),
+            namespace,
             given: settings.namespace.clone(),
             embedded: false,
             output: Output::new(settings.no_color),
@@ -133,9 +135,13 @@ impl World {
     /// when the kinds were asked for.
     pub(crate) fn tell_unseen(&self, seen: &Seen) {
         let whole = format!("{WHOLE_GROUP}.");
+        let mut unseen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (why, kinds) in seen.unseen() {
-            let kinds: Vec<&str> =
-                kinds.iter().map(String::as_str).filter(|kind| !kind.starts_with(&whole)).collect();
+            // Each refusal names its kind; together they are one matter.
+            let why = if why.contains("is forbidden") { "they may not be listed".to_owned() } else { why };
+            unseen.entry(why).or_default().extend(kinds.into_iter().filter(|kind| !kind.starts_with(&whole)));
+        }
+        for (why, kinds) in &unseen {
             let [first, others @ ..] = kinds.as_slice() else { continue };
             let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
             self.output.talk(&format!("warning: not all {first}{more} can be seen: {why}"));
@@ -147,7 +153,7 @@ impl World {
         if is_ours(kinds) {
             return Arc::new(self.resources.clone());
         }
-        Arc::new(ForeignGateway::of(&self.resources, &self.namespace))
+        Arc::new(ForeignGateway::of(&self.resources))
     }
 
     /// What the target serves. Groups that do not answer are named once.

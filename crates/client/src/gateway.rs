@@ -85,10 +85,11 @@ impl ForeignGateway {
         ForeignGateway { resources: Resources::new(client), feed, bulk, shares: false }
     }
 
-    /// The server behind resources, for a command that is about a namespace: all gateways of them share one feed, and
-    /// what the server serves is asked once. What may not be seen in all namespaces is looked at in this one.
-    pub fn of(resources: &Resources, namespace: &str) -> ForeignGateway {
-        let feed = FeedOptions { namespace: Some(namespace.to_owned()), ..FeedOptions::default() };
+    /// The server behind resources, for a command: all gateways of them share one feed, and what the server serves is
+    /// asked once. What may not be seen in all namespaces is looked at in that of the user.
+    pub fn of(resources: &Resources) -> ForeignGateway {
+        let namespace = resources.namespace().map(str::to_owned);
+        let feed = FeedOptions { namespace, ..FeedOptions::default() };
         ForeignGateway { resources: resources.clone(), feed, bulk: BulkOptions::default(), shares: true }
     }
 

@@ -72,7 +72,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         false => {
             // Kinds may have gone with the module.
             world.resources.kinds_anew().await?;
-            let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
+            let modules = Modules::open(tools(&world).await?).await?;
             modules.bury(module).await.map_err(|error| failed(error, module, settings))?
         }
     };
@@ -119,7 +119,7 @@ async fn prepare(
 ) -> Result<Option<(World, Modules, DestroyPlan, Names)>, Failure> {
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
-    let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
+    let modules = Modules::open(tools(&world).await?).await?;
     let plan = modules
         .plan_destroy(module)
         .await

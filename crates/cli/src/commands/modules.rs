@@ -43,7 +43,7 @@ enum Verb {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let purpose = if args.verb.is_some() { Purpose::Write } else { Purpose::Look };
     let world = World::open(settings, purpose).await?;
-    let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
+    let modules = Modules::open(tools(&world).await?).await?;
     match (args.verb, args.module) {
         (Some(Verb::Unlock { module, .. }), _) => unlock(&modules, &module, output).await,
         (None, Some(module)) => one(&modules, &module, &world, settings, output).await,

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
-    let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
+    let modules = Modules::open(tools(&world).await?).await?;
     let (place, name) = One::meant(&world, modules.kinds(), &args.object)?;
     let ask = Transfer { place, name, from: args.from, to: args.to, dry_run: args.dry_run };
     let object = &args.object;

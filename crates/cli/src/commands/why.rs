@@ -51,6 +51,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             let mut why = of_a_life(&world, &kinds, text(&object, "/metadata/uid"), settings).await?;
             if place.kind.resource == GroupResource::new("", "namespaces") {
                 let holds = namespace_holds(&world.resources, &kinds, &object).await;
+                // What the cluster says of a group is more than that it does not answer.
+                let is_told = |line: &WhyLine| kinds.unread.iter().any(|(group, _)| is_about(line, group));
+                why.lines.retain(|line| holds.is_empty() || !is_told(line));
                 why.lines.extend(holds.into_iter().map(shown::hold));
             }
             why
@@ -65,6 +68,12 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         Form::Json => output.data(&why::ndjson(&why))?,
     }
     Ok(Exit::Done)
+}
+
+/// Whether a line says that a group does not answer.
+fn is_about(line: &WhyLine, unread: &str) -> bool {
+    let group = unread.rsplit_once('/').map_or(unread, |(group, _)| group);
+    line.text.starts_with(&format!("the group {group} does not answer"))
 }
 
 async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings) -> Result<Why, Failure> {

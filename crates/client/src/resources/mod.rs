@@ -68,6 +68,7 @@ pub struct Resources {
     client: kube::Client,
     pub(crate) known: Arc<KnownKinds>,
     pub(crate) feed: Arc<SharedFeed>,
+    namespace: Option<Arc<str>>,
 }
 
 impl fmt::Debug for Resources {
@@ -79,7 +80,19 @@ impl fmt::Debug for Resources {
 impl Resources {
     /// The resources behind a client.
     pub fn new(client: kube::Client) -> Resources {
-        Resources { known: Arc::new(KnownKinds::new(client.clone())), feed: Arc::default(), client }
+        let known = Arc::new(KnownKinds::new(client.clone()));
+        Resources { known, feed: Arc::default(), namespace: None, client }
+    }
+
+    /// The same for a user who is at work in a namespace, and perhaps has rights only there.
+    #[must_use]
+    pub fn within(self, namespace: &str) -> Resources {
+        Resources { namespace: Some(namespace.into()), ..self }
+    }
+
+    /// The namespace in which the user is at work.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
     }
 
     /// The client.

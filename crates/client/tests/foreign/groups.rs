@@ -104,7 +104,7 @@ async fn a_stale_group_is_told_as_broken_until_it_answers() {
 #[tokio::test]
 async fn only_a_server_that_says_when_is_asked_again() {
     let world = World::new().await;
-    let busy = Arc::new(Mutex::new(vec![Some("1"), Some("0")]));
+    let busy = Arc::new(Mutex::new(vec!["1", "0"]));
     let router = world.router();
     let left = busy.clone();
     let client = in_process(tower::service_fn(move |request: Request<Body>| {
@@ -152,7 +152,7 @@ async fn readers_share_one_feed() {
     }
     let (asked, client) = counted(&world);
     let resources = Resources::new(client);
-    let gateway = || ForeignGateway::of(&resources, "default");
+    let gateway = || ForeignGateway::of(&resources);
     let mut look = gateway().look().await.unwrap();
     assert_eq!(read_to_the_end(&mut look).await, 2);
     drop(look);
@@ -180,7 +180,7 @@ async fn a_feed_that_was_not_read_for_a_while_begins_anew() {
     let world = World::plain().await;
     let (asked, client) = counted(&world);
     let resources = Resources::new(client);
-    let gateway = ForeignGateway::of(&resources, "default");
+    let gateway = ForeignGateway::of(&resources);
     read_to_the_end(&mut gateway.look().await.unwrap()).await;
     world.create("configmaps", &config_map("new")).await.expect(201);
     tokio::time::pause();

@@ -96,8 +96,7 @@ impl Modules {
             .partition(|member| in_scope(&scope, member) || member.deployment.is_some());
         let order = sort(&default_scope(name), &own, |_| false).unmarked;
         let own = order.into_iter().map(|at| own[at].clone()).collect();
-        let mut unmarked = divide(own);
-        unmarked.spare_namespaces(&looked.unanswered);
+        let mut unmarked = divide(own).without_namespaces(&looked.unanswered);
         for victim in &mut unmarked.victims {
             "the whole module is destroyed".clone_into(&mut victim.reason);
         }

@@ -84,8 +84,6 @@ pub struct Modules {
     tools: Tools,
     kinds: Arc<Kinds>,
     home: Home,
-    /// The user's own namespace, if it is not the usual place.
-    own: Option<String>,
     /// The namespaces of those modules whose records are not in the usual place.
     elsewhere: Arc<Mutex<BTreeMap<String, String>>>,
 }
@@ -107,7 +105,7 @@ impl Modules {
     pub async fn open(tools: Tools) -> Result<Modules, DiscoverError> {
         let kinds = tools.resources.kinds().await?;
         let home = Home::of(&kinds);
-        Ok(Modules { tools, kinds, home, own: None, elsewhere: Arc::default() })
+        Ok(Modules { tools, kinds, home, elsewhere: Arc::default() })
     }
 
     /// Where records are kept.

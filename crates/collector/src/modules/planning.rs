@@ -73,8 +73,7 @@ impl Modules {
         let pick = |places: &[usize]| -> Vec<Member> {
             places.iter().map(|at| looked.members[*at].clone()).collect()
         };
-        let mut unmarked = divide(pick(&sorted.unmarked));
-        unmarked.spare_namespaces(&looked.unanswered);
+        let mut unmarked = divide(pick(&sorted.unmarked)).without_namespaces(&looked.unanswered);
         let sweep = what_to_sweep(deployment, &looked);
         let destruction = match sweep {
             Sweep::Accuse => foresee(&self.tools, &spec.manager, &mut unmarked).await?,

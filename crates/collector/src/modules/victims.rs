@@ -90,13 +90,14 @@ pub(super) struct Unmarked {
 
 impl Unmarked {
     /// Spares namespaces while a group does not answer: what is in them is not known.
-    pub(super) fn spare_namespaces(&mut self, unanswered: &[Unlistable]) {
-        let Some(group) = unanswered.first() else { return };
+    pub(super) fn without_namespaces(mut self, unanswered: &[Unlistable]) -> Unmarked {
+        let Some(group) = unanswered.first() else { return self };
         let why = format!("the group {} does not answer, so not all that is in it can be seen", group.kind);
         let (namespaces, others): (Vec<Victim>, Vec<Victim>) =
             self.victims.drain(..).partition(|victim| kind_of(&victim.member) == "namespaces");
         self.victims = others;
         self.kept.extend(namespaces.into_iter().map(|one| Kept { member: one.member, why: why.clone() }));
+        self
     }
 
     /// Spares those of whom there is a reason to.

@@ -14,17 +14,15 @@ use super::records::{Home, ModuleRecord, Records, RecordsError};
 use super::{Modules, WorkLease};
 
 impl Modules {
-    /// The same for a user whose own namespace is this one.
-    #[must_use]
-    pub fn within(mut self, namespace: &str) -> Modules {
-        self.own = Some(namespace.to_owned()).filter(|own| own != NAMESPACE);
-        self
+    /// The namespace in which the user is at work, if it is not the usual place.
+    fn own(&self) -> Option<&str> {
+        self.tools.resources.namespace().filter(|own| *own != NAMESPACE)
     }
 
     /// The record of a module, if there is one; and where it is from now on.
     pub(super) async fn find_record(&self, name: &str) -> Result<Option<ModuleRecord>, RecordsError> {
         let usual = Records::new(self.tools.resources.clone(), self.home).find(name).await;
-        let Some(own) = self.own.as_deref() else { return usual };
+        let Some(own) = self.own() else { return usual };
         let is_forbidden = match usual {
             Ok(Some(record)) => return Ok(Some(record)),
             Ok(None) => false,
@@ -41,7 +39,7 @@ impl Modules {
     /// All records that may be seen.
     pub(super) async fn all_records(&self) -> Result<Vec<ModuleRecord>, RecordsError> {
         let usual = Records::new(self.tools.resources.clone(), self.home).list().await;
-        let Some(own) = self.own.as_deref() else { return usual };
+        let Some(own) = self.own() else { return usual };
         let mut records = match usual {
             Err(error) if error.is_forbidden() => Vec::new(),
             usual => usual?,

@@ -139,7 +139,7 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Op
     let world = World::open(settings, purpose).await?;
     kinds::make(args, settings, &world, &documents, output).await?;
     let deployment = module::deployment(args, &world, documents, named)?;
-    let modules = Modules::open(tools(&world).await?).await?.within(&world.namespace);
+    let modules = Modules::open(tools(&world).await?).await?;
     let plan = modules.plan(&deployment).await.map_err(|error| refused(error, args, settings))?;
     let names = Names::new(modules.kinds(), &world.namespace);
     let shown = show::Shown { args, settings, world: &world, plan: &plan, names: &names };
