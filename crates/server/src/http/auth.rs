@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
 use sexton_model::{GroupResource, Status};
@@ -12,6 +14,9 @@ use crate::api::Result;
 /// As whom a request wants to be served: `kubectl --as`.
 const IMPERSONATE: HeaderName = HeaderName::from_static("impersonate-user");
 
+/// Shorter ones could be guessed.
+const SHORTEST_TOKEN: usize = 16;
+
 /// Somebody who may ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
@@ -19,14 +24,14 @@ pub struct Identity {
     pub user: String,
 }
 
-/// Tokens and whose they are.
+/// Tokens and whose they are. Clones share them, so that [`Tokens::replace`] reaches all.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<(String, String)>);
+pub struct Tokens(Arc<ArcSwap<Vec<(String, String)>>>);
 
 impl fmt::Debug for Tokens {
     /// Tokens never end up in a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tokens({} of them)", self.0.len())
+        write!(f, "Tokens({} of them)", self.0.load().len())
     }
 }
 
@@ -37,7 +42,7 @@ pub enum TokenFileError {
     #[error("line {0} is not of the form token,user")]
     BadLine(usize),
     /// A token could be guessed.
-    #[error("the token on line {0} has fewer than 16 characters")]
+    #[error("the token on line {0} has fewer than {SHORTEST_TOKEN} characters")]
     TooShort(usize),
     /// No tokens at all.
     #[error("it holds no token")]
@@ -57,7 +62,7 @@ impl Tokens {
             let mut fields = line.split(',').map(|field| field.trim().trim_matches('"'));
             match (fields.next(), fields.next()) {
                 (Some(token), Some(user)) if !user.is_empty() => {
-                    if token.len() < 16 {
+                    if token.len() < SHORTEST_TOKEN {
                         return Err(TokenFileError::TooShort(at + 1));
                     }
                     tokens.push((token.to_owned(), user.to_owned()));
@@ -65,18 +70,42 @@ impl Tokens {
                 _ => return Err(TokenFileError::BadLine(at + 1)),
             }
         }
-        if tokens.is_empty() { Err(TokenFileError::Empty) } else { Ok(Tokens(tokens)) }
+        if tokens.is_empty() { Err(TokenFileError::Empty) } else { Ok(Tokens::of(tokens)) }
     }
 
-    fn user_of(&self, token: &str) -> Option<&str> {
+    /// The only token of a file without users, for one user.
+    pub fn single(text: &str, user: &str) -> std::result::Result<Tokens, TokenFileError> {
+        match text.trim() {
+            "" => Err(TokenFileError::Empty),
+            token if token.len() < SHORTEST_TOKEN => Err(TokenFileError::TooShort(1)),
+            token => Ok(Tokens::of(vec![(token.to_owned(), user.to_owned())])),
+        }
+    }
+
+    fn of(tokens: Vec<(String, String)>) -> Tokens {
+        Tokens(Arc::new(ArcSwap::from_pointee(tokens)))
+    }
+
+    /// Both lists as one.
+    pub(crate) fn and(&self, more: &Tokens) -> Tokens {
+        Tokens::of(self.0.load().iter().chain(more.0.load().iter()).cloned().collect())
+    }
+
+    /// From now on these tokens open, and no others.
+    pub(crate) fn replace(&self, tokens: &Tokens) {
+        self.0.store(tokens.0.load_full());
+    }
+
+    fn user_of(&self, token: &str) -> Option<String> {
         // Every token is compared, and compared whole, so that time tells nothing.
+        let tokens = self.0.load();
         let mut found = None;
-        for (known, user) in &self.0 {
+        for (known, user) in tokens.iter() {
             if same(known.as_bytes(), token.as_bytes()) {
-                found = Some(user.as_str());
+                found = Some(user);
             }
         }
-        found
+        found.cloned()
     }
 }
 
@@ -127,7 +156,7 @@ impl Authentication {
                     .and_then(|value| value.split_once(' '))
                     .and_then(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer").then_some(token));
                 let user = token.and_then(|token| tokens.user_of(token.trim()));
-                Ok(user.map(|user| Identity { user: user.to_owned() }).ok_or_else(Status::unauthorized)?)
+                Ok(user.map(|user| Identity { user }).ok_or_else(Status::unauthorized)?)
             }
         }
     }

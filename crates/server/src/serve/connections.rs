@@ -19,6 +19,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::gate::Gate;
 use super::patient::Patient;
+use super::security::Security;
 use crate::http::Identity;
 
 /// Open connections: each may be a watch.
@@ -34,14 +35,14 @@ const ALIVE_EVERY: Duration = Duration::from_secs(30);
 /// Serves connections on a gate.
 pub(super) struct Connections {
     gate: Gate,
-    acceptor: Option<TlsAcceptor>,
+    security: Security,
     builder: auto::Builder<TokioExecutor>,
     graceful: GracefulShutdown,
     room: Arc<Semaphore>,
 }
 
 impl Connections {
-    pub(super) fn new(gate: Gate, acceptor: Option<TlsAcceptor>) -> Connections {
+    pub(super) fn new(gate: Gate, security: Security) -> Connections {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
         builder
@@ -51,7 +52,7 @@ impl Connections {
             .max_concurrent_streams(250)
             .max_header_list_size(64 << 10);
         let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-        Connections { gate, acceptor, builder, graceful: GracefulShutdown::new(), room }
+        Connections { gate, security, builder, graceful: GracefulShutdown::new(), room }
     }
 
     /// Accepts until `end` is done.
@@ -75,7 +76,7 @@ impl Connections {
                 () = &mut end => return,
             };
             let (builder, gate, watcher) = (self.builder.clone(), self.gate.clone(), self.graceful.watcher());
-            let acceptor = self.acceptor.clone();
+            let acceptor = self.security.acceptor();
             tokio::spawn(async move {
                 let _permit = permit;
                 let _ = stream.set_nodelay(true);

@@ -7,9 +7,11 @@ mod connections;
 mod gate;
 mod patient;
 mod security;
+mod self_signed;
 
 pub use gate::Gate;
 pub use security::{Security, SecurityError, SecurityFiles};
+pub use self_signed::{SelfSigned, host_name};
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -55,7 +57,7 @@ impl Listening {
 
     /// Answers until `shutdown` is done, then lets requests under way finish.
     pub async fn serve(self, gate: Gate, security: &Security, shutdown: impl Future<Output = ()>) {
-        let connections = connections::Connections::new(gate.clone(), security.acceptor());
+        let connections = connections::Connections::new(gate.clone(), security.clone());
         connections.accept_until(&self.listener, shutdown).await;
         gate.close();
         drop(self.listener);

@@ -1,16 +1,26 @@
 //! Who may reach the server: anybody on this machine, or whoever has a key. Nothing in between.
+//!
+//! Certificates and tokens are read again while the server runs: see [`Security::keep_current`].
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use rustls::RootCertStore;
+use arc_swap::ArcSwap;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
+use super::self_signed::{self, SelfSigned};
 use crate::http::{Authentication, TokenFileError, Tokens};
+
+/// How often the files are compared with what was read of them. Nothing tells that a mounted secret has changed.
+const COMPARED_EVERY: Duration = Duration::from_secs(10);
 
 /// Where the keys are.
 #[derive(Debug, Clone, Default)]
@@ -23,26 +33,21 @@ pub struct SecurityFiles {
     pub tokens: Option<PathBuf>,
     /// The authority that signs clients' certificates, PEM.
     pub client_authority: Option<PathBuf>,
+    /// Certificate, key and one token that the server makes for itself, instead of `certificate` and `key`.
+    pub self_signed: Option<SelfSigned>,
 }
 
 /// Why the server refuses to start like this.
 #[derive(Debug, thiserror::Error)]
 pub enum SecurityError {
     /// Reachable from elsewhere without protection.
-    #[error(
-        "{0} can be reached from other machines, so TLS and authentication are needed. To make them:\n\
-         \n  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=sexton \\\n    \
-         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout tls.key -out tls.crt\n  \
-         (umask 077; echo \"$(openssl rand -hex 32),admin\" > tokens.csv)\n  \
-         sexton serve --listen {0} --tls-cert tls.crt --tls-key tls.key --token-file tokens.csv\n\
-         \nPut the names and addresses that clients use into subjectAltName."
-    )]
+    #[error("{0} can be reached from other machines, so TLS and authentication are needed")]
     Unprotected(SocketAddr),
     /// One of the two is missing.
     #[error("--tls-cert and --tls-key go together")]
     HalfTls,
     /// Client certificates come with TLS.
-    #[error("--client-ca needs --tls-cert and --tls-key")]
+    #[error("--client-ca needs --tls-cert and --tls-key, or --self-signed")]
     AuthorityWithoutTls,
     /// A file cannot be used.
     #[error("cannot use {path}: {why}")]
@@ -54,99 +59,204 @@ pub enum SecurityError {
     },
 }
 
-/// How the server is protected.
+/// How the server is protected. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Security {
-    tls: Option<Arc<rustls::ServerConfig>>,
+pub struct Security(Arc<Protection>);
+
+struct Protection {
+    files: SecurityFiles,
+    /// For connections that begin from now on.
+    tls: Option<ArcSwap<ServerConfig>>,
     authentication: Authentication,
+    /// What the files held when they were used.
+    contents: Mutex<Contents>,
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Protection").field("files", &self.files).finish_non_exhaustive()
+    }
 }
 
 impl Security {
     /// Decides from the address and the files.
     pub fn decide(listen: SocketAddr, files: &SecurityFiles) -> Result<Security, SecurityError> {
-        let tls = match (&files.certificate, &files.key) {
-            (Some(certificate), Some(key)) => Some((certificate.as_path(), key.as_path())),
-            (None, None) => None,
+        let encrypted = match (&files.certificate, &files.key) {
+            (Some(_), Some(_)) => true,
+            (None, None) => files.self_signed.is_some(),
             _ => return Err(SecurityError::HalfTls),
         };
-        if files.client_authority.is_some() && tls.is_none() {
+        if files.client_authority.is_some() && !encrypted {
             return Err(SecurityError::AuthorityWithoutTls);
         }
-        let authenticated = files.tokens.is_some() || files.client_authority.is_some();
-        if !listen.ip().is_loopback() && (tls.is_none() || !authenticated) {
+        let authenticated =
+            files.tokens.is_some() || files.client_authority.is_some() || files.self_signed.is_some();
+        if !listen.ip().is_loopback() && !(encrypted && authenticated) {
             return Err(SecurityError::Unprotected(listen));
         }
-        let tokens = files.tokens.as_deref().map(read_tokens).transpose()?;
+        let contents = Contents::read(files)?;
         let authentication = match authenticated {
-            true => Authentication::Required(tokens.unwrap_or_default()),
+            true => Authentication::Required(contents.tokens(files)?),
             false => Authentication::LoopbackOpen,
         };
-        let authority = files.client_authority.as_deref();
-        let tls = tls.map(|(certificate, key)| server_config(certificate, key, authority)).transpose()?;
-        Ok(Security { tls: tls.map(Arc::new), authentication })
+        let tls = contents.server_config(files)?.map(ArcSwap::from_pointee);
+        let (files, contents) = (files.clone(), Mutex::new(contents));
+        Ok(Security(Arc::new(Protection { files, tls, authentication, contents })))
     }
 
     /// How callers prove who they are.
     pub fn authentication(&self) -> Authentication {
-        self.authentication.clone()
+        self.0.authentication.clone()
     }
 
     /// Whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
-        self.tls.is_some()
+        self.0.tls.is_some()
     }
 
+    /// The acceptor of a connection that begins now.
     pub(super) fn acceptor(&self) -> Option<TlsAcceptor> {
-        self.tls.clone().map(TlsAcceptor::from)
+        self.0.tls.as_ref().map(|tls| TlsAcceptor::from(tls.load_full()))
+    }
+
+    /// Reads the files again, and uses what they hold for new connections and requests. Returns whether anything is new.
+    ///
+    /// # Errors
+    /// A file cannot be used; then nothing changes.
+    pub fn reload(&self) -> Result<bool, SecurityError> {
+        let files = &self.0.files;
+        let contents = Contents::read(files)?;
+        let mut used = self.0.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        if *used == contents {
+            return Ok(false);
+        }
+        let tokens = contents.tokens(files)?;
+        let config = contents.server_config(files)?;
+        if let Authentication::Required(used) = &self.0.authentication {
+            used.replace(&tokens);
+        }
+        if let (Some(used), Some(config)) = (&self.0.tls, config) {
+            used.store(Arc::new(config));
+        }
+        *used = contents;
+        Ok(true)
+    }
+
+    /// Reloads when asked to, and when a file has changed or expires. Runs until it is dropped.
+    pub async fn keep_current(self, asked: Arc<Notify>) {
+        let mut compare = tokio::time::interval(COMPARED_EVERY);
+        let mut trouble = String::new();
+        loop {
+            let was_asked = tokio::select! {
+                () = asked.notified() => true,
+                _ = compare.tick() => false,
+            };
+            let security = self.clone();
+            let Ok(reloaded) = tokio::task::spawn_blocking(move || security.reload()).await else { return };
+            let now = reloaded.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            match reloaded {
+                Ok(true) => tracing::info!("reloaded certificates and tokens"),
+                Ok(false) if was_asked => tracing::info!("certificates and tokens have not changed"),
+                // The same trouble is told once, not every few seconds.
+                Err(error) if was_asked || now != trouble => {
+                    tracing::warn!(%error, "cannot reload certificates and tokens; the old ones stay");
+                }
+                _ => {}
+            }
+            trouble = now;
+        }
     }
 }
 
-fn bad_file(path: &Path, why: impl std::fmt::Display) -> SecurityError {
+pub(super) fn bad_file(path: &Path, why: impl fmt::Display) -> SecurityError {
     SecurityError::BadFile { path: path.to_owned(), why: why.to_string() }
 }
 
-fn read_tokens(path: &Path) -> Result<Tokens, SecurityError> {
-    let text = std::fs::read_to_string(path).map_err(|error| bad_file(path, error))?;
-    Tokens::parse(&text).map_err(|error: TokenFileError| bad_file(path, error))
+/// What the files hold.
+#[derive(Default, PartialEq, Eq)]
+struct Contents {
+    certificate: Option<Vec<u8>>,
+    key: Option<Vec<u8>>,
+    tokens: Option<Vec<u8>>,
+    own_token: Option<Vec<u8>>,
+    client_authority: Option<Vec<u8>>,
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SecurityError> {
-    let chain = CertificateDer::pem_file_iter(path).map_err(|error| bad_file(path, error))?;
-    let chain: Result<Vec<_>, _> = chain.collect();
+impl Contents {
+    fn read(files: &SecurityFiles) -> Result<Contents, SecurityError> {
+        let read = |path: &Option<PathBuf>| {
+            path.as_ref().map(|path| std::fs::read(path).map_err(|error| bad_file(path, error))).transpose()
+        };
+        let own = files.self_signed.as_ref();
+        own.map(|own| own.ensure(SystemTime::now())).transpose()?;
+        Ok(Contents {
+            certificate: read(&certificate_file(files))?,
+            key: read(&key_file(files))?,
+            tokens: read(&files.tokens)?,
+            own_token: read(&own.map(SelfSigned::token))?,
+            client_authority: read(&files.client_authority)?,
+        })
+    }
+
+    /// All tokens that open.
+    fn tokens(&self, files: &SecurityFiles) -> Result<Tokens, SecurityError> {
+        let mut tokens = Tokens::default();
+        if let (Some(path), Some(bytes)) = (&files.tokens, &self.tokens) {
+            let read = Tokens::parse(&String::from_utf8_lossy(bytes));
+            tokens = tokens.and(&read.map_err(|error: TokenFileError| bad_file(path, error))?);
+        }
+        if let (Some(own), Some(bytes)) = (&files.self_signed, &self.own_token) {
+            let read = Tokens::single(&String::from_utf8_lossy(bytes), self_signed::USER);
+            tokens = tokens.and(&read.map_err(|error| bad_file(&own.token(), error))?);
+        }
+        Ok(tokens)
+    }
+
+    fn server_config(&self, files: &SecurityFiles) -> Result<Option<ServerConfig>, SecurityError> {
+        let (Some(chain_file), Some(chain)) = (certificate_file(files), &self.certificate) else {
+            return Ok(None);
+        };
+        let (Some(key_file), Some(key)) = (key_file(files), &self.key) else { return Ok(None) };
+        let chain = certificates(&chain_file, chain)?;
+        let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| bad_file(&key_file, error))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| bad_file(&chain_file, error))?;
+        let builder = match (&files.client_authority, &self.client_authority) {
+            (Some(path), Some(bytes)) => {
+                let mut roots = RootCertStore::empty();
+                for root in certificates(path, bytes)? {
+                    roots.add(root).map_err(|error| bad_file(path, error))?;
+                }
+                // A client without a certificate may still have a token.
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                    .allow_unauthenticated()
+                    .build()
+                    .map_err(|error| bad_file(path, error))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+            _ => builder.with_no_client_auth(),
+        };
+        let config = builder.with_single_cert(chain, private);
+        let mut config = config.map_err(|error| bad_file(&chain_file, error))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Some(config))
+    }
+}
+
+fn certificate_file(files: &SecurityFiles) -> Option<PathBuf> {
+    files.certificate.clone().or_else(|| files.self_signed.as_ref().map(SelfSigned::server))
+}
+
+fn key_file(files: &SecurityFiles) -> Option<PathBuf> {
+    files.key.clone().or_else(|| files.self_signed.as_ref().map(SelfSigned::server))
+}
+
+fn certificates(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>, SecurityError> {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(bytes).collect();
     let chain = chain.map_err(|error| bad_file(path, error))?;
     if chain.is_empty() { Err(bad_file(path, "it holds no certificate")) } else { Ok(chain) }
-}
-
-fn server_config(
-    certificate: &Path,
-    key: &Path,
-    authority: Option<&Path>,
-) -> Result<rustls::ServerConfig, SecurityError> {
-    let chain = certificates(certificate)?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| bad_file(key, error))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ServerConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| bad_file(certificate, error))?;
-    let builder = match authority {
-        None => builder.with_no_client_auth(),
-        Some(path) => {
-            let mut roots = RootCertStore::empty();
-            for root in certificates(path)? {
-                roots.add(root).map_err(|error| bad_file(path, error))?;
-            }
-            // A client without a certificate may still have a token.
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-                .allow_unauthenticated()
-                .build()
-                .map_err(|error| bad_file(path, error))?;
-            builder.with_client_cert_verifier(verifier)
-        }
-    };
-    let mut config =
-        builder.with_single_cert(chain, private).map_err(|error| bad_file(certificate, error))?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
 }
 
 #[cfg(test)]
@@ -163,13 +273,52 @@ mod tests {
         ));
         assert!(decide("[::1]:0", &nothing).is_ok());
         for address in ["0.0.0.0:8180", "[::]:8180"] {
-            let error = decide(address, &nothing).unwrap_err();
-            assert!(matches!(error, SecurityError::Unprotected(_)));
-            assert!(error.to_string().contains("openssl req"), "it says how");
+            assert!(matches!(decide(address, &nothing), Err(SecurityError::Unprotected(_))));
         }
         let half = SecurityFiles { certificate: Some("tls.crt".into()), ..SecurityFiles::default() };
         assert!(matches!(decide("127.0.0.1:0", &half), Err(SecurityError::HalfTls)));
         let no_tls = SecurityFiles { client_authority: Some("ca.crt".into()), ..SecurityFiles::default() };
         assert!(matches!(decide("127.0.0.1:0", &no_tls), Err(SecurityError::AuthorityWithoutTls)));
+    }
+
+    fn user(security: &Security, token: &str) -> Option<String> {
+        let request = http::Request::get("/api").header("authorization", format!("Bearer {token}"));
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        security.authentication().check(&parts).ok().map(|identity| identity.user)
+    }
+
+    /// What holds the authentication, as the HTTP side does, sees other tokens; what cannot be read changes nothing.
+    #[test]
+    fn tokens_and_certificates_are_reloaded() {
+        let dir = tempfile::tempdir().unwrap();
+        let tokens = dir.path().join("tokens");
+        std::fs::write(&tokens, "0123456789abcdef,ada\n").unwrap();
+        let own = SelfSigned::new(dir.path().join("tls"), "127.0.0.1".parse().unwrap(), &[]);
+        let files = SecurityFiles {
+            tokens: Some(tokens.clone()),
+            self_signed: Some(own.clone()),
+            ..SecurityFiles::default()
+        };
+        let security = Security::decide("0.0.0.0:0".parse().unwrap(), &files).unwrap();
+        let config = || security.0.tls.as_ref().unwrap().load_full();
+        let (before, held) = (config(), security.clone());
+        assert_eq!(user(&held, "0123456789abcdef").as_deref(), Some("ada"));
+        let token = std::fs::read_to_string(own.token()).unwrap();
+        assert_eq!(user(&held, token.trim()).as_deref(), Some("admin"));
+        assert!(!security.reload().unwrap(), "nothing is new");
+        assert!(Arc::ptr_eq(&before, &config()));
+
+        std::fs::write(&tokens, "fedcba9876543210,bob\n").unwrap();
+        std::fs::remove_file(own.server()).unwrap();
+        assert!(security.reload().unwrap());
+        assert_eq!(user(&held, "0123456789abcdef"), None);
+        assert_eq!(user(&held, "fedcba9876543210").as_deref(), Some("bob"));
+        let after = config();
+        assert!(!Arc::ptr_eq(&before, &after), "new connections get another certificate");
+
+        std::fs::write(&tokens, "nonsense").unwrap();
+        assert!(security.reload().is_err());
+        assert_eq!(user(&held, "fedcba9876543210").as_deref(), Some("bob"));
+        assert!(Arc::ptr_eq(&after, &config()));
     }
 }
