@@ -1,32 +1,82 @@
-//! Who uses a data directory, in words that its lock file holds for people.
+//! Who uses a data directory: the words of its lock file, and the server that announced itself there.
 //!
-//! It must not take part in locking: it only looks.
+//! It must not take part in locking the store: that is the store's own file, `lock`, whose words are for people. A server
+//! writes beside it how it is reached (`server.json`), and holds a lock on that very file while it serves. The file gets
+//! its name only when it is complete and locked, so what a dead server left there is never believed.
 
-use std::fs::{File, TryLockError};
-use std::io::Read;
-use std::path::Path;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
-/// What stands between the words of a holder and its address.
-const ADDRESS: &str = "listening on ";
+use serde::{Deserialize, Serialize};
 
-/// The address in the words of a holder, as a URL.
-pub(crate) fn address(holder: &str) -> Option<String> {
-    let (_, rest) = holder.split_once(ADDRESS)?;
-    let address = rest.split([',', ' ', '\n']).next().filter(|address| !address.is_empty())?;
-    Some(if address.contains("://") { address.to_owned() } else { format!("http://{address}") })
+const SERVER: &str = "server.json";
+/// More than any description of ours; a foreign file is not read to its end.
+const MAX_BYTES: u64 = 64 << 10;
+
+/// A server that uses a data directory, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunningServer {
+    /// The address for clients on this machine.
+    pub(crate) url: String,
+    /// Names by which other machines reach it, as its operator gave them.
+    #[serde(default)]
+    pub(crate) hosts: Vec<String>,
+    /// The directory with the certificates and the token that it made for itself, for those who may read it.
+    pub(crate) self_signed: Option<PathBuf>,
+}
+
+/// An announcement, which holds until it is dropped or the process ends.
+#[derive(Debug)]
+pub(crate) struct Announcement {
+    file: File,
+    path: PathBuf,
+}
+
+impl Drop for Announcement {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+        // Said aloud: a process that is being started at this moment still shares the open file.
+        let _ = self.file.unlock();
+    }
+}
+
+/// Says how this process, which serves a directory, is reached. The caller holds the lock of the store.
+pub(crate) fn announce(dir: &Path, server: &RunningServer) -> std::io::Result<Announcement> {
+    let (path, new) = (dir.join(SERVER), dir.join(format!("{SERVER}.new")));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    file.try_lock()?;
+    file.write_all(serde_json::to_string_pretty(server)?.as_bytes())?;
+    std::fs::rename(&new, &path)?;
+    Ok(Announcement { file, path })
+}
+
+/// The server that serves a directory now.
+pub(crate) fn server(dir: &Path) -> Option<RunningServer> {
+    serde_json::from_str(&locked(&dir.join(SERVER))?).ok()
 }
 
 /// The process that uses a directory now, in its own words.
 pub(crate) fn holder(dir: &Path) -> Option<String> {
-    let mut file = File::open(dir.join("lock")).ok()?;
+    Some(locked(&dir.join("lock"))?.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// What a file says, if some process holds a lock on it.
+fn locked(path: &Path) -> Option<String> {
+    let file = File::open(path).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => {}
-        // Nobody holds it: what it says is about somebody who has gone.
+        // Nothing holds it: it is about a process that has ended.
         Ok(()) | Err(TryLockError::Error(_)) => return None,
     }
     let mut text = String::new();
-    file.by_ref().take(4096).read_to_string(&mut text).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    (&file).take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 #[cfg(test)]
@@ -34,17 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_become_urls() {
-        let words = |address: &str| {
-            format!("process 7 (sexton serve), since 2026-01-01T00:00:00Z, listening on {address}")
-        };
-        assert_eq!(address(&words("127.0.0.1:8180")).as_deref(), Some("http://127.0.0.1:8180"));
-        assert_eq!(address(&words("https://127.0.0.1:1")).as_deref(), Some("https://127.0.0.1:1"));
-        assert_eq!(address("process 7 (sexton get), since 2026-01-01T00:00:00Z"), None);
-    }
-
-    #[test]
-    fn only_a_held_lock_names_somebody() {
+    fn only_a_held_lock_names_a_process() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(holder(dir.path()), None);
         std::fs::write(dir.path().join("lock"), "process 7\n").unwrap();
@@ -52,5 +92,25 @@ mod tests {
         let file = File::open(dir.path().join("lock")).unwrap();
         file.lock().unwrap();
         assert_eq!(holder(dir.path()).as_deref(), Some("process 7"));
+    }
+
+    /// A server that was killed leaves its file behind, and the file alone sends no command anywhere.
+    #[test]
+    fn a_server_is_found_while_it_lives() {
+        let dir = tempfile::tempdir().unwrap();
+        let running =
+            RunningServer { url: "http://127.0.0.1:8180".into(), hosts: Vec::new(), self_signed: None };
+        assert_eq!(server(dir.path()), None);
+        let announced = announce(dir.path(), &running).unwrap();
+        assert_eq!(server(dir.path()), Some(running.clone()));
+        let left = std::fs::read(dir.path().join(SERVER)).unwrap();
+        drop(announced);
+        assert_eq!(server(dir.path()), None);
+        std::fs::write(dir.path().join(SERVER), left).unwrap();
+        assert_eq!(server(dir.path()), None, "nothing holds it");
+        // The next one replaces what is there.
+        let running = RunningServer { url: "https://127.0.0.1:1".into(), ..running };
+        let _announced = announce(dir.path(), &running).unwrap();
+        assert_eq!(server(dir.path()), Some(running));
     }
 }

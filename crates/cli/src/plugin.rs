@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use clap::FromArgMatches;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches};
 use sexton_client::connect;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{self, Arguments, Command};
 use crate::failure::Failure;
 use crate::output::ndjson;
 use crate::settings::Settings;
@@ -58,16 +58,26 @@ pub(crate) struct Typed {
 }
 
 /// Reads what was typed.
-pub(crate) fn parse(typed: impl IntoIterator<Item = OsString>) -> Result<Typed, clap::Error> {
+///
+/// `server` is what the variable SEXTON_SERVER says: it counts unless a target was typed, and not for kubectl, which means
+/// its current context.
+pub(crate) fn parse(
+    typed: impl IntoIterator<Item = OsString>,
+    server: Option<String>,
+) -> Result<Typed, clap::Error> {
     let typed: Vec<OsString> = typed.into_iter().collect();
     let called_by_kubectl = typed.first().is_some_and(|name| is_plugin(Path::new(name)));
-    let mut command = Arguments::command();
+    let mut command = arguments::program();
     if called_by_kubectl {
         command = command.bin_name("kubectl sexton");
     }
     let matches = command.try_get_matches_from_mut(typed)?;
-    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let mut arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let data = matches.value_source("data") == Some(ValueSource::CommandLine);
+    if !called_by_kubectl && !data && !arguments.settings.names_target() && has_server(&arguments.command) {
+        arguments.settings.server = server.filter(|url| !url.is_empty());
+        arguments.settings.server_of_variable = arguments.settings.server.is_some();
+    }
     let stream = ndjson::asked(&matches);
     Ok(Typed { arguments, called_by_kubectl: called_by_kubectl && !data, stream })
 }
@@ -88,6 +98,11 @@ fn has_target(command: &Command) -> bool {
             | Command::Version(_)
             | Command::ScriptWorker(_)
     )
+}
+
+/// Whether a command works on a server, or says how others reach it.
+fn has_server(command: &Command) -> bool {
+    has_target(command) || matches!(command, Command::Kubeconfig(_))
 }
 
 /// Where nothing else is named, the current context is.
@@ -114,7 +129,24 @@ mod tests {
     use super::*;
 
     fn parsed(typed: &[&str]) -> Result<Typed, clap::Error> {
-        parse(typed.iter().map(OsString::from))
+        parse(typed.iter().map(OsString::from), None)
+    }
+
+    /// The variable is the weakest: what is typed wins, and commands without a target do not have one.
+    #[test]
+    fn a_server_of_the_environment() {
+        let server = |typed: &[&str]| {
+            let parsed = parse(typed.iter().map(OsString::from), Some("http://env".into())).unwrap();
+            parsed.arguments.settings.server
+        };
+        assert_eq!(server(&["sexton", "kinds"]).as_deref(), Some("http://env"));
+        assert_eq!(server(&["sexton", "kubeconfig"]).as_deref(), Some("http://env"));
+        assert_eq!(server(&["sexton", "kinds", "--server", "http://typed"]).as_deref(), Some("http://typed"));
+        for typed in [["--context", "c"], ["--data", "d"]] {
+            assert_eq!(server(&["sexton", "kinds", typed[0], typed[1]]), None, "{typed:?}");
+        }
+        assert_eq!(server(&["sexton", "serve"]), None);
+        assert_eq!(server(&["kubectl-sexton", "kinds"]), None);
     }
 
     #[test]

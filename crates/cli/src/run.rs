@@ -15,7 +15,7 @@ use crate::logging;
 use crate::output::Output;
 use crate::output::ndjson::{self, Stream};
 use crate::plugin::{self, Typed};
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 
 /// Long enough for a store to be closed; it is safe either way.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -23,7 +23,8 @@ const CLOSING: Duration = Duration::from_millis(500);
 /// Runs the command that was typed.
 pub(crate) fn run() -> ExitCode {
     plugin::remember(std::env::args_os().next());
-    let Typed { arguments, called_by_kubectl, stream } = match plugin::parse(std::env::args_os()) {
+    let server = std::env::var(settings::SERVER_VARIABLE).ok();
+    let Typed { arguments, called_by_kubectl, stream } = match plugin::parse(std::env::args_os(), server) {
         Ok(typed) => typed,
         Err(error) => return misread(&error),
     };

@@ -4,17 +4,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sexton_client::connect::Credentials;
+use sexton_server::serve::SelfSigned;
 
 use crate::failure::Failure;
+use crate::lock::RunningServer;
 
 /// The usual data directory.
-const DATA: &str = ".sexton";
+pub(crate) const DATA: &str = ".sexton";
+
+/// The variable that names a server.
+pub(crate) const SERVER_VARIABLE: &str = "SEXTON_SERVER";
 
 /// The flags of all commands.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Where and how")]
+#[command(next_help_heading = "Options of all commands")]
 pub(crate) struct Settings {
-    /// The directory of the embedded store
+    /// Namespace; "default" if the target does not say otherwise
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    /// Directory of the embedded store; a server that serves it is used
     #[arg(
         long,
         global = true,
@@ -24,33 +32,40 @@ pub(crate) struct Settings {
         default_value = DATA
     )]
     pub(crate) data: PathBuf,
-    /// Use the server at this address instead
+    /// Use the server at this address [env: SEXTON_SERVER]
     #[arg(long, global = true, value_name = "URL", conflicts_with = "context")]
     pub(crate) server: Option<String>,
-    /// Use the cluster of this kubeconfig context instead; the current context is only used by "kubectl sexton"
+    /// Use the cluster of this kubeconfig context
+    ///
+    /// The current context is only used by "kubectl sexton".
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) context: Option<String>,
-    /// The kubeconfig with the contexts, instead of those that KUBECONFIG names, or ~/.kube/config
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Kubeconfig with the contexts, instead of those that KUBECONFIG names, or ~/.kube/config
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// The namespace; "default" if the target does not say otherwise
-    #[arg(short, long, global = true, value_name = "NAME")]
-    pub(crate) namespace: Option<String>,
-    /// A file with the token for --server; the variable SEXTON_TOKEN does as well
-    #[arg(long, global = true, value_name = "FILE")]
+    /// File with the token for the server, and nothing else; the variable SEXTON_TOKEN does as well
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) token_file: Option<PathBuf>,
-    /// A file with the certificates to trust for --server
-    #[arg(long, global = true, value_name = "FILE")]
+    /// File with the certificates to trust for the server
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) certificate_authority: Option<PathBuf>,
     /// No colours; they are never used when the output is not a terminal
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_color: bool,
     /// Tell on stderr what is done; twice for every request
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, hide_short_help = true)]
     pub(crate) verbose: u8,
+    /// Whether the address of the server is that of the variable.
+    #[arg(skip)]
+    pub(crate) server_of_variable: bool,
 }
 
 impl Settings {
+    /// Whether a server or a cluster is named.
+    pub(crate) fn names_target(&self) -> bool {
+        self.server.is_some() || self.context.is_some() || self.kubeconfig.is_some()
+    }
+
     /// The flags that lead to the same target and namespace, to be typed behind a command that is proposed.
     pub(crate) fn flags(&self) -> String {
         let namespace = self.namespace.as_ref().map(|namespace| format!(" -n {}", quoted(namespace)));
@@ -85,6 +100,17 @@ impl Settings {
             .collect()
     }
 
+    /// The same for the server of a data directory, whose own files count where none are named.
+    pub(crate) fn credentials_for(&self, server: &RunningServer) -> Result<Credentials, Failure> {
+        let mut settings = self.clone();
+        if let Some(own) = server.self_signed.clone().map(SelfSigned::at) {
+            let named = settings.token_file.is_some() || std::env::var_os("SEXTON_TOKEN").is_some();
+            settings.token_file = settings.token_file.or((!named).then(|| own.token()));
+            settings.certificate_authority = settings.certificate_authority.or(Some(own.authority()));
+        }
+        settings.credentials()
+    }
+
     /// Token and certificates for a server.
     pub(crate) fn credentials(&self) -> Result<Credentials, Failure> {
         let token = match &self.token_file {
@@ -92,12 +118,51 @@ impl Settings {
                 let text = std::fs::read_to_string(file).map_err(|error| {
                     Failure::new(format!("cannot read the token in {}: {error}", file.display()))
                 })?;
-                Some(text.trim().to_owned())
+                let of = format!("the token in {}", file.display());
+                Some(single_token(&text).map_err(|failure| failure.of(&of))?)
             }
-            None => std::env::var("SEXTON_TOKEN").ok(),
+            None => match std::env::var("SEXTON_TOKEN").ok().filter(|token| !token.is_empty()) {
+                Some(text) => {
+                    Some(single_token(&text).map_err(|failure| failure.of("the variable SEXTON_TOKEN"))?)
+                }
+                None => None,
+            },
         };
-        let token = token.filter(|token| !token.is_empty());
         Ok(Credentials { token, authority: self.certificate_authority.clone() })
+    }
+}
+
+/// Why a text is not a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoToken {
+    Empty,
+    /// A file of `serve --tokens` was given.
+    List,
+    /// It cannot be sent.
+    Characters,
+}
+
+impl NoToken {
+    fn of(self, what: &str) -> Failure {
+        match self {
+            NoToken::Empty => Failure::new(format!("{what} is empty")),
+            NoToken::List => Failure::new(format!("{what} is not a token but a list, as a server reads it"))
+                .detail("a client needs one token, without the user behind it")
+                .next("make a file of it", "cut -d, -f1 TOKENS | head -1 > TOKEN"),
+            NoToken::Characters => {
+                Failure::new(format!("{what} is not a token: it has spaces, or more than one line"))
+            }
+        }
+    }
+}
+
+/// The only token of a text.
+fn single_token(text: &str) -> Result<String, NoToken> {
+    match text.trim() {
+        "" => Err(NoToken::Empty),
+        list if list.contains(',') => Err(NoToken::List),
+        token if token.chars().all(|c| c.is_ascii_graphic()) => Ok(token.to_owned()),
+        _ => Err(NoToken::Characters),
     }
 }
 
@@ -127,6 +192,15 @@ fn usual_kubeconfig_files() -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_one_word() {
+        assert_eq!(single_token("0123456789abcdef\n").as_deref(), Ok("0123456789abcdef"));
+        assert_eq!(single_token(" \n"), Err(NoToken::Empty));
+        assert_eq!(single_token("0123456789abcdef,admin\n"), Err(NoToken::List));
+        assert_eq!(single_token("0123456789abcdef\nfedcba9876543210\n"), Err(NoToken::Characters));
+        assert_eq!(single_token("-----BEGIN PRIVATE KEY-----"), Err(NoToken::Characters));
+    }
 
     #[test]
     fn words_are_quoted_when_a_shell_would_read_them() {

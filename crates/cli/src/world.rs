@@ -16,13 +16,14 @@ use sexton_model::stored;
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_store::embedded::{self, OpenError};
+use sexton_store::local::LocalEngine;
 use sexton_store::{Engine, Retention, Store, memory};
 
 use crate::failure::{Exit, Failure};
 use crate::input::Document;
 use crate::lock;
 use crate::output::Output;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 
 /// What a command is going to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,13 +59,17 @@ impl World {
     /// Opens what the settings name.
     pub(crate) async fn open(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
         if let Some(url) = &settings.server {
-            let connection = connect::to_url(url, &settings.credentials()?).await.map_err(cannot_connect)?;
-            let target = connection.address.clone();
+            let connection = connect::to_url(url, &settings.credentials()?).await;
+            let connection = connection.map_err(|error| cannot_connect(error, settings))?;
+            let target = match settings.server_of_variable {
+                true => format!("{} ({})", connection.address, settings::SERVER_VARIABLE),
+                false => connection.address.clone(),
+            };
             return Ok(World::over(connection, target, settings));
         }
         if let Some(name) = &settings.context {
-            let connection =
-                connect::to_context(name, &settings.kubeconfig_files()).await.map_err(cannot_connect)?;
+            let connection = connect::to_context(name, &settings.kubeconfig_files()).await;
+            let connection = connection.map_err(|error| cannot_connect(error, settings))?;
             let target = format!("context {name} ({})", connection.address);
             return Ok(World::over(connection, target, settings));
         }
@@ -100,7 +105,15 @@ impl World {
             target = format!("{} (embedded, empty)", dir.display());
             Arc::new(memory::open_indexed(Retention::default(), stored::terms))
         } else {
-            Arc::new(open_patiently(dir).await?)
+            match open_patiently(settings).await? {
+                Opened::Here(engine) => Arc::new(engine),
+                Opened::Served(connection) => {
+                    let url = connection.address.clone();
+                    Output::new(settings.no_color)
+                        .talk(&format!("using the server {url}, which serves {}", dir.display()));
+                    return Ok(World::over(connection, url, settings));
+                }
+            }
         };
         let api = Api::open(Store::new(engine), Arc::new(RealNature), OwnerChecks::Warn).await;
         let api = api.map_err(|failure| Failure::new(format!("{}: {failure}", dir.display())))?;
@@ -192,21 +205,35 @@ fn is_absent(dir: &Path) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// A directory that another short command uses is free in a moment; one that a server uses is not.
-async fn open_patiently(dir: &Path) -> Result<sexton_store::local::LocalEngine, Failure> {
-    let since = Instant::now();
+/// A store in this process, or the server that has it.
+enum Opened {
+    Here(LocalEngine),
+    Served(Connection),
+}
+
+/// A directory that another short command uses is free in a moment; one that a server serves is used through it.
+async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
+    let (dir, since) = (&settings.data, Instant::now());
     let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
     loop {
-        match embedded::open(dir, options) {
-            Ok(engine) => return Ok(engine),
-            // Nothing tells when the lock is free, so it is tried again.
-            Err(OpenError::Locked { holder, .. })
-                if lock::address(&holder).is_none() && since.elapsed() < PATIENCE =>
-            {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+        let error = match embedded::open(dir, options) {
+            Ok(engine) => return Ok(Opened::Here(engine)),
+            Err(error @ OpenError::Locked { .. }) => error,
             Err(error) => return Err(cannot_open(dir, &error)),
+        };
+        let late = since.elapsed() > PATIENCE;
+        if let Some(server) = lock::server(dir) {
+            let connection = connect::to_url(&server.url, &settings.credentials_for(&server)?).await;
+            let connection = connection.map_err(|error| cannot_connect(error, settings))?;
+            // A server that is being started, or was killed a moment ago.
+            if late || !connection.is_unavailable().await {
+                return Ok(Opened::Served(connection));
+            }
+        } else if late {
+            return Err(cannot_open(dir, &error));
         }
+        // Nothing tells when the lock is free, so it is tried again.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -218,20 +245,25 @@ pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     }
 }
 
-fn in_use(dir: &Path, holder: &str) -> Failure {
+/// What to do about a directory that another process has.
+pub(crate) fn in_use(dir: &Path, holder: &str) -> Failure {
     let failure = Failure::new(format!("{} is in use", dir.display()))
         .detail(format!("by {holder}"))
         .exit(Exit::Locked);
-    match lock::address(holder) {
-        Some(url) => failure.next("ask that server", format!("the same command with --server {url}")),
+    match lock::server(dir) {
+        Some(_) => failure.detail("commands on this directory use that server by themselves"),
         None => failure
             .detail("an embedded store is used by one command at a time; a server shares it")
             .next("start a server", format!("sexton serve --data {}", dir.display())),
     }
 }
 
-fn cannot_connect(error: ConnectError) -> Failure {
+fn cannot_connect(error: ConnectError, settings: &Settings) -> Failure {
     let failure = Failure::new(error.to_string()).because(&error);
+    let failure = match settings.server_of_variable {
+        true => failure.detail(format!("the variable {} says so", settings::SERVER_VARIABLE)),
+        false => failure,
+    };
     match error {
         ConnectError::NoContext { known, files, .. } if known.is_empty() => {
             let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();

@@ -8,7 +8,6 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use common::{Play, SHOP, ended};
-use sexton_store::embedded;
 
 /// A watch that has listed what there is: it holds the directory.
 fn watching(play: &Play, arguments: &str) -> (Child, Vec<String>) {
@@ -70,36 +69,25 @@ fn short_commands_wait_for_each_other() {
 }
 
 #[test]
-fn a_server_is_found_by_its_lock() {
-    let play = Play::new();
-    let engine = embedded::open(play.data(), embedded::Options::default()).unwrap();
-    embedded::announce(&play.data(), "127.0.0.1:8180").unwrap();
-    play.run("get cm").fails(5, &["the same command with --server http://127.0.0.1:8180"]);
-    let config = play.run("kubeconfig -n shop");
-    config.says(
-        "apiVersion: v1\nclusters:\n- cluster:\n    server: http://127.0.0.1:8180\n  name: sexton\ncontexts:\n\
-         - context:\n    cluster: sexton\n    namespace: shop\n    user: sexton\n  name: sexton\n\
-         current-context: sexton\nkind: Config\nusers:\n- name: sexton\n  user: {}\n",
-    );
-    drop(engine);
-    play.run("kubeconfig").fails(1, &["no server uses .sexton", "sexton serve"]);
-}
-
-#[test]
 fn a_kubeconfig_file_is_private_and_never_replaced() {
     use std::os::unix::fs::PermissionsExt;
     let play = Play::new();
     play.file("token", "0123456789abcdef\n");
-    play.file("ca.pem", "certificate");
+    play.file("ca.pem", "-----BEGIN CERTIFICATE-----\n");
     let arguments =
         "kubeconfig --server https://127.0.0.1:1 --token-file token --certificate-authority ca.pem -o k";
     play.run(arguments).says("");
     let text = std::fs::read_to_string(play.path().join("k")).unwrap();
     assert!(
         text.contains("token: 0123456789abcdef")
-            && text.contains("certificate-authority-data: Y2VydGlmaWNhdGU="),
+            && text.contains("certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="),
         "{text}"
     );
     assert_eq!(std::fs::metadata(play.path().join("k")).unwrap().permissions().mode() & 0o777, 0o600);
     play.run(arguments).fails(1, &["k exists"]);
+    play.file("token", "0123456789abcdef,ada\n");
+    play.run(&format!("{arguments}2")).fails(1, &["the token in token is not a token but a list"]);
+    play.file("token", "0123456789abcdef\n");
+    play.file("ca.pem", "nonsense");
+    play.run(&format!("{arguments}2")).fails(1, &["ca.pem holds no certificate"]);
 }

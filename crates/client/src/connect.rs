@@ -6,11 +6,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use http::{Request, Response, Uri};
+use http::{Method, Request, Response, Uri};
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use serde_json::json;
 use tower::{BoxError, Service};
+
+use crate::call::{Call, CallError};
 
 /// Why there is no way to a server.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +58,30 @@ impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Connection({})", self.address)
     }
+}
+
+impl Connection {
+    /// Whether nothing listens at the address, or what listens cannot answer yet.
+    pub async fn is_unavailable(&self) -> bool {
+        match Call::new(Method::GET, "/readyz").send_for_bytes(&self.client).await {
+            Err(CallError::Refused(status)) => status.code == 503,
+            Err(CallError::Unreachable(error)) => is_refused(&*error),
+            _ => false,
+        }
+    }
+}
+
+/// Whether an error comes from an address at which nothing listens.
+fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Straight into a service of this process.

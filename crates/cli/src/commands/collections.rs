@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::showing::blockers::Here;
 use crate::world::{Purpose, World};
 
-/// Show what is and was being collected; with a name, everything about one of them
+/// Show collections; with a name, everything about one
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A collection

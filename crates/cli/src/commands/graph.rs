@@ -17,7 +17,7 @@ use crate::settings::Settings;
 use crate::showing::picture::View;
 use crate::world::{Purpose, World};
 
-/// Draw who owns whom, who must go before whom, and what is being destroyed
+/// Draw owners, dependents, and the order of destruction
 ///
 /// Without names everything is drawn that is connected with anything; with names, what they are connected with.
 #[derive(Debug, clap::Args)]

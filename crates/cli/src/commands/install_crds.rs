@@ -12,7 +12,7 @@ use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World, is_ours};
 
-/// Make a cluster know our kinds: Module, Rule, Class, Collection, Tombstone
+/// Install the definitions of our kinds on a cluster
 ///
 /// Nothing needs them: without them, records of modules are ConfigMaps. A server of ours has them already.
 #[derive(Debug, clap::Args)]

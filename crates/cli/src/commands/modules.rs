@@ -12,7 +12,7 @@ use crate::output::{FormFlag, Output};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
-/// Show modules and their deployments, or take a lease away from whoever is dead
+/// Show modules and their deployments
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::settings::Settings;
 
-/// Show what a command would do, in order and with reasons; nothing is written
+/// Show what a command would do, in order; nothing is written
 ///
 /// With -f it is what `sexton apply` would do.
 #[derive(Debug, clap::Args)]

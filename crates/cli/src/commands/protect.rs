@@ -9,7 +9,9 @@ use crate::output::{FormFlag, Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
 
-/// Protect objects: nothing that is deleted takes them along, and they cannot be deleted by name
+/// Protect objects from deletion
+///
+/// Nothing that is deleted takes them along, and they cannot be deleted by name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// KIND/NAME or KIND/NAMESPACE/NAME
@@ -22,7 +24,7 @@ pub(crate) struct Args {
     form: FormFlag,
 }
 
-/// Protect objects no longer
+/// Remove the protection of objects
 #[derive(Debug, clap::Args)]
 pub(crate) struct UnArgs {
     /// KIND/NAME or KIND/NAMESPACE/NAME

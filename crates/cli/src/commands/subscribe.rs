@@ -13,7 +13,7 @@ use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
-/// Have an object told when another one is destroyed, and outlive it
+/// Subscribe an object to the destruction of another
 ///
 /// Subscriptions are counted: as many unsubscribes as subscribes. They keep neither side alive.
 #[derive(Debug, clap::Args)]

@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::showing::why as shown;
 use crate::world::{Purpose, World, is_ours};
 
-/// Say why an object dies and what it waits for, why it lives, or what became of it
+/// Explain why an object exists, is being deleted, or is gone
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// KIND/NAME or KIND/NAMESPACE/NAME

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
 
 mod collect_kill;
+mod found;
 mod graceful;
 mod kill;
 mod kubectl;
@@ -10,6 +11,7 @@ mod plugin;
 mod process;
 mod python;
 mod raw;
+mod readme;
 mod seen;
 mod sockets;
 mod tls;

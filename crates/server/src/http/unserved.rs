@@ -33,7 +33,7 @@ fn why(group: &str, plural: &str, part: &str) -> Option<&'static str> {
         ) => Some("pods are kept as data, nothing runs them"),
         ("", "services", "proxy") => Some("services are kept as data, nothing stands behind them"),
         ("", "serviceaccounts", "token") => {
-            Some("service accounts are kept as data, tokens are in the file of sexton serve --token-file")
+            Some("service accounts are kept as data, tokens are in the file of sexton serve --tokens")
         }
         _ => None,
     }

@@ -73,6 +73,16 @@ impl SelfSigned {
         SelfSigned { dir, names }
     }
 
+    /// The files of a running server, for its clients.
+    pub fn at(dir: PathBuf) -> SelfSigned {
+        SelfSigned { dir, names: BTreeSet::new() }
+    }
+
+    /// Where the files are.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The certificate of the authority, PEM.
     pub fn authority(&self) -> PathBuf {
         self.dir.join("ca.crt")
@@ -314,7 +324,8 @@ mod tests {
         assert_ne!(third[0], second[0], "so is the authority's, a year before");
         assert_eq!(third[1], second[1]);
         // A client that has the old certificate of the authority accepts what the new one signs.
-        let (old, server) = (CertificateDer::from_pem_slice(&first[0]), CertificateDer::from_pem_slice(&third[2]));
+        let (old, server) =
+            (CertificateDer::from_pem_slice(&first[0]), CertificateDer::from_pem_slice(&third[2]));
         own.accepted(&old.unwrap(), &server.unwrap(), now + DAY * 3301).unwrap();
     }
 

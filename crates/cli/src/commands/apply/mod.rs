@@ -24,7 +24,7 @@ use crate::world::{Purpose, World};
 pub(crate) use act::{LEASE_ENDS, MAY_READ_CLASSES, Sweep, follow_sweep, tools};
 pub(crate) use show::{deaths, some};
 
-/// Make a module be as its documents say, and sweep what is no longer among them
+/// Apply a module: put its documents, then delete what left it
 ///
 /// All documents are read and checked first, and what would happen is shown: deletions first. Then every document is put
 /// and marked in order, and when all of them are, what is in the module's scope and was not put is destroyed in the

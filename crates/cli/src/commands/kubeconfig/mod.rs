@@ -10,19 +10,24 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use sexton_client::connect;
+use sexton_client::connect::{self, Credentials};
+use sexton_server::serve::{SelfSigned, host_name};
 
 use self::merge::{Entries, How, MergeError};
 use crate::failure::{Exit, Failure};
-use crate::lock;
+use crate::lock::{self, RunningServer};
 use crate::output::{Output, yaml};
-use crate::settings::{Settings, quoted};
+use crate::settings::{self, Settings, quoted};
+
+/// How a certificate in PEM form begins.
+const PEM: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 /// Print a kubeconfig for a running server
 ///
 /// For example: sexton kubeconfig -o shop.kubeconfig, then KUBECONFIG=shop.kubeconfig kubectl get all. The address is
-/// that of the server that uses the data directory, unless --server names another. Token and certificates given with
-/// --token-file, SEXTON_TOKEN and --certificate-authority are written into it.
+/// that of the server that serves the data directory, unless --server names another. A server with --self-signed has its
+/// certificates and its token in there, and they are written into the kubeconfig; others can be given with --token-file,
+/// SEXTON_TOKEN and --certificate-authority.
 ///
 /// With --merge it is put into the kubeconfig that other tools use already: of the files of KUBECONFIG the first that is
 /// there, or ~/.kube/config. Everything else in there stays, but comments are lost.
@@ -42,6 +47,9 @@ pub(crate) struct Args {
         value_parser = clap::builder::NonEmptyStringValueParser::new()
     )]
     name: String,
+    /// Name or address of the server for other machines; without this the first --host that it was started with
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    host: Option<String>,
     /// Make it the current context; without this only if there is none
     #[arg(long = "use", requires = "merge")]
     switch: bool,
@@ -54,11 +62,14 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<E
     if settings.context.is_some() {
         return Err(Failure::new("a context stands in a kubeconfig already"));
     }
-    let url = match &settings.server {
-        Some(url) => checked(url)?,
-        None => running(&settings.data)?,
+    let (url, credentials) = match &settings.server {
+        Some(url) => (checked(url, args, settings)?, settings.credentials()?),
+        None => {
+            let server = running(&settings.data)?;
+            (outside(&server, args.host.as_deref())?, settings.credentials_for(&server)?)
+        }
     };
-    let entries = entries(&url, &args.name, settings)?;
+    let entries = entries(&url, &args.name, &credentials, settings)?;
     if args.merge {
         return merge_into(args, &entries, settings, output);
     }
@@ -80,26 +91,52 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<E
 }
 
 /// The address as it was typed, if it can be one: other tools would only say later that it is none.
-fn checked(url: &str) -> Result<String, Failure> {
+fn checked(url: &str, args: &Args, settings: &Settings) -> Result<String, Failure> {
+    if args.host.is_some() {
+        return Err(Failure::new(format!("the address {url} has a host already"))
+            .detail("--host is for the server of a data directory"));
+    }
     connect::check_url(url).map_err(|error| {
-        Failure::new(error.to_string())
-            .next("for example", "sexton kubeconfig --server http://127.0.0.1:8180")
+        let failure = Failure::new(error.to_string())
+            .next("for example", "sexton kubeconfig --server http://127.0.0.1:8180");
+        match settings.server_of_variable {
+            true => failure.detail(format!("the variable {} says so", settings::SERVER_VARIABLE)),
+            false => failure,
+        }
     })?;
     Ok(url.to_owned())
 }
 
-fn running(data: &Path) -> Result<String, Failure> {
+/// The address under the name that other machines use, if it has one.
+fn outside(server: &RunningServer, host: Option<&str>) -> Result<String, Failure> {
+    let Some(host) = host.or(server.hosts.first().map(String::as_str)) else { return Ok(server.url.clone()) };
+    if let Some(own) = server.self_signed.clone().map(SelfSigned::at)
+        && !own.is_valid_for(host)
+    {
+        return Err(Failure::new(format!("the certificate of {} is not valid for {host}", server.url)).next(
+            "make it so",
+            format!("sexton serve --self-signed --host {host}, and the flags it runs with"),
+        ));
+    }
+    let (scheme, address) = server.url.split_once("://").unwrap_or(("http", &server.url));
+    let port = address.rsplit_once(':').map_or("", |(_, port)| port);
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    Ok(format!("{scheme}://{host}:{port}"))
+}
+
+fn running(data: &Path) -> Result<RunningServer, Failure> {
+    if let Some(server) = lock::server(data) {
+        return Ok(server);
+    }
     let start = format!("sexton serve --data {}", data.display());
     let Some(holder) = lock::holder(data) else {
         return Err(Failure::new(format!("no server uses {}", data.display()))
             .next("start one", start)
             .next("or name one", "sexton kubeconfig --server URL"));
     };
-    lock::address(&holder).ok_or_else(|| {
-        Failure::new(format!("{} is in use, but not by a server", data.display()))
-            .detail(format!("by {holder}"))
-            .exit(Exit::Locked)
-    })
+    Err(Failure::new(format!("{} is in use, but not by a server", data.display()))
+        .detail(format!("by {holder}"))
+        .exit(Exit::Locked))
 }
 
 /// Puts it into the kubeconfig that is there.
@@ -150,16 +187,23 @@ fn refused(args: &Args, settings: &Settings, path: &Path, error: &MergeError) ->
     }
 }
 
-fn entries(url: &str, name: &str, settings: &Settings) -> Result<Entries, Failure> {
-    let credentials = settings.credentials()?;
+fn entries(
+    url: &str,
+    name: &str,
+    credentials: &Credentials,
+    settings: &Settings,
+) -> Result<Entries, Failure> {
     let mut cluster = json!({"server": url});
     if let Some(file) = &credentials.authority {
         let bytes = std::fs::read(file).map_err(|error| {
             Failure::new(format!("cannot read the certificates in {}: {error}", file.display()))
         })?;
+        if !bytes.windows(PEM.len()).any(|part| part == PEM) {
+            return Err(Failure::new(format!("{} holds no certificate in PEM form", file.display())));
+        }
         cluster["certificate-authority-data"] = STANDARD.encode(bytes).into();
     }
-    let user = credentials.token.map_or(json!({}), |token| json!({"token": token}));
+    let user = credentials.token.as_ref().map_or(json!({}), |token| json!({"token": token}));
     Ok(Entries { name: name.to_owned(), cluster, user, namespace: settings.namespace.clone() })
 }
 

@@ -28,7 +28,7 @@ use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
-/// Run a program in an environment, where its objects live between runs
+/// Run a program; its objects are stored in an environment
 ///
 /// First what the incoming model does not have any more is destroyed, then `deploy` runs and its model is stored, each
 /// object as a resource of the kind of its class; then what the environment does not reach any more is destroyed. After a

@@ -2,90 +2,84 @@
 //!
 //! Wires store, API and sockets together; decides nothing.
 
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+mod access;
+mod metrics;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sexton_client::{Resources, connect};
-use sexton_collector::{Stop, Summary};
+use sexton_collector::Stop;
 use sexton_lifecycle::FuseLimits;
 use sexton_server::api::{Api, EventExpiry, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
-use sexton_server::serve::{Gate, Listening, Security, SecurityError, SecurityFiles, ServeError};
+use sexton_server::serve::{Gate, Listening, Security, SecurityError, ServeError};
 use sexton_store::embedded::{self, OpenError};
 use sexton_store::local::LocalEngine;
 use sexton_store::{Engine, Retention, Store};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
+use self::access::Access;
 use crate::arguments::Command;
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
 use crate::input::durations;
+use crate::lock::{self, Announcement, RunningServer};
 use crate::logging::Logs;
 use crate::output::Output;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::world;
 
 /// Serve the API on the embedded store
 ///
 /// On a loopback address the server is plain and open to this machine. On any other address it needs TLS and
-/// authentication and says how to make them.
+/// authentication: --self-signed makes both. Certificates and tokens are read again when their files change, and on
+/// SIGHUP.
+///
+/// While it runs, commands on the same data directory use it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Address to listen on; port 0 takes any free one
-    #[arg(long, default_value = "127.0.0.1:8180", value_name = "ADDRESS")]
-    listen: SocketAddr,
-    /// Certificate chain of the server, PEM
-    #[arg(long, value_name = "FILE")]
-    tls_cert: Option<PathBuf>,
-    /// Key of the server, PEM
-    #[arg(long, value_name = "FILE")]
-    tls_key: Option<PathBuf>,
-    /// Bearer tokens: lines of `token,user`
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
-    /// Authority that signs client certificates, PEM; the common name is the user
-    #[arg(long, value_name = "FILE")]
-    client_ca: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
     /// What happens to owner references that point at nothing that lives
-    #[arg(long, value_enum, default_value_t = Checks::Warn)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = Checks::Warn)]
     owner_checks: Checks,
     /// How long a watch can be resumed and a list be continued
-    #[arg(long, default_value = "10m", value_parser = durations::read, value_name = "DURATION")]
+    #[arg(long, hide_short_help = true, default_value = "10m", value_parser = durations::read, value_name = "DURATION")]
     history_age: Duration,
     /// How much memory and disk that history may take, in MiB
-    #[arg(long, default_value_t = Retention::default().bytes >> 20, value_name = "MIB")]
+    #[arg(long, hide_short_help = true, default_value_t = Retention::default().bytes >> 20, value_name = "MIB")]
     history_size: usize,
     /// Whether this server collects what its deletions leave; `off` leaves that to `sexton collect`
     #[arg(long, value_enum, default_value_t = Switch::On)]
     collector: Switch,
     /// How long an object is left alone whose owners are all gone, if nobody saw them go
-    #[arg(long, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
+    #[arg(long, hide_short_help = true, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
     orphan_grace: Duration,
     /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
     max_delete: Option<FuseLimits>,
     /// Write no events about what is destroyed, and what is in the way of that
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_events: bool,
     /// How long events are kept after they were repeated last, such as 90m; 0 keeps them for ever
-    #[arg(long, default_value = "1h", value_parser = durations::read, value_name = "DURATION")]
+    #[arg(long, hide_short_help = true, default_value = "1h", value_parser = durations::read, value_name = "DURATION")]
     event_ttl: Duration,
     /// Serve nothing that only Sexton has, so that this looks like any Kubernetes: no kinds of the group sexton.dev, no
     /// bulk verb, no feed over all kinds, no collector of its own; `sexton collect` works beside it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     plain: bool,
     /// How the log on stderr is written
-    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = LogFormat::Text)]
     log: LogFormat,
     /// Requests served at once; more are told to come back
-    #[arg(long, default_value_t = RequestLimits::default().requests, value_name = "COUNT")]
+    #[arg(long, hide_short_help = true, default_value_t = RequestLimits::default().requests, value_name = "COUNT")]
     max_requests: usize,
     /// Watches served at once
-    #[arg(long, default_value_t = RequestLimits::default().watches, value_name = "COUNT")]
+    #[arg(long, hide_short_help = true, default_value_t = RequestLimits::default().watches, value_name = "COUNT")]
     max_watches: usize,
 }
 
@@ -151,14 +145,19 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         return Err(Failure::new("a server serves a data directory, not another server")
             .next("for example", "sexton serve --data DIR"));
     }
+    // Before certificates are made in a directory that belongs to another process.
+    if let Some(holder) = lock::holder(&settings.data) {
+        return Err(world::in_use(&settings.data, &holder));
+    }
     serve(&settings.data, &args, output)
         .await
         .map(|()| Exit::Done)
-        .map_err(|error| failure(&settings.data, error))
+        .map_err(|error| failure(&settings.data, &args, error))
 }
 
-fn failure(data: &Path, error: Error) -> Failure {
+fn failure(data: &Path, args: &Args, error: Error) -> Failure {
     match error {
+        Error::Security(error) => args.access.refused(&error),
         Error::Open(error) => world::cannot_open(data, &error),
         Error::Say(failure) => failure,
         Error::Listen(_) => Failure::new(error.to_string())
@@ -170,16 +169,11 @@ fn failure(data: &Path, error: Error) -> Failure {
 
 async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     let started = Instant::now();
-    let files = SecurityFiles {
-        certificate: args.tls_cert.clone(),
-        key: args.tls_key.clone(),
-        tokens: args.token_file.clone(),
-        client_authority: args.client_ca.clone(),
-    };
-    let security = Security::decide(args.listen, &files)?;
+    let security = args.access.decide(data)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
-    let listening = Listening::bind(args.listen).await?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
+    let listening = Listening::bind(args.access.listen).await?;
     let address = listening.address();
     let gate = Gate::default();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -189,27 +183,54 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     });
     // From here on clients hear 503 until the gate opens.
     let engine = open(data, args).await?;
-    let scheme = if security.is_encrypted() { "https" } else { "http" };
-    let url = format!("{scheme}://{address}");
+    let running = args.access.announced(data, &security, address);
     // Before anybody is served: whoever finds it ready finds its address, too.
-    if let Err(error) = embedded::announce(data, &url) {
-        tracing::warn!(%error, "cannot write the address into the lock file");
-    }
+    let announced = announce(data, &running);
     let collecting = assemble(&gate, engine.clone(), &security, args).await?;
-    tracing::info!(%url, data = %data.display(), millis = started.elapsed().as_millis() as u64, "serving");
-    output.line(&format!("serving {} on {url}", data.display())).map_err(Error::Say)?;
-    output.talk(&format!("for kubectl: sexton kubeconfig --data {} > kubeconfig", data.display()));
-    let why = tokio::select! {
-        _ = terminate.recv() => "terminated",
-        _ = interrupt.recv() => "interrupted",
+    let millis = started.elapsed().as_millis() as u64;
+    tracing::info!(url = running.url, data = %data.display(), millis, "serving");
+    say(data, args, &running, output).map_err(Error::Say)?;
+    let reload = Arc::new(Notify::new());
+    let current = tokio::spawn(security.keep_current(reload.clone()));
+    let why = loop {
+        tokio::select! {
+            _ = terminate.recv() => break "terminated",
+            _ = interrupt.recv() => break "interrupted",
+            _ = hangup.recv() => reload.notify_one(),
+        }
     };
     tracing::info!(why, "shutting down");
+    current.abort();
+    // Commands that begin now wait until the store is free.
+    drop(announced);
     if let Some(collecting) = collecting {
         collecting.stop().await;
     }
     drop(stop);
     let _ = answering.await;
     engine.close().await;
+    Ok(())
+}
+
+/// Tells other processes where the server is: those that find the directory locked, and people.
+fn announce(data: &Path, running: &RunningServer) -> Option<Announcement> {
+    let told = embedded::announce(data, &running.url).and_then(|()| lock::announce(data, running));
+    told.inspect_err(|error| tracing::warn!(%error, "cannot write the address into the data directory")).ok()
+}
+
+fn say(data: &Path, args: &Args, running: &RunningServer, output: &Output) -> Result<(), Failure> {
+    let flag = match data.display().to_string() {
+        usual if usual == settings::DATA => String::new(),
+        other => format!(" --data {}", settings::quoted(&other)),
+    };
+    output.line(&format!("serving {} on {}", data.display(), running.url))?;
+    if running.self_signed.is_some() {
+        output.talk(&format!("certificates and token are in {}", data.join("tls").display()));
+    }
+    if args.access.lacks_host() {
+        output.talk("other machines need a name in the certificate: serve with --host NAME");
+    }
+    output.talk(&format!("for kubectl: sexton kubeconfig{flag} > kubeconfig"));
     Ok(())
 }
 
@@ -240,7 +261,7 @@ async fn assemble(
         false => Api::open(store, nature, checks).await?,
     };
     let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
-    let metrics = store_metrics(engine);
+    let metrics = metrics::store_metrics(engine);
     if !args.event_ttl.is_zero() {
         // It ends with the watches, when the server does.
         tokio::spawn(EventExpiry::begin(api.clone(), args.event_ttl).await?.run());
@@ -268,7 +289,7 @@ impl Collecting {
         let app = App::new(api, Authentication::InProcess, limits, Metrics::default());
         let resources = Resources::new(connect::in_process(router(app)));
         let collector = collecting::of_the_store(resources, choices);
-        collector_metrics(metrics, &collector.summary());
+        metrics::collector_metrics(metrics, &collector.summary());
         let (stop, stopped) = watch::channel(Stop::No);
         Collecting { stop, work: tokio::spawn(collector.run(stopped)) }
     }
@@ -283,52 +304,4 @@ impl Collecting {
             let _ = tokio::time::timeout(PATIENCE, work).await;
         }
     }
-}
-
-/// What the collector has to tell about itself.
-fn collector_metrics(metrics: &Metrics, summary: &watch::Receiver<Summary>) {
-    let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-    let now = summary.clone();
-    metrics.gauge("collector_lives", "Objects that the collector knows", move || count(now.borrow().lives));
-    let now = summary.clone();
-    metrics.gauge("collector_doomed", "Objects that are to go", move || count(now.borrow().doomed));
-    let now = summary.clone();
-    metrics.gauge("collector_blockers", "What is in the way of objects that are to go", move || {
-        count(now.borrow().blockers.len())
-    });
-    let now = summary.clone();
-    metrics.gauge("collector_events_dropped", "Events that were not written: too many at once", move || {
-        i64::try_from(now.borrow().events_dropped).unwrap_or(i64::MAX)
-    });
-    let now = summary.clone();
-    metrics.gauge("collector_removed", "Objects that the collector removed since start", move || {
-        i64::try_from(now.borrow().removed).unwrap_or(i64::MAX)
-    });
-}
-
-/// What the store has to tell about itself.
-fn store_metrics(engine: Arc<LocalEngine>) -> Metrics {
-    use std::sync::atomic::Ordering::Relaxed;
-    let metrics = Metrics::default();
-    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-    let size = engine.clone();
-    metrics.gauge("store_objects", "Objects stored", move || count(size.size().0));
-    let size = engine.clone();
-    metrics
-        .gauge("store_history_changes", "Changes that watches can resume from", move || count(size.size().1));
-    let size = engine.clone();
-    metrics.gauge("store_history_bytes", "Memory that only history holds", move || count(size.size().2));
-    let figures = engine.clone();
-    metrics.gauge("store_batches", "Durable batches since start", move || {
-        number(figures.figures().batches.load(Relaxed))
-    });
-    let figures = engine.clone();
-    metrics.gauge("store_changes", "Durable changes since start", move || {
-        number(figures.figures().changes.load(Relaxed))
-    });
-    metrics.gauge("store_journal_microseconds", "Time spent making batches durable", move || {
-        number(engine.figures().journal_micros.load(Relaxed))
-    });
-    metrics
 }
