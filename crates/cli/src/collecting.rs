@@ -6,7 +6,7 @@ use std::time::Duration;
 use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Resources};
 use sexton_collector::hooks::{Hooks, Scripts};
-use sexton_collector::{Collector, EventSettings, Means, Settings, SystemClock};
+use sexton_collector::{Collector, EventSettings, Means, Runner, Settings, SystemClock};
 use sexton_lifecycle::FuseLimits;
 
 /// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
@@ -31,15 +31,19 @@ impl Choices {
     }
 }
 
-/// The collector of the store that this process serves, or works on.
-pub(crate) fn of_the_store(resources: Resources, choices: Choices) -> Collector {
+/// The collector of the store that this process serves, or works on. `wrap` is put around what runs hooks.
+pub(crate) fn of_the_store(
+    resources: Resources,
+    choices: Choices,
+    wrap: impl FnOnce(Arc<dyn Runner>) -> Arc<dyn Runner>,
+) -> Collector {
     let mut settings = Settings::new(OF_THE_STORE);
     settings.lease.inherits = true;
     settings.lease.duration = LEASE_OF_THE_STORE;
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
-    collector(Arc::new(resources.clone()), resources, settings)
+    collector_with(Arc::new(resources.clone()), resources, settings, wrap)
 }
 
 /// A collector for a server of ours, beside others that may be there.
@@ -62,12 +66,21 @@ pub(crate) fn of_a_cluster(resources: Resources, events: bool) -> Collector {
 }
 
 fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
+    collector_with(gateway, resources, settings, |runner| runner)
+}
+
+fn collector_with(
+    gateway: Arc<dyn Gateway>,
+    resources: Resources,
+    settings: Settings,
+    wrap: impl FnOnce(Arc<dyn Runner>) -> Arc<dyn Runner>,
+) -> Collector {
     let mut hooks = Hooks::new().parallel(settings.hooks_at_once);
     if let Ok(program) = std::env::current_exe() {
         let worker = vec![program.to_string_lossy().into_owned(), "script-worker".to_owned()];
         hooks = hooks.with_scripts(Scripts::new(worker, resources.clone()));
     }
-    let runner = Arc::new(hooks);
+    let runner = wrap(Arc::new(hooks));
     let means = Means { gateway, resources, runner, clock: Arc::new(SystemClock) };
     Collector::new(means, settings)
 }

@@ -67,6 +67,21 @@ const NAME_THEIR_OWN: [&str; 6] = ["serve", "backup", "kubeconfig", "collect", "
 /// What says which target is meant.
 const TARGETS: [&str; 3] = [" --server ", " --context ", " --data "];
 
+/// What helps when a server cannot be reached, by words of the first cause.
+const CURES: [(&str, &str, &str); 7] = [
+    ("Connection refused", "start a server", "sexton serve"),
+    ("UnknownIssuer", "trust its authority", "the same command with --certificate-authority FILE"),
+    (
+        "NotValidForName",
+        "use a name of its certificate",
+        "or add one: sexton serve --self-signed --host NAME",
+    ),
+    ("CaUsedAsEndEntity", "give the server another certificate", "sexton serve --self-signed"),
+    ("Expired", "give the server another certificate", "sexton serve --self-signed"),
+    ("invalid HTTP version", "if it has TLS", "the same command with https:// in the address"),
+    ("InvalidContentType", "if it has no TLS", "the same command with http:// in the address"),
+];
+
 /// What went wrong, for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -180,10 +195,11 @@ impl From<CallError> for Failure {
             CallError::Refused(status) => Failure::new(status.message.clone()).causes(status),
             CallError::Unreachable(source) => {
                 let cause = root(source);
-                // Nobody is there; other causes, such as a certificate that is not trusted, need other cures.
-                let nobody = cause.contains("refused");
-                let failure = Failure::new(error.to_string()).detail(cause);
-                if nobody { failure.next("start a server", "sexton serve") } else { failure }
+                let failure = Failure::new(error.to_string());
+                match CURES.iter().find(|(words, ..)| cause.contains(words)) {
+                    Some((_, aim, command)) => failure.detail(cause).next(*aim, *command),
+                    None => failure.detail(cause),
+                }
             }
             _ => Failure::new(error.to_string()).because(&error),
         }

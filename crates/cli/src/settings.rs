@@ -1,6 +1,6 @@
 //! The flags of all commands, and what the environment says instead of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sexton_client::connect::Credentials;
@@ -128,7 +128,23 @@ impl Settings {
                 None => None,
             },
         };
-        Ok(Credentials { token, authority: self.certificate_authority.clone() })
+        let authority = self.certificate_authority.clone();
+        authority.as_deref().map(check_certificates).transpose()?;
+        Ok(Credentials { token, authority })
+    }
+}
+
+/// How a certificate in PEM form begins.
+const PEM: &str = "-----BEGIN CERTIFICATE-----";
+
+/// Whether a file holds certificates: without any, the server would only seem to be untrusted.
+fn check_certificates(file: &Path) -> Result<(), Failure> {
+    let text = std::fs::read(file).map_err(|error| {
+        Failure::new(format!("cannot read the certificates in {}: {error}", file.display()))
+    })?;
+    match String::from_utf8_lossy(&text).contains(PEM) {
+        true => Ok(()),
+        false => Err(Failure::new(format!("{} holds no certificate in PEM form", file.display()))),
     }
 }
 

@@ -166,7 +166,7 @@ impl Collector {
             Some((life, &active.state))
         });
         let in_the_way = blockers(snapshot, &decision.judgement, steps, &stuck);
-        self.summary.blockers = in_the_way.iter().map(|one| one.blocker.clone()).take(100).collect();
+        self.summary.note_blockers(&in_the_way, snapshot);
         let held = self.ledger.note_held(decision, now);
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now).into_iter().chain(held) {
             self.scribe.write(record);

@@ -50,7 +50,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         return finish(&world, &kinds, collector, None, settings, output).await;
     }
     let choices = Choices { orphan_grace: args.orphan_grace, fuse: FuseLimits::default(), events: false };
-    let collector = collecting::of_the_store(world.resources.clone(), choices);
+    let collector = collecting::of_the_store(world.resources.clone(), choices, |runner| runner);
     finish(&world, &kinds, collector, None, settings, output).await
 }
 

@@ -7,6 +7,7 @@ mod found;
 mod graceful;
 mod kill;
 mod kubectl;
+mod metrics;
 mod plugin;
 mod process;
 mod python;

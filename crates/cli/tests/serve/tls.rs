@@ -82,6 +82,17 @@ fn a_token_opens_and_nothing_else_does() {
     }
     let untrusted = get(&server, None, Some(&keys.at("token")));
     assert_eq!(untrusted.status.code(), Some(1), "a server that nobody vouches for is not talked to");
+    let said = String::from_utf8_lossy(&untrusted.stderr).into_owned();
+    assert!(said.contains("the same command with --certificate-authority FILE"), "{said}");
+    let nonsense = get(&server, Some(&keys.at("token")), Some(&keys.at("token")));
+    let said = String::from_utf8_lossy(&nonsense.stderr).into_owned();
+    assert!(said.contains("token holds no certificate in PEM form"), "{said}");
+    let plain = Command::new(env!("CARGO_BIN_EXE_sexton"))
+        .args(["get", "ns", "--server", &server.url.replace("https", "http")])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&plain.stderr).into_owned();
+    assert!(plain.status.code() == Some(1) && said.contains("https:// in the address"), "{said}");
     assert!(server.stop());
 }
 

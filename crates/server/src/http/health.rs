@@ -36,13 +36,22 @@ pub(super) fn version() -> Response<Body> {
     )
 }
 
-/// Prometheus' text format. For those who may ask anything, because it tells what there is.
+const OPEN_METRICS: &str = "application/openmetrics-text";
+
+/// For those who may ask anything, because it tells what there is. OpenMetrics for clients that accept it.
 pub(super) fn metrics(app: &App, parts: &Parts) -> Response<Body> {
     if let Err(failure) = app.authentication.check(parts) {
         return refuse(&failure);
     }
-    let mut response = Response::new(Body::from(app.metrics.text()));
-    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    let accept = parts.headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let (text, kind) = match accept.is_some_and(|accept| accept.contains(OPEN_METRICS)) {
+        true => (
+            app.metrics.open_metrics(),
+            HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8"),
+        ),
+        false => (app.metrics.text(), HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8")),
+    };
+    let mut response = Response::new(Body::from(text));
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
     response
 }

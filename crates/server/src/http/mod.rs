@@ -28,7 +28,7 @@ mod unserved;
 mod watch_body;
 
 pub use auth::{Authentication, Identity, TokenFileError, Tokens};
-pub use metrics::Metrics;
+pub use metrics::{Durations, Metrics};
 pub use requests::RequestLimits;
 
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sexton_client::{Resources, connect};
-use sexton_collector::Stop;
+use sexton_collector::{Runner, Stop};
 use sexton_lifecycle::FuseLimits;
 use sexton_server::api::{Api, EventExpiry, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
@@ -261,7 +261,7 @@ async fn assemble(
         false => Api::open(store, nature, checks).await?,
     };
     let limits = RequestLimits { requests: args.max_requests, watches: args.max_watches };
-    let metrics = metrics::store_metrics(engine);
+    let metrics = metrics::store_metrics(&engine);
     if !args.event_ttl.is_zero() {
         // It ends with the watches, when the server does.
         tokio::spawn(EventExpiry::begin(api.clone(), args.event_ttl).await?.run());
@@ -288,7 +288,8 @@ impl Collecting {
         let limits = RequestLimits::default();
         let app = App::new(api, Authentication::InProcess, limits, Metrics::default());
         let resources = Resources::new(connect::in_process(router(app)));
-        let collector = collecting::of_the_store(resources, choices);
+        let timed = |runner| -> Arc<dyn Runner> { Arc::new(metrics::TimedRunner::new(runner, metrics)) };
+        let collector = collecting::of_the_store(resources, choices, timed);
         metrics::collector_metrics(metrics, &collector.summary());
         let (stop, stopped) = watch::channel(Stop::No);
         Collecting { stop, work: tokio::spawn(collector.run(stopped)) }
