@@ -62,7 +62,7 @@ pub(crate) enum Command {
 
 /// The commands as the help lists them. What is in none of the groups is listed after them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Modules and programs", &["apply", "plan", "destroy", "modules", "transfer", "run"]),
+    ("Modules and programs", &["apply", "plan", "destroy", "modules", "transfer", "run", "environments"]),
     (
         "Objects",
         &["get", "put", "watch", "delete", "kinds", "protect", "unprotect", "subscribe", "unsubscribe"],
