@@ -41,5 +41,5 @@ pub use lease::LeaseSettings;
 pub use request::{FUSE, Request, Want};
 pub use settings::{Means, Settings};
 pub use standing::Standing;
-pub use terminating_namespace::{NamespaceHold, namespace_holds};
 pub use summary::{BLOCKED_REASONS, Summary};
+pub use terminating_namespace::{NamespaceHold, namespace_holds};
