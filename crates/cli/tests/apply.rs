@@ -311,3 +311,36 @@ fn a_held_plan_says_how_to_do_it() {
         assert!(held.out.contains(told), "{held:?}");
     }
 }
+
+/// REQ-CLD-7, REQ-CLD-14, REQ-CLD-17: which documents are equal is a setting; another one is shown, and gives new places.
+#[test]
+fn the_order_is_a_setting() {
+    let play = shop(3);
+    let places = |play: &Play| -> Vec<String> {
+        let shown: serde_json::Value = serde_json::from_str(&play.run("get cm -o json").out).unwrap();
+        let place = |item: &serde_json::Value| {
+            item["metadata"]["annotations"]["sexton.dev/dependency-order"].as_str().unwrap().to_owned()
+        };
+        shown["items"].as_array().unwrap().iter().map(place).collect()
+    };
+    let first = play.run("apply -f shop");
+    assert!(first.code == 0 && first.err.contains(" · order documents\n"), "{first:?}");
+    assert_eq!(places(&play), ["1", "2", "3"]);
+    let edge = "{first: ConfigMap/m-1, then: ConfigMap/m-3}";
+    play.file("shop/sexton.yaml", &format!("{SETTINGS}order: edges\nparallel: 2\ndependencies: [{edge}]\n"));
+    play.run("apply -f shop --only ConfigMap/m-1")
+        .fails(1, &["the order of the module was documents and is edges"]);
+    let changed = play.run("apply -f shop");
+    assert!(changed.code == 0 && changed.err.contains(" · order edges, at most 2 at once\n"), "{changed:?}");
+    assert!(changed.err.contains("the order was documents, and is edges"), "{changed:?}");
+    assert_eq!(places(&play), ["1", "1", "2"]);
+    let again = play.run("apply -f shop");
+    assert!(!again.err.contains("the order was"), "{again:?}");
+    drop_document(&play, "m-2");
+    assert_eq!(play.run("apply -f shop --dry-gc").code, 0);
+    assert_eq!(places(&play), ["1", "3", "2"], "who is not in the module any more stands behind all others");
+    let end = play.run("destroy shop --dry-run");
+    assert!(end.out.contains(" · order edges, at most 2 at once\n"), "{end:?}");
+    play.file("shop/sexton.yaml", &format!("{SETTINGS}order: sideways\n"));
+    play.run("apply -f shop").fails(1, &["order: Unsupported value", "documents", "files", "edges"]);
+}

@@ -4,9 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use sexton_lifecycle::LifeId;
 use sexton_lifecycle::destruction::Stage;
-use sexton_lifecycle::plan::{Group, Step};
+use sexton_lifecycle::plan::Step;
 use sexton_model::bulk::Outcome;
 use sexton_model::{Revision, Uid};
 
@@ -106,7 +105,7 @@ impl Collector {
             });
             sent.absorb(hand.send(items.collect()).await?);
         }
-        self.turn = stepping.iter().flat_map(|group| members(group)).collect();
+        self.turn = self.within_bounds(decision, &stepping);
         Ok((sent, stuck))
     }
 
@@ -173,8 +172,4 @@ impl Collector {
         }
         self.tell(decision, &in_the_way);
     }
-}
-
-fn members(group: &Group) -> impl Iterator<Item = LifeId> + '_ {
-    group.members.iter().map(|step| step.life)
 }

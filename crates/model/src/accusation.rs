@@ -52,6 +52,9 @@ pub struct Accusation {
     /// What becomes of dependents; without it they follow when they have no other owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
+    /// How many members of the module are destroyed at the same time, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<u32>,
     /// The life that is meant, where anybody could copy the annotation to another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
@@ -121,6 +124,7 @@ mod tests {
             deployment: Some("1".into()),
             absent: Vec::new(),
             policy: None,
+            parallel: None,
             uid: None,
         }
     }

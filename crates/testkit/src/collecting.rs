@@ -158,6 +158,21 @@ impl Collecting {
         self.until(|summary| summary.idle && summary.revision >= head).await
     }
 
+    /// The same while calls are under way that do not end: it has seen everything and made all calls that it can.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub async fn settled_but_for_calls(&mut self, world: &World) -> Summary {
+        loop {
+            let (head, rounds) = (world.head().await, self.now().rounds);
+            let seen = self.until(|summary| summary.revision >= Revision::new(head)).await;
+            tokio::task::yield_now().await;
+            if seen.rounds == rounds && world.head().await == head && self.now().rounds == rounds {
+                return seen;
+            }
+        }
+    }
+
     /// Waits until the collector is as a test wants it. While it gets on, however slowly, it is given much more time.
     ///
     /// # Panics

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
 
-use super::apply::{LEASE_ENDS, Sweep, deaths, follow_sweep, some, tools};
+use super::apply::{LEASE_ENDS, Sweep, deaths, follow_sweep, order, some, tools};
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use super::run::end;
 use crate::failure::{Exit, Failure};
@@ -155,7 +155,8 @@ async fn prepare(
 
 /// What would be destroyed, in one piece: whoever reads it reads it in order.
 fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: Style) -> String {
-    let mut text = format!("destroy {} on {}\n", plan.module, world.target);
+    let order = order(&plan.spec);
+    let mut text = format!("destroy {} on {}{}{order}\n", plan.module, world.target, style.dot());
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
     let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
     text.push_str(&some(deaths.len(), full, |place| {

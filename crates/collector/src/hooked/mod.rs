@@ -6,12 +6,14 @@
 mod brief;
 mod calling;
 mod drive;
+mod parallel;
 mod subscribers;
 
 pub use calling::Runner;
 pub(crate) use calling::{Answer, Caller};
 pub(crate) use subscribers::{handler_of, subscribers};
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -95,9 +97,14 @@ impl Actives {
     /// change of the lease's holder nothing is known here, although everything is written. Nothing if its destruction
     /// has not begun, or its journal cannot be read.
     pub(crate) fn stage(&self, snapshot: &Snapshot, life: LifeId) -> Option<Stage> {
+        self.state(snapshot, life).map(|state| state.stage)
+    }
+
+    /// The same with everything that the journal says.
+    pub(crate) fn state(&self, snapshot: &Snapshot, life: LifeId) -> Option<Cow<'_, State>> {
         match self.by_uid.get(&snapshot.uid(life).0) {
-            Some(active) => Some(active.state.stage),
-            None => State::decode(snapshot.journal(life)?).ok().map(|state| state.stage),
+            Some(active) => Some(Cow::Borrowed(&active.state)),
+            None => State::decode(snapshot.journal(life)?).ok().map(Cow::Owned),
         }
     }
 

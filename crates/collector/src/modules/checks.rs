@@ -74,20 +74,20 @@ pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> 
     let snapshot = doom.world.snapshot();
     let label = |life| format!("{}/{}", snapshot.kind(life), snapshot.name(life));
     // By the place of the document: who takes it along.
-    let mut found: BTreeMap<i64, (&Prepared, String)> = BTreeMap::new();
+    let mut found: BTreeMap<(i64, Slot), (&Prepared, String)> = BTreeMap::new();
     let mut doomed: HashMap<&str, String> = HashMap::new();
     for step in doom.plan.steps().filter(|step| !step.finding.marked) {
         let key = &step.key;
         let at = (key.kind.group.clone(), key.kind.resource.clone(), key.namespace.clone(), key.name.clone());
         if let Some(document) = slots.get(&at) {
             let with = step.finding.cause.life().map_or_else(|| "its owner".to_owned(), label);
-            found.insert(document.order, (document, with));
+            found.insert((document.order, at), (document, with));
         }
         doomed.insert(&step.uid.0, label(step.life));
     }
     for document in documents {
         if let Some(with) = taken_along(document, &doomed) {
-            found.entry(document.order).or_insert((document, with));
+            found.entry((document.order, document.own_slot())).or_insert((document, with));
         }
     }
     let refuse = |(document, with): (&Prepared, String)| {

@@ -230,6 +230,7 @@ impl Modules {
                     module,
                     scope: Some(&plan.spec.scope),
                     looked_at: plan.looked_at,
+                    parallel: plan.spec.parallel,
                     because: format!("not in the module since deployment {}", plan.deployment_id),
                     collection: collection_name("sweep", module, &plan.deployment_id),
                     epoch: locked.epoch(),

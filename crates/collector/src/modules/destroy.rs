@@ -32,6 +32,8 @@ pub struct DestroyPlan {
     pub unlistable: Vec<Unlistable>,
     /// Whether there is a record of the module.
     pub recorded: bool,
+    /// What the module is, as it was deployed last.
+    pub spec: ModuleSpec,
     /// Stands for all of it.
     pub digest: String,
     pub(super) record: Option<ModuleRecord>,
@@ -115,6 +117,7 @@ impl Modules {
             destruction,
             unlistable: looked.unlistable,
             recorded: record.is_some(),
+            spec: record.as_ref().map_or_else(|| ModuleSpec::new(name), |record| record.spec.clone()),
             record,
         })
     }
@@ -158,6 +161,7 @@ impl Modules {
             module: &plan.module,
             scope: None,
             looked_at: Instant::now(),
+            parallel: record.spec.parallel,
             because: format!("the module is destroyed since {now}"),
             collection: collection_name("destroy", &plan.module, &format!("{now}-{number}")),
             epoch: locked.epoch(),

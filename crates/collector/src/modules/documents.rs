@@ -12,6 +12,8 @@ use sexton_model::module::{Dependency, ModuleSpec, OnFailure};
 pub struct Source {
     /// Where, as people find it: `shop/vm.yaml:12`.
     pub origin: String,
+    /// The file that it is in: the documents of one file may be equal.
+    pub file: String,
     /// The document.
     pub value: Value,
 }

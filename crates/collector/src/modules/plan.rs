@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sexton_client::CallError;
 use sexton_lifecycle::module::{Member, OrderError};
 use sexton_lifecycle::{FuseLimits, Held};
-use sexton_model::module::{Intent, ModuleSpec, OnFailure, Scope, Sealed};
+use sexton_model::module::{Intent, ModuleOrder, ModuleSpec, OnFailure, Scope, Sealed};
 use tokio::time::Instant;
 
 use super::FieldChange;
@@ -119,6 +119,8 @@ pub struct ModulePlan {
     pub first_gc: bool,
     /// Another scope than before, if it is another one.
     pub scope_shift: Option<ScopeShift>,
+    /// How the order of the documents was meant before, if it is meant otherwise now: all places are given anew.
+    pub order_before: Option<ModuleOrder>,
     /// The deployment before, if one was sealed.
     pub previous: Option<Sealed>,
     /// A deployment that was begun and not sealed.
@@ -179,6 +181,16 @@ pub enum PlanError {
     /// Documents are refused.
     #[error("{} of the documents cannot be put", .0.len())]
     Refused(Vec<Refusal>),
+    /// Part of the documents would get places of another order than the rest has.
+    #[error(
+        "the order of the module was {before} and is {now}: a part of it cannot be applied before the whole is"
+    )]
+    OrderChanged {
+        /// Of the deployment before.
+        before: &'static str,
+        /// Of this one.
+        now: &'static str,
+    },
     /// Documents have no order.
     #[error(transparent)]
     Order(#[from] OrderError),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sexton_lifecycle::FuseLimits;
 use sexton_lifecycle::module::{Member, scope_change, sort};
 use sexton_model::GroupResource;
+use sexton_model::module::ModuleOrder;
 use tokio::time::Instant;
 
 use super::Modules;
@@ -27,6 +28,7 @@ impl Modules {
         let limits = check(deployment)?;
         let record = self.find_record(&deployment.spec.manager).await?;
         let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;
+        let order_before = order_before(deployment, record.as_ref())?;
         let documents = prepare(deployment, &kinds).map_err(|error| match error {
             NotPrepared::Refused(refusals) => PlanError::Refused(refusals),
             NotPrepared::Order(error) => PlanError::Order(error),
@@ -52,12 +54,16 @@ impl Modules {
         let puts = self.judge_all(deployment, &kinds, &documents, live).await?;
         let named = documents.iter().map(|document| document.own_slot()).collect();
         let documents = documents.into_iter().filter(|document| document.wanted).collect();
-        self.assemble(deployment, Material { record, documents, named, puts, looked, looked_at, limits })
-            .await
+        self.assemble(
+            deployment,
+            Material { record, documents, named, puts, looked, looked_at, limits, order_before },
+        )
+        .await
     }
 
     async fn assemble(&self, deployment: &Deployment, material: Material) -> Result<ModulePlan, PlanError> {
-        let Material { record, documents, named, puts, mut looked, looked_at, limits } = material;
+        let Material { record, documents, named, puts, mut looked, looked_at, limits, order_before } =
+            material;
         let spec = &deployment.spec;
         let is_marked = |member: &Member| named.contains(&slot_of(member));
         let was_on =
@@ -115,6 +121,7 @@ impl Modules {
             limits,
             in_scope,
             scope_shift,
+            order_before,
             previous,
             interrupted: status.and_then(|status| status.intent.clone()),
             digest,
@@ -139,4 +146,19 @@ struct Material {
     /// When that was.
     looked_at: Instant,
     limits: FuseLimits,
+    order_before: Option<ModuleOrder>,
+}
+
+/// How the order was meant by the last sealed deployment, if it is meant otherwise now.
+fn order_before(
+    deployment: &Deployment,
+    record: Option<&ModuleRecord>,
+) -> Result<Option<ModuleOrder>, PlanError> {
+    let now = deployment.spec.order;
+    let sealed = record.filter(|record| record.status.sealed.is_some());
+    let before = sealed.map(|record| record.spec.order).filter(|before| *before != now);
+    match before.filter(|_| deployment.only.is_some()) {
+        Some(before) => Err(PlanError::OrderChanged { before: before.word(), now: now.word() }),
+        None => Ok(before),
+    }
 }

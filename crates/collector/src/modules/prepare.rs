@@ -102,7 +102,8 @@ pub(super) fn prepare(deployment: &Deployment, kinds: &Kinds) -> Result<Vec<Prep
         return Err(NotPrepared::Refused(refusals));
     }
     let entries: Vec<Entry> = prepared.iter().map(|document| document.entry.clone()).collect();
-    let order = arrange(&entries, &deployment.dependencies).map_err(NotPrepared::Order)?;
+    let order =
+        arrange(&entries, &deployment.dependencies, deployment.spec.order).map_err(NotPrepared::Order)?;
     let namespaces: BTreeSet<String> = entries
         .iter()
         .filter(|entry| entry.kind == "Namespace" && entry.group.is_empty())
@@ -112,7 +113,7 @@ pub(super) fn prepare(deployment: &Deployment, kinds: &Kinds) -> Result<Vec<Prep
         entries.iter().filter_map(|entry| entry.provides.clone()).collect();
     let mut by_place: Vec<Option<Prepared>> = prepared.into_iter().map(Some).collect();
     let mut arranged = Vec::with_capacity(order.len());
-    for (order, at) in (1..).zip(order) {
+    for (at, order) in order {
         let Some(mut document) = by_place[at].take() else { continue };
         document.order = order;
         document.awaits |= namespaces.contains(&document.entry.namespace);
@@ -202,7 +203,7 @@ fn one(
     }
     Ok(Prepared {
         origin: source.origin.clone(),
-        entry: entry(&value, &known.resource.group, &namespace),
+        entry: Entry { file: source.file.clone(), ..entry(&value, &known.resource.group, &namespace) },
         place: Place::new(known, Some(&namespace)),
         linked: is_linked(deployment, &value),
         value,
@@ -238,6 +239,7 @@ fn entry(value: &Value, group: &str, namespace: &str) -> Entry {
         namespace: namespace.to_owned(),
         name: owned(value, "/metadata/name"),
         owners: owners.into_iter().flatten().map(owner).collect(),
+        file: String::new(),
         provides: provides.map(|(group, kind)| (owned(value, group), owned(value, kind))),
     }
 }

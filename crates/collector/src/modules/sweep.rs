@@ -66,6 +66,8 @@ pub(super) struct Charge<'a> {
     /// When everything was looked at for the plan.
     pub(super) looked_at: Instant,
     pub(super) because: String,
+    /// How many of them are destroyed at the same time, if the module says so.
+    pub(super) parallel: Option<u32>,
     pub(super) collection: String,
     pub(super) epoch: &'a Epoch,
 }
@@ -155,6 +157,7 @@ impl Modules {
                 deployment: member.deployment.clone(),
                 absent: Vec::new(),
                 policy: None,
+                parallel: charge.parallel,
                 uid: foreign.then(|| member.uid.clone()),
             };
             let mut annotations = Annotations::from([(marks::ACCUSED.to_owned(), Some(accusation.encode()))]);

@@ -119,6 +119,7 @@ fn accusation(found: &Found, charge: &Charge, names_life: bool) -> Accusation {
         deployment: found.deployment.clone(),
         absent: found.owner_uids(),
         policy: None,
+        parallel: None,
         uid: names_life.then(|| found.uid.clone()),
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use sexton_model::module::Dependency;
+use sexton_model::module::{Dependency, ModuleOrder};
 
 use crate::graph::{Graph, Node, components, order};
 
@@ -23,6 +23,8 @@ pub struct Entry {
     pub name: String,
     /// Its owners, as group, kind, and name. They are in its namespace or in none.
     pub owners: Vec<(String, String, String)>,
+    /// The file that it is in.
+    pub file: String,
     /// Group and kind that it defines or is the class of, if it is such a document.
     pub provides: Option<(String, String)>,
 }
@@ -86,11 +88,50 @@ impl Entry {
     }
 }
 
-/// The documents in the order in which they are put: the first has the place 1.
+/// The documents in the order in which they are put, each with its place. Places begin with 1, and a document has a higher
+/// place than all that it depends on. What is destroyed goes in the reverse order of places; equals may go in parallel.
+///
+/// For the documents `a`, `b`, `c` of one file and `d` of another, where `c` depends on `a`:
+///
+/// | order | a | b | c | d |
+/// |---|---|---|---|---|
+/// | documents | 1 | 2 | 3 | 4 |
+/// | files | 1 | 1 | 2 | 3 |
+/// | edges | 1 | 1 | 2 | 1 |
 ///
 /// # Errors
 /// See [`OrderError`].
-pub fn arrange(entries: &[Entry], dependencies: &[Dependency]) -> Result<Vec<usize>, OrderError> {
+pub fn arrange(
+    entries: &[Entry],
+    dependencies: &[Dependency],
+    how: ModuleOrder,
+) -> Result<Vec<(usize, i64)>, OrderError> {
+    let (order, edges) = sequence(entries, dependencies)?;
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); entries.len()];
+    edges.iter().for_each(|(first, then)| before[*then as usize].push(*first as usize));
+    let mut places = vec![0; entries.len()];
+    // Documents that may be equal are placed above all that came before them.
+    let (mut base, mut highest, mut last): (i64, i64, Option<usize>) = (0, 0, None);
+    for at in &order {
+        let may_be_equal = match how {
+            ModuleOrder::Documents => false,
+            ModuleOrder::Files => last.is_none_or(|last: usize| entries[last].file == entries[*at].file),
+            ModuleOrder::Edges => true,
+        };
+        base = if may_be_equal { base } else { highest };
+        let after = before[*at].iter().map(|first| places[*first]).max().unwrap_or(0);
+        places[*at] = after.max(base) + 1;
+        highest = highest.max(places[*at]);
+        last = Some(*at);
+    }
+    Ok(order.into_iter().map(|at| (at, places[at])).collect())
+}
+
+/// The order in which documents are put, and the edges that hold.
+fn sequence(
+    entries: &[Entry],
+    dependencies: &[Dependency],
+) -> Result<(Vec<usize>, Vec<(Node, Node)>), OrderError> {
     let mut hard = provided(entries);
     for edge in dependencies {
         let find = |word: &str| find(entries, edge, word);
@@ -103,7 +144,7 @@ pub fn arrange(entries: &[Entry], dependencies: &[Dependency]) -> Result<Vec<usi
     let soft = owned.into_iter().filter(|(first, then)| together.of(*first) != together.of(*then));
     let edges: Vec<(Node, Node)> = hard.iter().copied().chain(soft).collect();
     match order(&Graph::new(entries.len(), &edges)) {
-        Some(order) => Ok(order.into_iter().map(|node| node as usize).collect()),
+        Some(order) => Ok((order.into_iter().map(|node| node as usize).collect(), edges)),
         None => Err(OrderError::Cycle(cycle(entries, &hard))),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
-use sexton_model::module::{Dependency, Scope, default_scope};
+use sexton_model::module::{Dependency, ModuleOrder, Scope, default_scope};
 
 use super::*;
 
@@ -151,8 +151,11 @@ proptest! {
             first: format!("ConfigMap/{}", name(*first)),
             then: format!("configmap/{}", name(*then)),
         }).collect();
-        match arrange(&entries, &dependencies) {
-            Ok(order) => {
+        match arrange(&entries, &dependencies, ModuleOrder::Documents) {
+            Ok(placed) => {
+                let counted: Vec<i64> = placed.iter().map(|(_, place)| *place).collect();
+                prop_assert_eq!(counted, (1..=i64::try_from(count).unwrap()).collect::<Vec<i64>>());
+                let order: Vec<usize> = placed.into_iter().map(|(at, _)| at).collect();
                 let mut all = order.clone();
                 all.sort_unstable();
                 prop_assert_eq!(all, (0..count).collect::<Vec<usize>>());
@@ -181,8 +184,72 @@ proptest! {
     }
 }
 
+proptest! {
+    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-24: whatever order is meant, an edge leads to a higher place, and documents are put in
+    /// one order. With `edges` a place is the length of the longest way to it; with `files` those of another file are never
+    /// equal, and those of the same file are if nothing is between them.
+    #[test]
+    fn equal_places_only_where_they_are_meant(
+        files in vec(0..3_usize, 1..9),
+        edges in vec((0..8_usize, 0..8_usize), 0..8),
+    ) {
+        let count = files.len();
+        let mut files = files;
+        files.sort_unstable();
+        let in_file = |(at, file): (usize, &usize)| {
+            Entry { file: format!("{file}.yaml"), ..entry("ConfigMap", &format!("n{at}")) }
+        };
+        let entries: Vec<Entry> = files.iter().enumerate().map(in_file).collect();
+        // Only forwards and backwards between files as it comes, but no circles.
+        let edges: Vec<(usize, usize)> =
+            edges.into_iter().map(|(a, b)| (a % count, b % count)).filter(|(a, b)| (a * 5) % 8 < (b * 5) % 8).collect();
+        let named = |at: usize| format!("ConfigMap/n{at}");
+        let dependencies: Vec<Dependency> =
+            edges.iter().map(|(first, then)| Dependency { first: named(*first), then: named(*then) }).collect();
+        let placed = |how| arrange(&entries, &dependencies, how).unwrap();
+        let usual: Vec<usize> = placed(ModuleOrder::Documents).into_iter().map(|(at, _)| at).collect();
+        for how in ModuleOrder::ALL {
+            let placed = placed(how);
+            prop_assert_eq!(placed.iter().map(|(at, _)| *at).collect::<Vec<usize>>(), usual.clone());
+            let place = |at: usize| placed.iter().find(|(other, _)| *other == at).unwrap().1;
+            for (first, then) in &edges {
+                prop_assert!(place(*first) < place(*then), "{:?} {:?}", how, placed);
+            }
+            let longest = |at: usize| -> i64 {
+                // As many rounds as there are documents are enough for the longest way.
+                let mut ways = vec![1_i64; count];
+                for _ in 0..count {
+                    for (first, then) in &edges {
+                        ways[*then] = ways[*then].max(ways[*first] + 1);
+                    }
+                }
+                ways[at]
+            };
+            for a in 0..count {
+                if how == ModuleOrder::Edges {
+                    prop_assert_eq!(place(a), longest(a));
+                }
+                for b in (0..count).filter(|b| *b != a) {
+                    let free = edges.is_empty() && files[a] == files[b];
+                    match how {
+                        ModuleOrder::Documents => prop_assert!(place(a) != place(b)),
+                        ModuleOrder::Files if files[a] != files[b] => prop_assert!(place(a) != place(b)),
+                        ModuleOrder::Files => prop_assert!(!free || place(a) == place(b)),
+                        ModuleOrder::Edges => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn entry(kind: &str, name: &str) -> Entry {
     Entry { kind: kind.into(), namespace: "default".into(), name: name.into(), ..Entry::default() }
+}
+
+fn order(entries: &[Entry], dependencies: &[Dependency]) -> Result<Vec<usize>, OrderError> {
+    let placed = arrange(entries, dependencies, ModuleOrder::Documents)?;
+    Ok(placed.into_iter().map(|(at, _)| at).collect())
 }
 
 fn owned(name: &str, owner: &str) -> Entry {
@@ -193,12 +260,12 @@ fn owned(name: &str, owner: &str) -> Entry {
 #[test]
 fn owners_come_first_as_far_as_possible() {
     let entries = [owned("a", "c"), entry("ConfigMap", "b"), entry("ConfigMap", "c")];
-    assert_eq!(arrange(&entries, &[]), Ok(vec![1, 2, 0]));
+    assert_eq!(order(&entries, &[]), Ok(vec![1, 2, 0]));
     let circle = [owned("a", "b"), owned("b", "a"), owned("c", "b")];
-    assert_eq!(arrange(&circle, &[]), Ok(vec![0, 1, 2]));
+    assert_eq!(order(&circle, &[]), Ok(vec![0, 1, 2]));
     // What was said explicitly is stronger.
     let edge = Dependency { first: "ConfigMap/a".into(), then: "ConfigMap/c".into() };
-    assert_eq!(arrange(&entries, &[edge]), Ok(vec![0, 1, 2]));
+    assert_eq!(order(&entries, &[edge]), Ok(vec![0, 1, 2]));
 }
 
 /// A namespace, a definition and a class come before what is in it or of that kind.
@@ -208,16 +275,16 @@ fn what_is_needed_comes_first() {
     let namespace = Entry { namespace: String::new(), ..entry("Namespace", "default") };
     let vm = Entry { group: "x.io".into(), ..entry("Vm", "vm") };
     let class = Entry { provides: of_kind, namespace: String::new(), ..entry("Class", "vm") };
-    assert_eq!(arrange(&[vm.clone(), namespace.clone(), class.clone()], &[]), Ok(vec![1, 2, 0]));
+    assert_eq!(order(&[vm.clone(), namespace.clone(), class.clone()], &[]), Ok(vec![1, 2, 0]));
     let wrong = Dependency { first: "Vm.x.io/default/vm".into(), then: "Class/vm".into() };
-    let error = arrange(&[vm.clone(), class], &[wrong]).unwrap_err();
+    let error = order(&[vm.clone(), class], &[wrong]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "each of these has to come before the next: Vm.x.io/default/vm, Class/vm, Vm.x.io/default/vm"
     );
     let elsewhere = Entry { namespace: "other".into(), ..vm.clone() };
     let both = Dependency { first: "Vm/vm".into(), then: "Namespace/default".into() };
-    let error = arrange(&[vm, elsewhere, namespace], &[both]).unwrap_err();
+    let error = order(&[vm, elsewhere, namespace], &[both]).unwrap_err();
     assert!(matches!(error, OrderError::Ambiguous { meanings, .. } if meanings.len() == 2));
 }
 

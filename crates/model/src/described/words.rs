@@ -34,6 +34,8 @@ spec.manager string: The name of the module, as the label of all that it manages
 spec.scope texts: Which resources it may sweep: labels that they have, its own manager among them.
 spec.supportGc boolean: Whether anything is swept at all.
 spec.maxDelete string: How much may be destroyed at once, as 20 or 30%.
+spec.order string: documents, files or edges: which documents have equal places, and may be destroyed in parallel.
+spec.parallel integer: How many of its members are destroyed at the same time.
 status object: How far it is.
 status.phase string: What is going on; whether the last deployment was put completely.
 status.intent object: The deployment that was begun last, if it has not been sealed.

@@ -8,7 +8,7 @@ mod settings;
 mod tests;
 
 pub use read::check_scope;
-pub use settings::{Dependency, ModuleSettings, OnFailure};
+pub use settings::{Dependency, ModuleOrder, ModuleSettings, OnFailure};
 
 use std::collections::BTreeMap;
 
@@ -37,6 +37,8 @@ pub const MAX_KINDS: usize = 1_000;
 pub const MAX_SCOPE: usize = 50;
 /// Bytes of a text for people, and of an attribute of a scope.
 const MAX_TEXT: usize = 512;
+/// Members of one module that are destroyed at the same time, at most: each may be a process.
+pub const MAX_PARALLEL: u32 = 1_000;
 
 /// The attributes that a resource must have to be in scope.
 pub type Scope = BTreeMap<String, String>;
@@ -59,6 +61,12 @@ pub struct ModuleSpec {
     /// How much of it may be destroyed at once, as `20` or `30%`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_delete: Option<String>,
+    /// How the order of its documents is meant.
+    #[serde(default, skip_serializing_if = "ModuleOrder::is_usual")]
+    pub order: ModuleOrder,
+    /// How many of its members are destroyed at the same time, where the order leaves that open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<u32>,
 }
 
 /// How it stands with a module.
@@ -156,7 +164,15 @@ impl ModuleSpec {
     /// A module that says nothing but its name.
     pub fn new(manager: &str) -> ModuleSpec {
         let scope = default_scope(manager);
-        ModuleSpec { manager: manager.to_owned(), scope, support_gc: true, max_delete: None }
+        let order = ModuleOrder::default();
+        ModuleSpec {
+            manager: manager.to_owned(),
+            scope,
+            support_gc: true,
+            max_delete: None,
+            order,
+            parallel: None,
+        }
     }
 
     /// Reads the spec of a whole document of kind `Module`.

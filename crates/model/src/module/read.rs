@@ -4,7 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{MANAGER_KEY, MAX_SCOPE, MAX_TEXT, ModuleSpec, Scope, default_scope, limit_text, manager_name};
+use super::{
+    MANAGER_KEY, MAX_PARALLEL, MAX_SCOPE, MAX_TEXT, ModuleOrder, ModuleSpec, Scope, default_scope,
+    limit_text, manager_name,
+};
 use crate::class::read::{Errors, object, text, within};
 use crate::invalid::FieldError;
 use crate::names;
@@ -17,7 +20,8 @@ pub(super) fn spec(document: &Value, name: &str, errors: &mut Errors) -> Option<
         errors.push(FieldError::invalid("metadata.name", name, complaint));
     }
     let Some(spec) = document.get("spec") else { return Some(read) };
-    let spec = object(spec, "spec", &[MANAGER_KEY, "scope", "supportGc", "maxDelete"], errors)?;
+    let spec =
+        object(spec, "spec", &[MANAGER_KEY, "scope", "supportGc", "maxDelete", "order", "parallel"], errors)?;
     if spec.contains_key(MANAGER_KEY) {
         let manager = text(spec, "spec", MANAGER_KEY, errors)?;
         // Two records of one manager would be two leases for the same resources.
@@ -29,6 +33,8 @@ pub(super) fn spec(document: &Value, name: &str, errors: &mut Errors) -> Option<
     read.scope = scope(spec, "spec", "scope", name, errors)?;
     read.support_gc = flag(spec, "spec", "supportGc", true, errors)?;
     read.max_delete = limit(spec, "spec", errors)?;
+    read.order = order(spec, "spec", errors)?.unwrap_or_default();
+    read.parallel = parallel(spec, "spec", errors)?;
     Some(read)
 }
 
@@ -125,4 +131,31 @@ pub(super) fn limit(map: &Map<String, Value>, path: &str, errors: &mut Errors) -
             None
         }
     }
+}
+
+/// `order`, one of its words; nothing if it is not said.
+pub(super) fn order(
+    map: &Map<String, Value>,
+    path: &str,
+    errors: &mut Errors,
+) -> Option<Option<ModuleOrder>> {
+    let Some(value) = map.get("order").filter(|value| !value.is_null()) else { return Some(None) };
+    let found = value.as_str().and_then(ModuleOrder::named);
+    if found.is_none() {
+        let words = ModuleOrder::ALL.map(ModuleOrder::word);
+        errors.push(FieldError::not_supported(within(path, "order"), value.clone(), &words));
+    }
+    Some(Some(found?))
+}
+
+/// `parallel`, from 1 to [`MAX_PARALLEL`]; nothing if it is not said.
+pub(super) fn parallel(map: &Map<String, Value>, path: &str, errors: &mut Errors) -> Option<Option<u32>> {
+    let Some(value) = map.get("parallel").filter(|value| !value.is_null()) else { return Some(None) };
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let found = number.filter(|number| (1..=MAX_PARALLEL).contains(number));
+    if found.is_none() {
+        let detail = format!("must be a number of objects from 1 to {MAX_PARALLEL}");
+        errors.push(FieldError::invalid(within(path, "parallel"), value.clone(), detail));
+    }
+    Some(Some(found?))
 }

@@ -2,6 +2,7 @@
 //!
 //! It must not know what else can be said on a command line, nor where the file is.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{MANAGER_KEY, Scope, check_scope, default_scope, manager_name, read};
@@ -10,8 +11,53 @@ use crate::invalid::FieldError;
 
 /// More explicit edges are refused.
 const MAX_DEPENDENCIES: usize = 10_000;
-const KNOWN: [&str; 7] =
-    [MANAGER_KEY, "gcScope", "supportGc", "maxDelete", "allowEmpty", "onFailure", "dependencies"];
+const KNOWN: [&str; 9] = [
+    MANAGER_KEY,
+    "gcScope",
+    "supportGc",
+    "maxDelete",
+    "order",
+    "parallel",
+    "allowEmpty",
+    "onFailure",
+    "dependencies",
+];
+
+/// How the order of a module's documents is meant: which of them get equal places, and so may be destroyed in parallel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ModuleOrder {
+    /// Each document has a place of its own, in the order in which they are written.
+    #[default]
+    Documents,
+    /// The documents of one file are equal, as far as no edge is between them; files follow each other.
+    Files,
+    /// Only edges order: owner references, explicit dependencies, and what has to be served first.
+    Edges,
+}
+
+impl ModuleOrder {
+    /// All of them.
+    pub const ALL: [ModuleOrder; 3] = [ModuleOrder::Documents, ModuleOrder::Files, ModuleOrder::Edges];
+
+    /// `documents`, `files` or `edges`.
+    pub fn named(word: &str) -> Option<ModuleOrder> {
+        ModuleOrder::ALL.into_iter().find(|order| order.word() == word)
+    }
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            ModuleOrder::Documents => "documents",
+            ModuleOrder::Files => "files",
+            ModuleOrder::Edges => "edges",
+        }
+    }
+
+    pub(super) fn is_usual(&self) -> bool {
+        *self == ModuleOrder::default()
+    }
+}
 
 /// What is done after a resource could not be put.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,6 +101,10 @@ pub struct ModuleSettings {
     pub support_gc: Option<bool>,
     /// How much may be destroyed at once.
     pub max_delete: Option<String>,
+    /// How the order of the documents is meant.
+    pub order: Option<ModuleOrder>,
+    /// How many members are destroyed at the same time.
+    pub parallel: Option<u32>,
     /// Whether a module without documents is meant.
     pub allow_empty: Option<bool>,
     /// What is done after a resource could not be put.
@@ -112,6 +162,8 @@ fn settings(document: &Value, errors: &mut Errors) -> Option<ModuleSettings> {
         support_gc: said("supportGc", errors),
         allow_empty: said("allowEmpty", errors),
         max_delete: read::limit(map, "", errors).flatten(),
+        order: read::order(map, "", errors).flatten(),
+        parallel: read::parallel(map, "", errors).flatten(),
         on_failure: on_failure(map, errors),
         dependencies: dependencies(map, errors),
         manager,

@@ -46,6 +46,9 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         (json!({"supportGc": "yes"}), "spec.supportGc"),
         (json!({"maxDelete": "many"}), "spec.maxDelete"),
         (json!({"maxDelete": "101%"}), "spec.maxDelete"),
+        (json!({"order": "sideways"}), "spec.order"),
+        (json!({"parallel": 0}), "spec.parallel"),
+        (json!({"parallel": "many"}), "spec.parallel"),
         (json!({"gcScope": {}}), "spec.gcScope"),
         (json!({"scope": {"manager": "shop", "not a label": "x"}}), "spec.scope"),
         (json!({"scope": {"manager": "shop", "tier": 1}}), "spec.scope.tier"),
@@ -99,11 +102,32 @@ fn settings_say_what_a_command_line_can_say() {
     );
 }
 
+/// An order that is said is kept in the record, and the usual one is not written.
+#[test]
+fn an_order_is_read_and_written() {
+    for order in ModuleOrder::ALL {
+        let said = json!({"order": order.word(), "parallel": 4});
+        let settings = ModuleSettings::parse(&said).unwrap();
+        assert_eq!((settings.order, settings.parallel), (Some(order), Some(4)));
+        let spec = ModuleSpec::parse(&module(said)).unwrap();
+        assert_eq!((spec.order, spec.parallel), (order, Some(4)));
+        assert_eq!(spec.document()["spec"].get("order").is_some(), order != ModuleOrder::Documents);
+        assert_eq!(ModuleSpec::parse(&spec.document()), Ok(spec));
+    }
+}
+
 #[test]
 fn unknown_settings_are_named() {
     let cases = [
         (json!({"gc_scope": {}}), "gc_scope: Forbidden: unknown field; there are manager, gcScope"),
         (json!({"onFailure": "retry"}), "onFailure: Unsupported value"),
+        (json!({"order": "random"}), "order: Unsupported value: \"random\": supported values: \"documents\""),
+        (json!({"order": 3}), "order: Unsupported value"),
+        (json!({"parallel": -1}), "parallel: Invalid value"),
+        (
+            json!({"parallel": 1001}),
+            "parallel: Invalid value: 1001: must be a number of objects from 1 to 1000",
+        ),
         (json!({"manager": "Not So"}), "manager: Invalid value"),
         (json!({"gcScope": {"kind": "x"}}), "gcScope: Invalid value"),
         (json!({"dependencies": [{"first": "a", "then": "Vm/b"}]}), "dependencies[0].first: Invalid value"),

@@ -132,6 +132,7 @@ impl People {
             deployment: Some(DEPLOYMENT.into()),
             absent: Vec::new(),
             policy: None,
+            parallel: None,
             uid: None,
         };
         let some: Vec<(String, String)> = made.iter().filter(|_| self.chance.percent(80)).cloned().collect();

@@ -24,6 +24,7 @@ pub(crate) fn said(deployment: Option<&str>) -> Accusation {
         deployment: deployment.map(str::to_owned),
         absent: Vec::new(),
         policy: None,
+        parallel: None,
         uid: None,
     }
 }
@@ -87,6 +88,46 @@ async fn a_sweep_goes_in_the_reverse_order() {
         (&json!("sweep-shop-d2"), &json!("sweep"))
     );
     assert_eq!((&record["spec"]["by"], &record["status"]["gone"]), (&json!("ada"), &json!(4)));
+}
+
+/// Members in one place go at the same time, as many as their module lets. One that is blocked takes no room.
+#[tokio::test]
+async fn a_module_bounds_how_many_go_at_the_same_time() {
+    for (parallel, most) in [(None, 5), (Some(2), 2), (Some(1), 1)] {
+        let (world, hooks) = stage().await;
+        let mut lives = Vec::new();
+        for name in ["a", "b", "c", "d", "e"] {
+            lives.push((name, member(&world, name, 1).await));
+        }
+        let stone = Verdict::Blocked { by: Some("a stone".into()), reason: "it lies there".into() };
+        hooks.answer("destroying destroy a", stone);
+        // Each call waits until it is let go on, and counts who is there with it.
+        let (go, wait) = tokio::sync::watch::channel(false);
+        let at_once: Arc<std::sync::Mutex<(usize, usize)>> = Arc::default();
+        for (name, _) in &lives {
+            let (mut wait, at_once) = (wait.clone(), at_once.clone());
+            hooks.during(&format!("destroying destroy {name}"), async move {
+                {
+                    let mut count = at_once.lock().unwrap();
+                    count.0 += 1;
+                    count.1 = count.1.max(count.0);
+                }
+                _ = wait.wait_for(|go| *go).await;
+                tokio::task::yield_now().await;
+                at_once.lock().unwrap().0 -= 1;
+            });
+        }
+        let mut collecting = Collecting::scripted(&world, &hooks);
+        let lives: Vec<(&str, &str)> = lives.iter().map(|(name, uid)| (*name, uid.as_str())).collect();
+        accuse(&world, &lives, &Accusation { parallel, ..said(Some("d1")) }).await;
+        hooks.called(most).await;
+        collecting.settled_but_for_calls(&world).await;
+        assert_eq!(hooks.heard().len(), most, "{parallel:?}");
+        go.send_replace(true);
+        collecting.settled(&world).await;
+        assert_eq!(left(&world).await, ["a"], "{parallel:?}: {:?}", hooks.heard());
+        assert_eq!(at_once.lock().unwrap().1, most, "{parallel:?}");
+    }
 }
 
 /// REQ-CLD-2, REQ-CLD-6: a put marks, and what is marked is not swept, however late the put is.

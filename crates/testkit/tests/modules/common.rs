@@ -49,7 +49,8 @@ pub(crate) fn map(name: &str) -> Value {
 
 /// Documents, each in a file of its own.
 pub(crate) fn sources(documents: impl IntoIterator<Item = Value>) -> Vec<Source> {
-    let source = |(at, value)| Source { origin: format!("file-{at}.yaml:1"), value };
+    let source =
+        |(at, value)| Source { origin: format!("file-{at}.yaml:1"), file: format!("file-{at}.yaml"), value };
     documents.into_iter().enumerate().map(source).collect()
 }
 

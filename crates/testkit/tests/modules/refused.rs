@@ -208,16 +208,18 @@ async fn a_huge_sweep_is_held() {
 async fn all_that_is_wrong_is_said_at_once() {
     let world = World::new().await;
     let documents = vec![
-        Source { origin: "a.yaml:1".into(), value: json!({"kind": "ConfigMap"}) },
+        Source { origin: "a.yaml:1".into(), file: "a.yaml".into(), value: json!({"kind": "ConfigMap"}) },
         Source {
             origin: "a.yaml:5".into(),
+            file: "a.yaml".into(),
             value: json!({"apiVersion": "x.io/v1", "kind": "Y", "metadata": {"name": "y"}}),
         },
         Source {
             origin: "a.yaml:9".into(),
+            file: "a.yaml".into(),
             value: json!({"apiVersion": "sexton.dev/v1", "kind": "Module", "metadata": {"name": "y"}}),
         },
-        Source { origin: "b.yaml:1".into(), value: map("fine") },
+        Source { origin: "b.yaml:1".into(), file: "b.yaml".into(), value: map("fine") },
     ];
     let found = refusals(&world, &shop("d1", documents)).await;
     let origins: Vec<&str> = found.iter().map(|refusal| refusal.origin.as_str()).collect();

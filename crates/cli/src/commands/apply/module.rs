@@ -61,11 +61,17 @@ pub(super) fn deployment(
         scope,
         support_gc: args.support_gc.or(named.support_gc).unwrap_or(true),
         max_delete: args.max_delete.clone().or(named.max_delete),
+        order: named.order.unwrap_or_default(),
+        parallel: named.parallel,
     };
     let only = args.only.as_deref().map(|only| chosen(only, &documents)).transpose()?;
     let sources = documents
         .into_iter()
-        .map(|document| Source { origin: document.origin.to_string(), value: document.value })
+        .map(|document| Source {
+            origin: document.origin.to_string(),
+            file: document.origin.file.clone(),
+            value: document.value,
+        })
         .collect();
     let id = args.deployment_id.clone().unwrap_or_else(new_id);
     let mut deployment = Deployment::new(spec, id, sources);

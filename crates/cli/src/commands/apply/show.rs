@@ -8,6 +8,7 @@ use sexton_collector::modules::{
 };
 use sexton_lifecycle::Held;
 use sexton_model::hook::ObjectRef;
+use sexton_model::module::ModuleSpec;
 
 use super::{Args, Form, command, lines};
 use crate::failure::{Exit, Failure};
@@ -136,7 +137,8 @@ impl Shown<'_> {
             true => format!("{} live, {} in this module", count(plan.in_scope), count(plan.puts.len())),
             false => format!("deployment {}", plan.deployment_id),
         };
-        format!("{manager} on {target}{dot}scope {}{dot}{round}\n", scope.join(","))
+        let order = order(&plan.spec);
+        format!("{manager} on {target}{dot}scope {}{dot}{round}{dot}{order}\n", scope.join(","))
     }
 
     fn destroyed(&self, style: Style, text: &mut String) {
@@ -213,6 +215,10 @@ impl Shown<'_> {
             if !shift.leave.is_empty() {
                 remark(format!("leave the scope, and are not swept any more: {}", names(&shift.leave)));
             }
+        }
+        if let Some(before) = plan.order_before {
+            let now = plan.spec.order.word();
+            remark(format!("the order was {}, and is {now}: every object gets a new place", before.word()));
         }
         if let Some(intent) = &plan.interrupted {
             let (id, by) = (&intent.deployment_id, &intent.by);
@@ -302,6 +308,12 @@ pub(crate) fn some(all: usize, full: bool, line: impl Fn(usize) -> String) -> St
         text.push_str(&format!("  and {} more; all of them with --full\n", count(all - shown)));
     }
     text
+}
+
+/// How the order of a module is meant, as plans say it.
+pub(crate) fn order(spec: &ModuleSpec) -> String {
+    let most = spec.parallel.map(|most| format!(", at most {most} at once")).unwrap_or_default();
+    format!("order {}{most}", spec.order.word())
 }
 
 fn field(change: &FieldChange, style: Style) -> String {
