@@ -166,6 +166,8 @@ pub(crate) struct Turns<'a> {
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
     pub(crate) stuck: Vec<LifeId>,
+    /// Namespaces and definitions that a controller of the cluster lets go.
+    pub(crate) controlled: Vec<LifeId>,
     /// Lives that wait for somebody who stays, and for whom.
     pub(crate) kept: Vec<(LifeId, LifeId)>,
 }
@@ -293,11 +295,11 @@ pub(crate) fn turns<'a>(
             let marked = step.finding.marked || marked_now.contains(&step.life);
             let foreign = items::is_held_by_others(snapshot, step.life);
             all_go &= !foreign;
-            if foreign && marked {
-                turns.stuck.push(step.life);
-            }
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+            turns.stuck.extend((foreign && marked).then_some(step.life));
+            let controlled = decision.leaves(snapshot, step.life);
+            if step.finding.marked && (controlled || !items::is_held_by_us(snapshot, step.life)) {
                 all_go = false;
+                turns.controlled.extend(controlled.then_some(step.life));
                 continue;
             }
             turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
