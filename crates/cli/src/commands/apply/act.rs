@@ -308,7 +308,7 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
     let flags = settings.flags();
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
-        DeployError::Held(_) => failure.exit(Exit::Held),
+        DeployError::Held(_) | DeployError::Conflicts { .. } => failure.exit(Exit::Held),
         DeployError::Lease(LeaseError::Held { .. }) => failure
             .exit(Exit::Locked)
             .detail("Nothing was put, nothing was swept.")

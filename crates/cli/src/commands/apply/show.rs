@@ -9,7 +9,7 @@ use sexton_collector::modules::{
 use sexton_lifecycle::Held;
 use sexton_model::hook::ObjectRef;
 
-use super::{Args, Form, command, lines};
+use super::{Args, Form, command, drift, lines};
 use crate::failure::{Exit, Failure};
 use crate::naming::Names;
 use crate::output::Paint;
@@ -171,25 +171,33 @@ impl Shown<'_> {
     fn puts(&self, style: Style, text: &mut String) {
         let shown: Vec<&PlannedPut> =
             self.plan.puts.iter().filter(|put| put.action != PutAction::Unchanged).collect();
-        self.several(shown.len(), text, |place| {
-            let put = shown[place];
-            let label = self.put_label(put);
-            let mut lines = match put.action {
-                PutAction::Create => style.paint(&format!("+ {label}"), Paint::Good),
-                PutAction::Adopt => {
-                    style.paint(&format!("~ {label}  is taken into the module"), Paint::Change)
-                }
-                PutAction::Change | PutAction::Unchanged => style.paint(&format!("~ {label}"), Paint::Change),
-            };
-            for change in put.changes.iter().take(FIELDS).filter(|_| put.action != PutAction::Create) {
-                lines.push_str(&format!("\n    {}", field(change, style)));
-            }
-            let more = put.changes.len().saturating_sub(FIELDS);
-            if more > 0 && put.action != PutAction::Create {
-                lines.push_str(&format!("\n    {} and {more} more fields", style.ellipsis()));
-            }
-            lines
-        });
+        self.several(shown.len(), text, |place| self.put(shown[place], style));
+    }
+
+    fn put(&self, put: &PlannedPut, style: Style) -> String {
+        let label = self.put_label(put);
+        let number = put.conflicts.len();
+        let fields = if number == 1 { "1 field" } else { &format!("{} fields", count(number)) };
+        let head = match put.action {
+            PutAction::Create => return style.paint(&format!("+ {label}"), Paint::Good),
+            _ if number > 0 && !self.plan.force => format!("! {label}  {fields} managed by others"),
+            PutAction::Adopt => format!("~ {label}  is taken into the module"),
+            _ if number > 0 => format!("~ {label}  takes over {fields}"),
+            PutAction::Change | PutAction::Unchanged => format!("~ {label}"),
+        };
+        let mut lines = vec![style.paint(&head, Paint::Change)];
+        let most = if self.args.full { usize::MAX } else { FIELDS };
+        let conflicts: Vec<_> = put.conflicts.iter().take(most).collect();
+        lines.extend(drift::lines(&conflicts, style));
+        let is_told = |change: &&FieldChange| !put.conflicts.iter().any(|one| one.path == change.path);
+        let changes: Vec<&FieldChange> = put.changes.iter().filter(is_told).collect();
+        let room = most.saturating_sub(conflicts.len());
+        lines.extend(changes.iter().take(room).map(|change| format!("    {}", field(change, style))));
+        let more = (number - conflicts.len()) + changes.len().saturating_sub(room);
+        if more > 0 {
+            lines.push(format!("    {} and {} more fields", style.ellipsis(), count(more)));
+        }
+        lines.join("\n")
     }
 
     fn remarks(&self, style: Style, text: &mut String) {
@@ -250,11 +258,12 @@ impl Shown<'_> {
             return text;
         }
         if let Some(stopped) = &plan.held {
-            let failure = held(stopped, self.args, self.settings, plan);
-            text.push_str(&style.paint(&format!("! held: {}\n", failure.what), Paint::Change));
-            for (what, typed) in failure.next.iter().skip(1) {
-                text.push_str(&format!("  {what}   {}\n", plugin::typed(typed)));
-            }
+            let mut failure = held(stopped, self.args, self.settings, plan);
+            failure.next.remove(0);
+            failure.details.clear();
+            text.push_str(&told(&failure, style));
+        } else if let Some(failure) = drift::conflicts(plan, self.args, self.settings) {
+            text.push_str(&told(&failure, style));
         } else if changes_something(plan) {
             let typed = command(self.args, self.settings);
             let typed = format!("{typed} --approve {digest}");
@@ -288,6 +297,18 @@ impl Shown<'_> {
     fn several(&self, all: usize, text: &mut String, line: impl Fn(usize) -> String) {
         text.push_str(&some(all, self.args.full, line));
     }
+}
+
+/// Why a plan is not carried out as it is, at the end of it.
+fn told(failure: &Failure, style: Style) -> String {
+    let mut text = style.paint(&format!("! held: {}", failure.what), Paint::Change) + "\n";
+    for detail in &failure.details {
+        text.push_str(&format!("  {detail}\n"));
+    }
+    for (what, typed) in &failure.next {
+        text.push_str(&format!("  {what}   {}\n", plugin::typed(typed)));
+    }
+    text
 }
 
 /// Lines, as many as one reads.

@@ -107,6 +107,8 @@ pub(crate) enum Event<'a> {
         order: i64,
         action: &'a str,
         changes: Vec<Change<'a>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<Conflict<'a>>,
     },
     Done {
         object: &'a str,
@@ -268,4 +270,17 @@ pub(crate) struct Change<'a> {
     pub(crate) old: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) new: Option<&'a Value>,
+}
+
+/// A field that another manager owns with another value.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Conflict<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) manager: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ours: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) theirs: Option<&'a Value>,
+    pub(crate) taken_over: bool,
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sexton_model::Uid;
 
-pub(crate) use event::{Change, Event, Next};
+pub(crate) use event::{Change, Conflict, Event, Next};
 
 use super::Output;
 use crate::failure::{Exit, Failure};
