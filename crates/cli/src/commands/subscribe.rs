@@ -13,6 +13,7 @@ use crate::one::One;
 use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
+use crate::targets;
 use crate::world::{Purpose, World};
 
 /// Subscribe an object to the destruction of another
@@ -20,11 +21,10 @@ use crate::world::{Purpose, World};
 /// Subscriptions are counted: as many unsubscribes as subscribes. They keep neither side alive.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Who is told: KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
-    /// Of whose end: KIND/NAME, KIND/NAMESPACE/NAME, or self
-    target: String,
+    /// The object that is told, then the one of whose end: each KIND/NAME, KIND/NAMESPACE/NAME or KIND NAME; the second may
+    /// be self
+    #[arg(value_names = ["KIND/NAME", "TARGET"], required = true, num_args = 2..=4)]
+    objects: Vec<String>,
     /// The method of its class that hears of it; without one it only outlives the target
     #[arg(long, value_name = "NAME")]
     handler: Option<String>,
@@ -38,11 +38,10 @@ pub(crate) struct Args {
 /// Take one subscription back
 #[derive(Debug, clap::Args)]
 pub(crate) struct UnArgs {
-    /// Who is told: KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
-    /// Of whose end: KIND/NAME, KIND/NAMESPACE/NAME, or self
-    target: String,
+    /// The object that is told, then the one of whose end: each KIND/NAME, KIND/NAMESPACE/NAME or KIND NAME; the second may
+    /// be self
+    #[arg(value_names = ["KIND/NAME", "TARGET"], required = true, num_args = 2..=4)]
+    objects: Vec<String>,
     /// The handler that it was made with; checked, not needed
     #[arg(long, value_name = "NAME")]
     handler: Option<String>,
@@ -53,9 +52,10 @@ pub(crate) struct UnArgs {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let mut one = One::find(&world, &kinds, &args.object).await?;
+    let [object, word] = targets::two(&args.objects)?;
+    let mut one = One::find(&world, &kinds, &object).await?;
     check_handler(&world, &one, args.handler.as_deref()).await?;
-    let (target, uid) = target(&world, &kinds, &one, &args.target, args.by_name).await?;
+    let (target, uid) = target(&world, &kinds, &one, &word, args.by_name).await?;
     let note = note(&one);
     one.annotate(&world, note, |now| {
         let mut all = read(note, now)?;
@@ -82,12 +82,13 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let mut one = One::find(&world, &kinds, &args.object).await?;
+    let [object, word] = targets::two(&args.objects)?;
+    let mut one = One::find(&world, &kinds, &object).await?;
     check_handler(&world, &one, args.handler.as_deref()).await?;
-    let (target, uid) = match target(&world, &kinds, &one, &args.target, false).await {
+    let (target, uid) = match target(&world, &kinds, &one, &word, false).await {
         Ok(found) => found,
         // What is gone can still be unsubscribed from, by its name.
-        Err(_) => target(&world, &kinds, &one, &args.target, true).await?,
+        Err(_) => target(&world, &kinds, &one, &word, true).await?,
     };
     let label = one.place.kind.label(&one.name);
     let target_word = target.to_string();

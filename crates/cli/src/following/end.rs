@@ -44,7 +44,7 @@ impl End {
     }
 
     /// Why those of some lives that are still there are so.
-    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str, settings: &Settings) -> Vec<Why> {
+    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str) -> Vec<Why> {
         let Ok((judgement, plan)) = self.seen.under_way(&Rules::default()) else { return Vec::new() };
         let snapshot = self.seen.snapshot();
         let there = of.iter().filter_map(|uid| snapshot.get(uid)).take(EXPLAINED);
@@ -52,7 +52,7 @@ impl End {
         there
             .map(|life| {
                 let told = explain::explain(snapshot, &judgement, &plan, life, now);
-                shown::why(explain::story(&told, &naming, now), settings)
+                shown::why(explain::story(&told, &naming, now))
             })
             .collect()
     }
@@ -62,9 +62,9 @@ impl End {
 pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings, output: &Output) {
     if end.nobody_collects {
         output.talk("nobody collects there: what is marked waits until somebody does");
-        output.talk(&format!("  do it from here   sexton collect{}", settings.target_flags()));
+        output.suggest(&[("do it from here", format!("sexton collect{}", settings.target_flags()))]);
     }
-    for why in end.explanations(of, namespace, settings) {
+    for why in end.explanations(of, namespace) {
         output.talk_text(&why::text(&why, output.talk_style()));
     }
 }

@@ -4,22 +4,13 @@ use sexton_collector::NamespaceHold;
 use sexton_lifecycle::explain::{Naming, Story};
 
 use crate::output::why::{Command, Why, WhyLine};
-use crate::plugin;
-use crate::settings::Settings;
+use crate::suggest;
 
-/// The words of `lifecycle`, with flags behind every command of ours that lead to the same target.
-pub(crate) fn why(story: Story, settings: &Settings) -> Why {
-    let flags = |command: &str| match command.contains(" -n ") {
-        // It names a namespace itself.
-        true => settings.target_flags(),
-        false => settings.flags(),
-    };
+/// The words of `lifecycle`, with commands that lead to the same target.
+pub(crate) fn why(story: Story) -> Why {
     let command = |typed: sexton_lifecycle::explain::Typed| Command {
         what: typed.purpose,
-        command: match typed.command.starts_with("sexton ") {
-            true => plugin::typed(&format!("{}{}", typed.command, flags(&typed.command))).into_owned(),
-            false => typed.command,
-        },
+        command: suggest::complete(&typed.command),
         note: typed.note,
     };
     let line = |line: sexton_lifecycle::explain::Line| WhyLine {
@@ -33,6 +24,7 @@ pub(crate) fn why(story: Story, settings: &Settings) -> Why {
         headline: story.headline,
         lines: story.lines.into_iter().map(line).collect(),
         footer: story.footer,
+        commands: Vec::new(),
     }
 }
 

@@ -101,7 +101,7 @@ pub(super) async fn act(
     let sealed = sealed.into_inner().ok().flatten();
     let unheard = end(args, &plan, &deployed, &swept, Times { started, sealed }, output);
     if swept.left == 0 && (world.embedded || !is_ours(modules.kinds())) {
-        left_before(&plan, &deployed, settings, output);
+        left_before(&plan, &deployed, output);
     }
     let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
     match swept.exit {
@@ -154,11 +154,10 @@ pub(crate) async fn follow_sweep(
     follow.expect(expected(&sweep).into_iter());
     let end = follow.run(&mut work, says, interrupts).await?;
     let told = left(&end, output);
-    let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
         if world.embedded || !is_ours(&kinds) {
-            output.talk(&format!("  go on   sexton resume{flags}"));
+            output.suggest(&[("go on", "sexton resume")]);
         }
     } else if !end.left.is_empty() {
         let accused: Vec<Uid> = sweep.accused.iter().map(|member| Uid(member.uid.clone())).collect();
@@ -251,12 +250,12 @@ struct Times {
 }
 
 /// What an earlier command left on its way out moves on only while somebody works on it, and nobody does after this one.
-fn left_before(plan: &ModulePlan, deployed: &Deployed, settings: &Settings, output: &Output) {
+fn left_before(plan: &ModulePlan, deployed: &Deployed, output: &Output) {
     let left = plan.kept.iter().filter(|kept| kept.member.terminating).count();
     if left > 0 && deployed.swept.accused.is_empty() {
         let are = if left == 1 { "is" } else { "are" };
         output.talk(&format!("{} {are} still on the way out from before", count(left)));
-        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+        output.suggest(&[("go on", "sexton resume")]);
     }
 }
 

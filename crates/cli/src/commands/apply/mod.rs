@@ -134,7 +134,7 @@ enum Prepared {
 
 /// Reads, plans, shows and asks. Nothing of the module is written by this.
 async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Option<Prepared>, Failure> {
-    check(args)?;
+    check(args, settings)?;
     let (documents, named) = module::read(args)?;
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
@@ -169,10 +169,11 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Op
     Ok(Some(Prepared::Agreed(Box::new(Agreed { world, modules, plan, names }))))
 }
 
-fn check(args: &Args) -> Result<(), Failure> {
+fn check(args: &Args, settings: &Settings) -> Result<(), Failure> {
     if [Form::Dot, Form::Mermaid, Form::Svg].contains(&args.output) && !args.dry_run {
+        let plan = command(args, settings).replacen("sexton apply", "sexton plan", 1);
         return Err(Failure::new("a picture shows what would happen")
-            .next("draw it", "sexton plan -f … -o svg > plan.svg"));
+            .next("draw it", format!("{plan} -o svg > plan.svg")));
     }
     if args.detailed_exitcode && !args.dry_run {
         return Err(Failure::new("--detailed-exitcode says what would happen, so it goes with --dry-run"));

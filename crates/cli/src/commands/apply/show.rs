@@ -13,13 +13,13 @@ use super::{Args, Form, command, drift, lines};
 use crate::failure::{Exit, Failure};
 use crate::naming::Names;
 use crate::output::Paint;
-use crate::output::graph::{Picture, dot, mermaid, svg};
-use crate::output::style::{Style, count, ordinal, padded, width};
+use crate::output::graph::{Picture, Size, dot, mermaid, svg};
+use crate::output::style::{Style, count, ordinal, padded, width, wrapped};
 use crate::output::tree::Death;
-use crate::plugin;
 use crate::settings::Settings;
 use crate::showing::picture::View;
 use crate::showing::plan::Shown as ShownPlan;
+use crate::suggest;
 use crate::world::World;
 
 /// Lines of one sort; the rest is counted.
@@ -105,7 +105,7 @@ impl Shown<'_> {
             Form::Json => lines::plan(self.plan, &self.world.target, self.args.dry_run, &self.deaths()),
             Form::Dot => dot::dot(&picture()),
             Form::Mermaid => mermaid::mermaid(&picture()),
-            Form::Svg => svg::svg(&picture()),
+            Form::Svg => svg::svg(picture(), if self.args.full { Size::All } else { Size::READABLE }),
         }
     }
 
@@ -136,7 +136,8 @@ impl Shown<'_> {
             true => format!("{} live, {} in this module", count(plan.in_scope), count(plan.puts.len())),
             false => format!("deployment {}", plan.deployment_id),
         };
-        format!("{manager} on {target}{dot}scope {}{dot}{round}\n", scope.join(","))
+        let line = format!("{manager} on {target}{dot}scope {}{dot}{round}", scope.join(","));
+        wrapped(&line, style.columns(), 2).join("\n") + "\n"
     }
 
     fn destroyed(&self, style: Style, text: &mut String) {
@@ -148,7 +149,7 @@ impl Shown<'_> {
             let order = ordinal(death.order);
             let marks: String = death.marks.iter().map(|mark| format!("{}{mark}", style.dot())).collect();
             let line = format!("- {label}  {}{marks}  {order}", death.reason);
-            style.paint(&line, Paint::Bad)
+            painted(&line, column + 4, Paint::Bad, style)
         });
     }
 
@@ -156,7 +157,7 @@ impl Shown<'_> {
         let kept = &self.plan.kept;
         self.several(kept.len(), text, |place| {
             let Kept { member, why } = &kept[place];
-            style.paint(&format!("! {}  kept: {why}", self.label(member)), Paint::Change)
+            painted(&format!("! {}  kept: {why}", self.label(member)), 4, Paint::Change, style)
         });
         if self.plan.sweep == Sweep::Accuse {
             return;
@@ -164,7 +165,7 @@ impl Shown<'_> {
         let victims = &self.plan.victims;
         self.several(victims.len(), text, |place| {
             let Victim { member, reason } = &victims[place];
-            style.paint(&format!("= {}  stays: {reason}", self.label(member)), Paint::Faint)
+            painted(&format!("= {}  stays: {reason}", self.label(member)), 4, Paint::Faint, style)
         });
     }
 
@@ -203,7 +204,7 @@ impl Shown<'_> {
     fn remarks(&self, style: Style, text: &mut String) {
         let plan = self.plan;
         let mut remark = |line: String| {
-            text.push_str(&style.paint(&format!("! {line}"), Paint::Change));
+            text.push_str(&painted(&format!("! {line}"), 2, Paint::Change, style));
             text.push('\n');
         };
         if let Some(shift) = &plan.scope_shift {
@@ -253,7 +254,10 @@ impl Shown<'_> {
             text.push_str(&format!(" {} stay, in their order for the next time.", count(plan.victims.len())));
         }
         let digest: String = plan.digest.chars().take(8).collect();
-        text.push_str(&format!("   digest {digest}\n"));
+        let digest_line = format!("digest {digest}");
+        let fits = width(&text) + 3 + width(&digest_line) <= style.columns();
+        let mut text = wrapped(&text, style.columns(), 2).join("\n");
+        text.push_str(&format!("{}{digest_line}\n", if fits { "   " } else { "\n  " }));
         if !self.args.dry_run {
             return text;
         }
@@ -267,7 +271,7 @@ impl Shown<'_> {
         } else if changes_something(plan) {
             let typed = command(self.args, self.settings);
             let typed = format!("{typed} --approve {digest}");
-            text.push_str(&format!("  do exactly this   {}\n", plugin::typed(&typed)));
+            text.push_str(&lines_of(&[("do exactly this".to_owned(), typed)], style));
         }
         text.push_str("Nothing was written.\n");
         text
@@ -301,14 +305,26 @@ impl Shown<'_> {
 
 /// Why a plan is not carried out as it is, at the end of it.
 fn told(failure: &Failure, style: Style) -> String {
-    let mut text = style.paint(&format!("! held: {}", failure.what), Paint::Change) + "\n";
+    let mut text = String::new();
+    for line in wrapped(&format!("! held: {}", failure.what), style.columns(), 2) {
+        text.push_str(&format!("{}\n", style.paint(&line, Paint::Change)));
+    }
     for detail in &failure.details {
-        text.push_str(&format!("  {detail}\n"));
+        let lines = wrapped(&format!("  {detail}"), style.columns(), 2);
+        text.extend(lines.iter().map(|line| format!("{line}\n")));
     }
-    for (what, typed) in &failure.next {
-        text.push_str(&format!("  {what}   {}\n", plugin::typed(typed)));
-    }
-    text
+    text + &lines_of(&failure.next, style)
+}
+
+fn lines_of(commands: &[(String, String)], style: Style) -> String {
+    suggest::lines(commands, style).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A painted text, broken between words where the line ends; all but the first line are indented.
+fn painted(text: &str, indent: usize, paint: Paint, style: Style) -> String {
+    let indent = indent.min(style.columns() / 2);
+    let lines = wrapped(text, style.columns(), indent);
+    lines.iter().map(|line| style.paint(line, paint)).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines, as many as one reads.

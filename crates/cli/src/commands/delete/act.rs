@@ -50,7 +50,7 @@ pub(super) async fn act(
         let on = format!("marked on {}; nobody waits for it", world.target);
         output.talk(&on);
         if world.embedded {
-            output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+            output.suggest(&[("go on", "sexton resume")]);
         }
         return Ok(Exit::of_several(missing + refused.len(), missing + preview.roots.len()));
     }
@@ -58,14 +58,13 @@ pub(super) async fn act(
     let says = |label: &str, uid: &_| tell::gone(args.output, label, uid);
     let end = follow.run(&mut work, &says, &mut interrupts).await?;
     let unheard = tell::end(args.output, &preview, &end, output);
-    let flags = settings.flags();
     if end.interrupted && !end.left.is_empty() {
         let how = match world.embedded {
-            true => format!("  go on   sexton resume{flags}"),
-            false => format!("  the server goes on; see how far it is   sexton collections{flags}"),
+            true => ("go on", "sexton resume"),
+            false => ("the server goes on; see how far it is", "sexton collections"),
         };
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
-        output.talk(&how);
+        output.suggest(&[how]);
     } else if !end.left.is_empty() {
         report(&end, &preview.root_uids(), &world.namespace, settings, output);
     }

@@ -1,6 +1,5 @@
 //! The kinds of lines in a stream for programs. docs/output.md has a row for each; a test compares.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -156,6 +155,8 @@ pub(crate) enum Event<'a> {
         subject: &'a str,
         headline: &'a str,
         footer: &'a [String],
+        #[serde(skip_serializing_if = "<[Command]>::is_empty")]
+        commands: &'a [Command],
     },
     Line {
         depth: usize,
@@ -259,7 +260,7 @@ pub(crate) enum Event<'a> {
 pub(crate) struct Next<'a> {
     /// For what.
     pub(crate) what: &'a str,
-    pub(crate) command: Cow<'a, str>,
+    pub(crate) command: String,
 }
 
 /// A field that a put changes.

@@ -20,8 +20,8 @@ pub(crate) use event::{Change, Conflict, Event, Next};
 
 use super::Output;
 use crate::failure::{Exit, Failure};
-use crate::plugin;
 use crate::settings::Settings;
+use crate::suggest;
 
 /// Grows when a program that reads the form has to be changed. New kinds of lines and new fields do not change it.
 pub(crate) const VERSION: u32 = 1;
@@ -140,7 +140,7 @@ impl Output {
     /// What went wrong, for programs.
     pub(crate) fn error_event(&self, failure: &Failure) {
         let next = failure.next.iter();
-        let next = next.map(|(what, command)| Next { what, command: plugin::typed(command) }).collect();
+        let next = next.map(|(what, command)| Next { what, command: suggest::complete(command) }).collect();
         let (result, details) = (failure.exit.word(), failure.details.as_slice());
         let _ = self.event(&Event::Error { result, message: &failure.what, details, next });
     }
