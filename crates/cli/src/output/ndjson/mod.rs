@@ -96,7 +96,7 @@ pub(crate) fn asked_in_vain(typed: &[OsString]) -> bool {
     let pair = |pair: &[&str]| ["-o", "--output"].contains(&pair[0]) && pair[1] == "json";
     let command = own.iter().skip(1).find(|word| !word.starts_with('-'));
     !command.is_some_and(|word| DOCUMENTS.contains(word))
-        && (own.iter().any(|word| whole(&word)) || own.windows(2).any(pair))
+        && (own.iter().any(whole) || own.windows(2).any(pair))
 }
 
 impl Output {
