@@ -11,7 +11,6 @@ use sexton_collector::preview::PreviewError;
 use sexton_model::{Cause, Status};
 
 use crate::commands::apply::MAY_READ_CLASSES;
-use crate::settings::Settings;
 
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +60,6 @@ impl Exit {
         }
     }
 }
-
-/// Commands that have no target, or of which the place is what is proposed.
-const NAME_THEIR_OWN: [&str; 6] = ["serve", "backup", "kubeconfig", "collect", "run", "completions"];
-/// What says which target is meant.
-const TARGETS: [&str; 3] = [" --server ", " --context ", " --data "];
 
 /// What helps when a server cannot be reached, by words of the first cause.
 const CURES: [(&str, &str, &str); 7] = [
@@ -128,23 +122,6 @@ impl Failure {
     #[must_use]
     pub(crate) fn exit(mut self, exit: Exit) -> Failure {
         self.exit = exit;
-        self
-    }
-
-    /// Lets every command that is proposed lead to the target that was meant.
-    #[must_use]
-    pub(crate) fn on(mut self, settings: &Settings) -> Failure {
-        let flags = settings.target_flags();
-        for (_, command) in &mut self.next {
-            let word = command.strip_prefix("sexton ").and_then(|rest| rest.split(' ').next());
-            let needs_it = word.is_some_and(|word| !NAME_THEIR_OWN.contains(&word))
-                && !TARGETS.iter().any(|flag| command.contains(flag));
-            if needs_it {
-                // Before the file that something is written to.
-                let at = command.find(" > ").unwrap_or(command.len());
-                command.insert_str(at, &flags);
-            }
-        }
         self
     }
 
@@ -316,22 +293,7 @@ impl From<NoSuchKind> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::arguments::Arguments;
-
-    #[test]
-    fn what_is_proposed_leads_to_the_same_target() {
-        let typed = ["sexton", "kinds", "--context", "prod"];
-        let settings = Arguments::try_parse_from(typed).unwrap().settings;
-        let on = |command: &str| Failure::new("x").next("do", command).on(&settings).next[0].1.clone();
-        assert_eq!(on("sexton kinds"), "sexton kinds --context prod");
-        assert_eq!(on("sexton get cm --context prod"), "sexton get cm --context prod");
-        assert_eq!(on("sexton graph -o svg > a.svg"), "sexton graph -o svg --context prod > a.svg");
-        assert_eq!(on("sexton serve"), "sexton serve");
-        assert_eq!(on("keep one of the two"), "keep one of the two");
-    }
 
     /// What is wrong in several places is said once for each.
     #[test]

@@ -25,6 +25,7 @@ mod reference;
 mod run;
 mod settings;
 mod showing;
+mod suggest;
 mod targets;
 mod world;
 

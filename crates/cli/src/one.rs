@@ -37,6 +37,17 @@ impl One {
         Ok((place, wanted.name.unwrap_or_default()))
     }
 
+    /// As it is typed: `configmap/a`, or `configmap/other/a`.
+    pub(crate) fn typed(&self, world: &World) -> String {
+        let label = self.place.kind.label(&self.name);
+        match (&self.place.namespace, label.split_once('/')) {
+            (Some(other), Some((kind, name))) if *other != world.namespace => {
+                format!("{kind}/{other}/{name}")
+            }
+            _ => label,
+        }
+    }
+
     pub(crate) fn uid(&self) -> &str {
         text(&self.object, "/metadata/uid")
     }

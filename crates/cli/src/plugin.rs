@@ -39,14 +39,6 @@ fn typed_by(command: &str, kubectl: bool) -> Cow<'_, str> {
     }
 }
 
-/// The same for a text with lines of what for and, three spaces behind it, the command.
-pub(crate) fn typed_in(text: &str) -> Cow<'_, str> {
-    match CALLED_BY_KUBECTL.get() {
-        Some(true) => Cow::Owned(text.replace("   sexton ", "   kubectl sexton ")),
-        _ => Cow::Borrowed(text),
-    }
-}
-
 /// What was typed, understood.
 #[derive(Debug)]
 pub(crate) struct Typed {

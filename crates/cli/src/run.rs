@@ -16,6 +16,7 @@ use crate::output::Output;
 use crate::output::ndjson::{self, Stream};
 use crate::plugin::{self, Typed};
 use crate::settings::{self, Settings};
+use crate::suggest;
 
 /// Long enough for a store to be closed; it is safe either way.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -38,6 +39,7 @@ pub(crate) fn run() -> ExitCode {
     if let Err(failure) = output.begin().and(context) {
         return output.fail(&failure);
     }
+    suggest::remember(&settings);
     logging::start(&settings, serve::logs(&command), output.talks_in_colours());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -72,7 +74,7 @@ pub(crate) fn run() -> ExitCode {
             output.end(exit);
             exit.into()
         }
-        Err(failure) => output.fail(&failure.on(&settings)),
+        Err(failure) => output.fail(&failure),
     }
 }
 

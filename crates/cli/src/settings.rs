@@ -68,8 +68,12 @@ impl Settings {
 
     /// The flags that lead to the same target and namespace, to be typed behind a command that is proposed.
     pub(crate) fn flags(&self) -> String {
-        let namespace = self.namespace.as_ref().map(|namespace| format!(" -n {}", quoted(namespace)));
-        format!("{}{}", namespace.unwrap_or_default(), self.target_flags())
+        format!("{}{}", self.namespace_flag(), self.target_flags())
+    }
+
+    /// The flag of the namespace alone.
+    pub(crate) fn namespace_flag(&self) -> String {
+        self.namespace.as_ref().map(|namespace| format!(" -n {}", quoted(namespace))).unwrap_or_default()
     }
 
     /// What the target is called, before it is known whether it can be reached.

@@ -72,3 +72,72 @@ pub(crate) fn with_name(kinds: &Kinds, text: &str) -> Result<Wanted, Failure> {
     }
     Ok(Wanted { kind, namespace, name: Some(name) })
 }
+
+/// Whether a word names an object by itself.
+fn is_whole(word: &str) -> bool {
+    word.contains('/') || word == "self"
+}
+
+/// The one object that is meant by `KIND/NAME` or `KIND NAME`, as one word.
+pub(crate) fn one(words: &[String]) -> Result<String, Failure> {
+    match several(words)?.as_slice() {
+        [one] => Ok(one.clone()),
+        _ => Err(Failure::new("one object is meant").next("for example", "KIND/NAME, or KIND NAME")),
+    }
+}
+
+/// The objects that are meant by `KIND/NAME…` or `KIND NAME…`, each as one word.
+pub(crate) fn several(words: &[String]) -> Result<Vec<String>, Failure> {
+    match words {
+        [kind, names @ ..] if !is_whole(kind) && !names.is_empty() => names
+            .iter()
+            .map(|name| match is_whole(name) {
+                false => Ok(format!("{kind}/{name}")),
+                true => Err(Failure::new(format!(
+                    "{kind:?} is a kind, so {name:?} must be a name, and names have no slash"
+                ))),
+            })
+            .collect(),
+        words => Ok(words.to_vec()),
+    }
+}
+
+/// Two objects, each `KIND/NAME` or `KIND NAME`, each as one word.
+pub(crate) fn two(words: &[String]) -> Result<[String; 2], Failure> {
+    let (mut found, mut kind) = (Vec::new(), None);
+    for word in words {
+        match kind.take() {
+            None if is_whole(word) => found.push(word.clone()),
+            None => kind = Some(word),
+            Some(kind) => found.push(format!("{kind}/{word}")),
+        }
+    }
+    <[String; 2]>::try_from(found).ok().filter(|_| kind.is_none()).ok_or_else(|| {
+        Failure::new("two objects are meant")
+            .next("for example", "KIND/NAME KIND/NAME, or KIND NAME KIND NAME")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn kind_and_name_may_be_two_words() {
+        for text in ["cm/a", "cm a"] {
+            assert_eq!(one(&words(text)).unwrap(), "cm/a");
+        }
+        assert_eq!(several(&words("cm a b")).unwrap(), ["cm/a", "cm/b"]);
+        assert_eq!(several(&words("cm/a vm/x/b")).unwrap(), ["cm/a", "vm/x/b"]);
+        assert!(one(&words("cm a b")).is_err() && several(&words("cm a vm/b")).is_err());
+        for text in ["vm/a cm/b", "vm a cm/b", "vm/a cm b", "vm a cm b"] {
+            assert_eq!(two(&words(text)).unwrap(), ["vm/a", "cm/b"], "{text}");
+        }
+        assert_eq!(two(&words("vm a self")).unwrap(), ["vm/a", "self"]);
+        assert!(two(&words("vm/a")).is_err() && two(&words("vm/a cm")).is_err());
+    }
+}

@@ -4,6 +4,8 @@
 pub const PROTECT: &str = "sexton.dev/protect";
 /// What an object wants to be told of, and outlive: see [`crate::subscription`].
 pub const DEPENDENCIES: &str = "sexton.dev/destruction-dependencies";
+/// The same, added by `sexton subscribe`: a field of its own, so that it never conflicts with the document of the object.
+pub const SUBSCRIPTIONS: &str = "sexton.dev/subscriptions";
 /// The journal of a life that is being destroyed.
 pub const JOURNAL: &str = "sexton.dev/destruction";
 /// "true" on what was destroyed and is still there to be read.

@@ -1,11 +1,14 @@
 //! Destruction dependencies: what an object wants to be told of, and to outlive.
 //!
-//! Written by people in an annotation, as YAML or JSON. A subscription keeps neither side alive.
+//! Written by people in an annotation, as YAML or JSON, or added by a command in another one. A subscription keeps neither
+//! side alive.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::marks;
 
 /// Longer texts are refused.
 pub const MAX_BYTES: usize = 192 << 10;
@@ -181,6 +184,38 @@ pub fn parse(text: &str) -> Result<Vec<Subscription>, BadSubscription> {
     Ok(all)
 }
 
+/// What an object subscribes to, by all of its annotations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// The subscriptions, one for each target.
+    pub subscriptions: Vec<Subscription>,
+    /// Annotations that cannot be read, and therefore declare nothing.
+    pub unreadable: Vec<(&'static str, BadSubscription)>,
+}
+
+/// The subscriptions of an object: those of its document and those added by a command, as one list.
+pub fn declared<'a>(annotation: impl Fn(&str) -> Option<&'a str>) -> Declared {
+    let mut all = Declared::default();
+    for name in [marks::DEPENDENCIES, marks::SUBSCRIPTIONS] {
+        match annotation(name).map(parse).transpose() {
+            Ok(found) => found.into_iter().flatten().for_each(|one| add(&mut all.subscriptions, one)),
+            Err(bad) => all.unreadable.push((name, bad)),
+        }
+    }
+    all
+}
+
+/// Adds a subscription to a list. Those to the same target are one, their counts added.
+fn add(all: &mut Vec<Subscription>, more: Subscription) {
+    match all.iter_mut().find(|known| known.target == more.target && known.uid == more.uid) {
+        Some(known) => {
+            known.count = known.count.saturating_add(more.count);
+            known.handler = known.handler.take().or(more.handler);
+        }
+        None => all.push(more),
+    }
+}
+
 fn first_line(error: &serde_saphyr::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
@@ -257,6 +292,22 @@ mod tests {
             let told = parse(bad).unwrap_err().to_string();
             assert!(told.contains(why), "{bad}: {told}");
         }
+    }
+
+    /// What a document says and what a command added count together, and one that cannot be read takes nothing from the other.
+    #[test]
+    fn both_annotations_count() {
+        let of = |document: &'static str, added: &'static str| {
+            declared(|name| Some(if name == marks::DEPENDENCIES { document } else { added }))
+        };
+        let both = of("[Vm/a, Vm/b]", "[{target: Vm/a, handler: gone}, Vm/c]");
+        let shown: Vec<String> =
+            both.subscriptions.iter().map(|one| format!("{} {}", one.target, one.count)).collect();
+        assert_eq!(shown, ["Vm/a 2", "Vm/b 1", "Vm/c 1"]);
+        assert_eq!(both.subscriptions[0].handler.as_deref(), Some("gone"));
+        let half = of("[", "Vm/c");
+        assert_eq!((half.subscriptions.len(), half.unreadable[0].0), (1, marks::DEPENDENCIES));
+        assert_eq!(declared(|_| None), Declared::default());
     }
 
     /// REQ-MUR-55, REQ-MUR-60, REQ-MUR-61: counted per target; removing more than there are is harmless.

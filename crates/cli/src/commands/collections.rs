@@ -56,7 +56,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             .next("make it know them", "sexton install-crds"));
     }
     if let Some(name) = &args.name {
-        return show(&args, name, &world, &kinds, settings, output).await;
+        return show(&args, name, &world, &kinds, output).await;
     }
     match args.output {
         Form::Text => table(&world, output, |_| true).await?,
@@ -93,7 +93,6 @@ async fn show(
     name: &str,
     world: &World,
     kinds: &Kinds,
-    settings: &Settings,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let place = place();
@@ -107,8 +106,7 @@ async fn show(
     let collection = Collection::read(&document)
         .map_err(|error| Failure::new(format!("{name} is not a record that this version knows: {error}")))?;
     let names = Names::new(kinds, &world.namespace);
-    let flags = settings.flags();
-    let here = Here { names: &names, flags: &flags, now: now() };
+    let here = Here { names: &names, now: now() };
     output.data(&why::text(&details(&collection, &here), output.data_style()))?;
     Ok(Exit::Done)
 }
@@ -178,7 +176,13 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
         footer = status.outcome.clone().into_iter().collect();
     }
     footer.extend(status.message.clone());
-    Why { subject: name.clone(), headline: format!("{phase} ({})", facts.join(", ")), lines, footer }
+    Why {
+        subject: name.clone(),
+        headline: format!("{phase} ({})", facts.join(", ")),
+        lines,
+        footer,
+        commands: Vec::new(),
+    }
 }
 
 fn of_root(root: &Root, names: &Names) -> WhyLine {

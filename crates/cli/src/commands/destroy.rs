@@ -138,7 +138,7 @@ async fn prepare(
     let digest: String = plan.digest.chars().take(8).collect();
     let command = format!("sexton destroy {}{}", quoted(module), settings.flags());
     if args.dry_run {
-        output.talk(&format!("  do exactly this   {command} --approve {digest}"));
+        output.suggest(&[("do exactly this", format!("{command} --approve {digest}"))]);
         output.talk("Nothing was written.");
         return Ok(None);
     }

@@ -162,9 +162,11 @@ async fn one(world: &World, name: &str, output: &Output) -> Result<Exit, Failure
     if let Some(model) = model {
         show(&model, output)?;
         let name = quoted(name);
-        output.talk(&format!("  try again     sexton environments retry {name}"));
-        output.talk(&format!("  leave out     sexton environments retry {name} --without KIND/NAME"));
-        output.talk(&format!("  give it up    sexton environments give-up {name}"));
+        output.suggest(&[
+            ("try again", format!("sexton environments retry {name}")),
+            ("leave out", format!("sexton environments retry {name} --without KIND/NAME")),
+            ("give it up", format!("sexton environments give-up {name}")),
+        ]);
     }
     Ok(Exit::Done)
 }

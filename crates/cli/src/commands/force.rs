@@ -18,6 +18,8 @@ use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::showing::why as shown;
+use crate::suggest::is_placeholder;
+use crate::targets;
 use crate::world::{Purpose, World, is_ours, keeps_tombstones};
 
 /// Give up one thing that an object waits for on its way out
@@ -27,9 +29,9 @@ use crate::world::{Purpose, World, is_ours, keeps_tombstones};
 /// held because it would destroy too much, it lets that go on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
+    /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    object: Vec<String>,
     /// What is given up: destroy, a subscriber's uid, finalizer:NAME, journal, or fuse:COUNT; needed if there is more
     /// than one
     #[arg(long, value_name = "WHAT")]
@@ -44,9 +46,9 @@ pub(crate) struct Args {
 /// Try again now what failed on an object's way out
 #[derive(Debug, clap::Args)]
 pub(crate) struct RetryArgs {
-    /// KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
+    /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    object: Vec<String>,
     #[command(flatten)]
     form: FormFlag,
 }
@@ -60,24 +62,24 @@ struct Blocker {
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let reason = args.reason.trim();
-    if reason.is_empty() {
+    if reason.is_empty() || is_placeholder(reason) {
         return Err(Failure::new("why is it given up? Whoever reads the tombstone wants to know")
             .next("say why", "--reason \"the volume was deleted by hand\""));
     }
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let one = One::find(&world, &kinds, &args.object).await?;
-    let blockers = blockers(&world, &kinds, &one, settings).await?;
-    let flags = settings.flags();
+    let object = targets::one(&args.object)?;
+    let one = One::find(&world, &kinds, &object).await?;
+    let blockers = blockers(&world, &kinds, &one).await?;
     let chosen = choose(args.blocker.as_deref(), &blockers).ok_or_else(|| {
-        let object = quoted(&args.object);
+        let object = quoted(&object);
         let what = match (&args.blocker, blockers.as_slice()) {
             (Some(typed), _) => format!("{object} does not wait for {typed:?}"),
             (None, _) => format!("{object} waits for more than one thing"),
         };
         blockers.iter().fold(Failure::new(what).exit(Exit::Held), |failure, blocker| {
             let command = format!(
-                "sexton force {object} --blocker {} --reason {}{flags}",
+                "sexton force {object} --blocker {} --reason {}",
                 quoted(&blocker.what),
                 quoted(reason)
             );
@@ -91,27 +93,22 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let one = One::find(&world, &kinds, &args.object).await?;
-    blockers(&world, &kinds, &one, settings).await?;
+    let one = One::find(&world, &kinds, &targets::one(&args.object)?).await?;
+    blockers(&world, &kinds, &one).await?;
     ask(&world, &kinds, one, None, "is tried again", settings, output).await
 }
 
 /// What a life waits for that can be given up.
-async fn blockers(
-    world: &World,
-    kinds: &Kinds,
-    one: &One,
-    settings: &Settings,
-) -> Result<Vec<Blocker>, Failure> {
+async fn blockers(world: &World, kinds: &Kinds, one: &One) -> Result<Vec<Blocker>, Failure> {
     if is_a_record(one) {
-        return held(one, settings);
+        return held(one);
     }
     let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
     let label = one.place.kind.label(&one.name);
     let Some(life) = seen.life(one.uid()) else { return Err(Failure::new(format!("{label} is gone"))) };
     let (judgement, plan) = seen.under_way(&Rules::default())?;
     let told = explain::explain(seen.snapshot(), &judgement, &plan, life, now());
-    let why = format!("sexton why {}{}", quoted(&label), settings.flags());
+    let why = format!("sexton why {}", quoted(&one.typed(world)));
     let Fate::Dies(dying) = told.fate else {
         return Err(Failure::new(format!("{label} is not being destroyed"))
             .exit(Exit::Held)
@@ -140,16 +137,15 @@ fn is_a_record(one: &One) -> bool {
 }
 
 /// What the record of a collection that is held waits for.
-fn held(one: &One, settings: &Settings) -> Result<Vec<Blocker>, Failure> {
+fn held(one: &One) -> Result<Vec<Blocker>, Failure> {
     let record = Collection::read(&one.object).ok().filter(|record| record.status.phase == Phase::Held);
     let held = record.into_iter().flat_map(|record| record.status.blockers);
     let held: Vec<Blocker> =
         held.filter_map(|one| Some(Blocker { what: one.what?, words: one.reason })).collect();
     match held.is_empty() {
         true => {
-            let all = format!("sexton collections{}", settings.flags());
             let failure = Failure::new(format!("{} is not held", one.name)).exit(Exit::Held);
-            Err(failure.next("see what is", all))
+            Err(failure.next("see what is", "sexton collections"))
         }
         false => Ok(held),
     }
@@ -192,18 +188,18 @@ async fn ask(
     };
     output.tell(&event, '~', Paint::Change, &format!("{label} {words}"))?;
     if is_a_record(&one) {
-        let see = format!("sexton collections{}", settings.flags());
-        output.talk(&format!("whoever collects sees to it; see how it goes: {see}"));
+        output.talk("the collector sees to it");
+        output.suggest(&[("see how it goes", "sexton collections")]);
         return Ok(Exit::Done);
     }
     if !world.embedded && is_ours(kinds) {
-        let why = format!("sexton why {}{}", quoted(&label), settings.flags());
-        output.talk(&format!("the server sees to it; see how it goes: {why}"));
+        output.talk("the server sees to it");
+        output.suggest(&[("see how it goes", format!("sexton why {}", quoted(&one.typed(world))))]);
         return Ok(Exit::Done);
     }
     if want == Want::Force && !keeps_tombstones(kinds) {
         output.talk("no tombstone is kept there: that takes the kinds of Sexton");
-        output.talk(&format!("  install them   sexton install-crds{}", settings.target_flags()));
+        output.suggest(&[("install them", format!("sexton install-crds{}", settings.target_flags()))]);
     }
     let uid = Uid(one.uid().to_owned());
     finish(world, kinds, Resumed::Of(&uid), settings, output).await

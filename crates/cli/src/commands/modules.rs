@@ -149,8 +149,7 @@ async fn one(
     if let Some(lease) = &view.lease {
         let state = if lease.expired { "expired" } else { "at work" };
         output.line(&format!("  lease     {} since {} ({state})", lease.holder, lease.since))?;
-        let flags = settings.flags();
-        output.talk(&format!("  if that one is dead   sexton modules unlock {}{flags}", quoted(module)));
+        output.suggest(&[("if that one is dead", format!("sexton modules unlock {}", quoted(module)))]);
     }
     if let Some(intent) = &status.intent {
         let (id, at, by) = (&intent.deployment_id, &intent.started_at, &intent.by);

@@ -7,6 +7,8 @@ use crate::one::One;
 use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::Settings;
+use crate::suggest::is_placeholder;
+use crate::targets;
 use crate::world::{Purpose, World};
 
 /// Protect objects from deletion
@@ -14,7 +16,7 @@ use crate::world::{Purpose, World};
 /// Nothing that is deleted takes them along, and they cannot be deleted by name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// KIND/NAME or KIND/NAMESPACE/NAME
+    /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
     #[arg(value_name = "KIND/NAME", required = true)]
     objects: Vec<String>,
     /// Why; shown to whoever wants to delete them
@@ -27,7 +29,7 @@ pub(crate) struct Args {
 /// Remove the protection of objects
 #[derive(Debug, clap::Args)]
 pub(crate) struct UnArgs {
-    /// KIND/NAME or KIND/NAMESPACE/NAME
+    /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
     #[arg(value_name = "KIND/NAME", required = true)]
     objects: Vec<String>,
     #[command(flatten)]
@@ -36,6 +38,10 @@ pub(crate) struct UnArgs {
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    if reason.is_some_and(is_placeholder) {
+        return Err(Failure::new("why are they protected? Whoever wants to delete them wants to know")
+            .next("say why", "--reason \"billing data\""));
+    }
     note(&args.objects, Some(reason.unwrap_or("true").to_owned()), settings, output).await
 }
 
@@ -52,8 +58,8 @@ async fn note(
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
     let mut found = Vec::new();
-    for word in objects {
-        found.push(One::find(&world, &kinds, word).await?);
+    for word in targets::several(objects)? {
+        found.push(One::find(&world, &kinds, &word).await?);
     }
     let word = if reason.is_some() { "protected" } else { "protected no longer" };
     for mut one in found {

@@ -25,9 +25,9 @@ pub(crate) struct Args {
     /// A file of YAML or JSON documents, a directory of such files, or - for stdin
     #[arg(short, long = "filename", required = true, value_name = "FILE|DIR|-")]
     files: Vec<String>,
-    /// Take fields away from others who manage them
-    #[arg(long)]
-    force_conflicts: bool,
+    /// Take over fields that others manage and that have other values
+    #[arg(long, visible_alias = "force-conflicts")]
+    take_over: bool,
     /// Show what would happen, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -71,7 +71,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let planned = plan(documents, &kinds, &world).map_err(nothing_put)?;
     let preview = if args.dry_run { "dry run of " } else { "" };
     output.talk(&format!("{preview}put on {}", world.target));
-    let ask = PutAsk { force: args.force_conflicts, dry_run: args.dry_run, ..PutAsk::default() };
+    let ask = PutAsk { force: args.take_over, dry_run: args.dry_run, ..PutAsk::default() };
     let (mut objects, mut failed) = (Vec::new(), 0);
     // That nobody listens any more is no reason to stop in the middle.
     let mut unheard = Ok(());
@@ -231,7 +231,7 @@ fn explain(error: PutError, planned: &Planned) -> Failure {
         ..failure
     };
     match is_conflict {
-        true => failure.next("take the fields over", "the same command with --force-conflicts"),
+        true => failure.next("take the fields over", "the same command with --take-over"),
         false => failure,
     }
 }

@@ -97,7 +97,7 @@ pub(super) async fn finish(
     match (end.exit(), held.filter(|_| matches!(what, Resumed::All { .. }))) {
         (Exit::Done, Some(held)) => {
             output.talk(&held);
-            output.talk(&format!("  see what can be done   sexton collections{}", settings.flags()));
+            output.suggest(&[("see what can be done", "sexton collections")]);
             Ok(Exit::Held)
         }
         (exit, _) => Ok(exit),

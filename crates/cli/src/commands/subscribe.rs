@@ -1,16 +1,19 @@
 //! `sexton subscribe` and `sexton unsubscribe`: what an object wants to be told of, and to outlive.
 
+use serde_json::Value;
 use sexton_client::resources::{ListAsk, text};
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_model::class::Class;
-use sexton_model::marks;
+use sexton_model::environment::CLASSES_GROUP;
 use sexton_model::subscription::{self, Subscription, Target};
+use sexton_model::{marks, module};
 
 use crate::failure::{Exit, Failure};
 use crate::one::One;
 use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
+use crate::targets;
 use crate::world::{Purpose, World};
 
 /// Subscribe an object to the destruction of another
@@ -18,11 +21,10 @@ use crate::world::{Purpose, World};
 /// Subscriptions are counted: as many unsubscribes as subscribes. They keep neither side alive.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Who is told: KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
-    /// Of whose end: KIND/NAME, KIND/NAMESPACE/NAME, or self
-    target: String,
+    /// The object that is told, then the one of whose end: each KIND/NAME, KIND/NAMESPACE/NAME or KIND NAME; the second may
+    /// be self
+    #[arg(value_names = ["KIND/NAME", "TARGET"], required = true, num_args = 2..=4)]
+    objects: Vec<String>,
     /// The method of its class that hears of it; without one it only outlives the target
     #[arg(long, value_name = "NAME")]
     handler: Option<String>,
@@ -36,11 +38,10 @@ pub(crate) struct Args {
 /// Take one subscription back
 #[derive(Debug, clap::Args)]
 pub(crate) struct UnArgs {
-    /// Who is told: KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
-    /// Of whose end: KIND/NAME, KIND/NAMESPACE/NAME, or self
-    target: String,
+    /// The object that is told, then the one of whose end: each KIND/NAME, KIND/NAMESPACE/NAME or KIND NAME; the second may
+    /// be self
+    #[arg(value_names = ["KIND/NAME", "TARGET"], required = true, num_args = 2..=4)]
+    objects: Vec<String>,
     /// The handler that it was made with; checked, not needed
     #[arg(long, value_name = "NAME")]
     handler: Option<String>,
@@ -51,17 +52,18 @@ pub(crate) struct UnArgs {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let mut one = One::find(&world, &kinds, &args.object).await?;
+    let [object, word] = targets::two(&args.objects)?;
+    let mut one = One::find(&world, &kinds, &object).await?;
     check_handler(&world, &one, args.handler.as_deref()).await?;
-    let (target, uid) = target(&world, &kinds, &one, &args.target, args.by_name).await?;
-    let mut count = 0;
-    one.annotate(&world, marks::DEPENDENCIES, |now| {
-        let mut all = read(now)?;
+    let (target, uid) = target(&world, &kinds, &one, &word, args.by_name).await?;
+    let note = note(&one);
+    one.annotate(&world, note, |now| {
+        let mut all = read(note, now)?;
         subscription::subscribe(&mut all, target.clone(), uid.clone(), args.handler.clone());
-        count = counted(&all, &target, uid.as_deref());
         Ok(subscription::format(&all))
     })
     .await?;
+    let count = counted(&one, &target, uid.as_deref());
     let label = one.place.kind.label(&one.name);
     let times = if count > 1 { format!(", {count} times") } else { String::new() };
     let event = Event::Subscribed {
@@ -80,28 +82,37 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let mut one = One::find(&world, &kinds, &args.object).await?;
+    let [object, word] = targets::two(&args.objects)?;
+    let mut one = One::find(&world, &kinds, &object).await?;
     check_handler(&world, &one, args.handler.as_deref()).await?;
-    let (target, uid) = match target(&world, &kinds, &one, &args.target, false).await {
+    let (target, uid) = match target(&world, &kinds, &one, &word, false).await {
         Ok(found) => found,
         // What is gone can still be unsubscribed from, by its name.
-        Err(_) => target(&world, &kinds, &one, &args.target, true).await?,
+        Err(_) => target(&world, &kinds, &one, &word, true).await?,
     };
     let label = one.place.kind.label(&one.name);
     let target_word = target.to_string();
-    if !subscription::unsubscribe(&mut read(one.annotation(marks::DEPENDENCIES))?, &target, uid.as_deref()) {
+    let has = |note: &&str| {
+        let all = read(note, one.annotation(note)).unwrap_or_default();
+        all.iter().any(|known| is_same(known, &target, uid.as_deref()))
+    };
+    let Some(note) = [marks::SUBSCRIPTIONS, marks::DEPENDENCIES].into_iter().find(has) else {
         let event = unsubscribed(&label, &target_word, 0, false);
         output.tell(&event, '=', Paint::Faint, &format!("{label} has no subscription to {target}"))?;
         return Ok(Exit::Done);
+    };
+    if note == marks::DEPENDENCIES
+        && let Some(manager) = applied_by(&one)
+    {
+        return Err(in_the_document(&label, &target, manager));
     }
-    let mut count = 0;
-    one.annotate(&world, marks::DEPENDENCIES, |now| {
-        let mut all = read(now)?;
+    one.annotate(&world, note, |now| {
+        let mut all = read(note, now)?;
         subscription::unsubscribe(&mut all, &target, uid.as_deref());
-        count = counted(&all, &target, uid.as_deref());
         Ok(subscription::format(&all))
     })
     .await?;
+    let count = counted(&one, &target, uid.as_deref());
     let left = match count {
         0 => format!("{label} does not hear of the end of {target} any more"),
         1 => format!("{label} hears of the end of {target}, 1 subscription is left"),
@@ -116,16 +127,50 @@ fn unsubscribed<'a>(label: &'a str, target: &'a str, count: u32, changed: bool) 
     Event::Subscribed { label, target, handler: None, count, changed }
 }
 
-fn read(annotation: Option<&str>) -> Result<Vec<Subscription>, Failure> {
-    subscription::parse(annotation.unwrap_or_default())
-        .map_err(|error| Failure::new(format!("the annotation {} is {error}", marks::DEPENDENCIES)))
+/// The annotation that a subscription is added to. Objects of programs have one list, which the program keeps; all others
+/// have one beside that of their document, so that the document's next apply meets no other manager.
+fn note(one: &One) -> &'static str {
+    match one.place.kind.resource.group == CLASSES_GROUP {
+        true => marks::DEPENDENCIES,
+        false => marks::SUBSCRIPTIONS,
+    }
 }
 
-fn counted(all: &[Subscription], target: &Target, uid: Option<&str>) -> u32 {
-    let same = |known: &&Subscription| {
-        known.target == *target && (uid.is_none() || known.uid.is_none() || known.uid.as_deref() == uid)
+fn read(note: &str, annotation: Option<&str>) -> Result<Vec<Subscription>, Failure> {
+    subscription::parse(annotation.unwrap_or_default())
+        .map_err(|error| Failure::new(format!("the annotation {note} is {error}")))
+}
+
+/// Who applied the document that says what the object subscribes to, if somebody did.
+fn applied_by(one: &One) -> Option<&str> {
+    let field = format!("f:{}", marks::DEPENDENCIES);
+    let managed = one.object.pointer("/metadata/managedFields")?.as_array()?;
+    let has = |entry: &&Value| {
+        text(entry, "/operation") == "Apply"
+            && entry
+                .pointer("/fieldsV1/f:metadata/f:annotations")
+                .is_some_and(|all| all.get(&field).is_some())
     };
-    all.iter().filter(same).map(|known| known.count).sum()
+    managed.iter().find(has).map(|entry| text(entry, "/manager"))
+}
+
+fn in_the_document(label: &str, target: &Target, manager: &str) -> Failure {
+    let whose = match manager.strip_prefix(module::PREFIX) {
+        Some(module) => format!("its document in the module {module} says so"),
+        None => format!("the document that {manager} applied says so"),
+    };
+    Failure::new(format!("{label} subscribes to {target}, because {whose}"))
+        .exit(Exit::Held)
+        .detail(format!("Take {target} out of its annotation {}, and apply that.", marks::DEPENDENCIES))
+}
+
+fn is_same(known: &Subscription, target: &Target, uid: Option<&str>) -> bool {
+    known.target == *target && (uid.is_none() || known.uid.is_none() || known.uid.as_deref() == uid)
+}
+
+fn counted(one: &One, target: &Target, uid: Option<&str>) -> u32 {
+    let all = subscription::declared(|name| one.annotation(name)).subscriptions;
+    all.iter().filter(|known| is_same(known, target, uid)).map(|known| known.count).sum()
 }
 
 /// What is meant by a target, in full, and which life of it.

@@ -8,6 +8,7 @@ use crate::one::One;
 use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::Settings;
+use crate::targets;
 use crate::world::{Purpose, World};
 
 /// Give an object from one module to another, in one write
@@ -16,9 +17,9 @@ use crate::world::{Purpose, World};
 /// neither of them sweeps it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
+    /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    object: Vec<String>,
     /// The module that gets it
     #[arg(long, value_name = "MODULE")]
     to: String,
@@ -36,9 +37,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
     let modules = Modules::open(tools(&world).await?).await?;
-    let (place, name) = One::meant(&world, modules.kinds(), &args.object)?;
+    let object = &targets::one(&args.object)?;
+    let (place, name) = One::meant(&world, modules.kinds(), object)?;
     let ask = Transfer { place, name, from: args.from, to: args.to, dry_run: args.dry_run };
-    let object = &args.object;
     let done = modules.transfer(&ask).await.map_err(|error| {
         let failure = Failure::new(format!("{object}: {error}")).because(&error);
         match error {

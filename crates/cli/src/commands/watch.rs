@@ -52,10 +52,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         return Err(Failure::new("one kind can be watched at a time"));
     };
     if world.embedded {
-        output.talk(&format!(
-            "{} is used by this watch alone now; changes are seen on a server: sexton serve",
-            world.target
-        ));
+        output.talk(&format!("{} is used by this watch alone now", world.target));
+        output.suggest(&[("see the changes of others", format!("sexton serve{}", settings.target_flags()))]);
     }
     let fields = wanted.name.as_ref().map_or(String::new(), |name| format!("metadata.name={name}"));
     let namespace = (!args.all_namespaces).then_some(world.namespace.as_str());

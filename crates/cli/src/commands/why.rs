@@ -3,31 +3,35 @@
 use clap::ValueEnum;
 use sexton_client::resources::{ListAsk, text};
 use sexton_client::{Kinds, Place, ServedKind};
+use sexton_collector::modules::Modules;
 use sexton_collector::namespace_holds;
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::Settings as Rules;
-use sexton_lifecycle::explain::{self, Progress};
+use sexton_lifecycle::explain::{self, Explanation, Progress};
 use sexton_lifecycle::plan::policy_name;
 use sexton_model::collection::{self, Collection};
 use sexton_model::tombstone::{self, Outcome, Tombstone};
 use sexton_model::{GroupResource, Policy, time};
 
+use super::apply::tools;
 use crate::failure::{Exit, Failure};
 use crate::following::now;
 use crate::naming::Names;
 use crate::one;
 use crate::output::Output;
-use crate::output::why::{self, Why, WhyLine};
+use crate::output::why::{self, Command, Why, WhyLine};
 use crate::settings::Settings;
 use crate::showing::{namespaces, why as shown};
+use crate::suggest;
+use crate::targets;
 use crate::world::{Purpose, World, is_ours, keeps_tombstones};
 
 /// Explain why an object exists, is being deleted, or is gone
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// KIND/NAME or KIND/NAMESPACE/NAME
-    #[arg(value_name = "KIND/NAME")]
-    object: String,
+    /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
+    #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
+    object: Vec<String>,
     /// The form of the answer
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
     output: Form,
@@ -45,10 +49,10 @@ enum Form {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    let (place, name) = one::One::meant(&world, &kinds, &args.object)?;
+    let (place, name) = one::One::meant(&world, &kinds, &targets::one(&args.object)?)?;
     let why = match world.resources.find(&place, &name).await? {
         Some(object) => {
-            let mut why = of_a_life(&world, &kinds, text(&object, "/metadata/uid"), settings).await?;
+            let mut why = of_a_life(&world, &kinds, text(&object, "/metadata/uid")).await?;
             if place.kind.resource == GroupResource::new("", "namespaces") {
                 if !is_ours(&kinds) {
                     why.lines.extend(namespaces::finalizers(&object));
@@ -79,7 +83,7 @@ fn is_about(line: &WhyLine, unread: &str) -> bool {
     line.text.starts_with(&format!("the group {group} does not answer"))
 }
 
-async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings) -> Result<Why, Failure> {
+async fn of_a_life(world: &World, kinds: &Kinds, uid: &str) -> Result<Why, Failure> {
     let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
     world.tell_unseen(&seen);
     let Some(life) = seen.life(uid) else {
@@ -99,8 +103,24 @@ async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings)
     {
         told = told.with_policy(policy);
     }
+    if told.modules().next().is_some() && !is_swept(world, &told).await? {
+        told = told.without_sweep();
+    }
     let naming = shown::naming(&world.namespace);
-    Ok(shown::why(explain::story(&told, &naming, now), keeps_tombstones(kinds), settings))
+    Ok(shown::why(explain::story(&told, &naming, now), keeps_tombstones(kinds)))
+}
+
+/// Whether the module of an object exists and sweeps what leaves it.
+async fn is_swept(world: &World, told: &Explanation) -> Result<bool, Failure> {
+    let modules = Modules::open(tools(world).await?).await?;
+    for name in told.modules() {
+        let module =
+            modules.find(name).await.map_err(|error| Failure::new(error.to_string()).because(&error))?;
+        if module.is_some_and(|module| module.record.spec.support_gc) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// How far a collection is, if there is a record of it.
@@ -175,6 +195,11 @@ fn epitaph(stone: &Tombstone, written: &str, names: &Names) -> Why {
         subject: names.label(&stone.object),
         headline: format!("{how}{ago} ({})", facts.join(", ")),
         lines: causes.chain(owners).chain(outputs).collect(),
-        footer: vec![format!("Its last document: sexton get tombstone {} -o yaml", stone.object.uid)],
+        footer: Vec::new(),
+        commands: vec![Command {
+            what: "its last document".to_owned(),
+            command: suggest::complete(&format!("sexton get tombstone {} -o yaml", stone.object.uid)),
+            note: String::new(),
+        }],
     }
 }

@@ -50,7 +50,7 @@ impl End {
     }
 
     /// Why those of some lives that are still there are so.
-    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str, settings: &Settings) -> Vec<Why> {
+    pub(crate) fn explanations(&self, of: &[Uid], namespace: &str) -> Vec<Why> {
         let Ok((judgement, plan)) = self.seen.under_way(&Rules::default()) else { return Vec::new() };
         let snapshot = self.seen.snapshot();
         let there = of.iter().filter_map(|uid| snapshot.get(uid)).take(EXPLAINED);
@@ -58,7 +58,7 @@ impl End {
         there
             .map(|life| {
                 let told = explain::explain(snapshot, &judgement, &plan, life, now);
-                shown::why(explain::story(&told, &naming, now), self.tombstones, settings)
+                shown::why(explain::story(&told, &naming, now), self.tombstones)
             })
             .collect()
     }
@@ -79,9 +79,9 @@ pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings
     handed_over(end, output);
     if end.nobody_collects {
         output.talk("nobody collects there: what is marked waits until somebody does");
-        output.talk(&format!("  do it from here   sexton collect{}", settings.target_flags()));
+        output.suggest(&[("do it from here", format!("sexton collect{}", settings.target_flags()))]);
     }
-    for why in end.explanations(of, namespace, settings).iter().chain(&end.namespaces) {
+    for why in end.explanations(of, namespace).iter().chain(&end.namespaces) {
         output.talk_text(&why::text(why, output.talk_style()));
     }
 }

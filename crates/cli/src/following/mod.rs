@@ -333,7 +333,7 @@ impl<'a> Follow<'a> {
     fn event(&self, work: &Work) -> Event {
         let gone = self.total - self.left.len();
         let elapsed = self.started.elapsed();
-        let here = Here { names: self.names, flags: "", now: now() };
+        let here = Here { names: self.names, now: now() };
         // Whoever works on it knows more than can be seen: for example that the server refuses something.
         let told = work.summary().map(|summary| summary.blockers).unwrap_or_default();
         let seen = &self.standing.blockers;

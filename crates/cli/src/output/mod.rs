@@ -19,7 +19,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 
 use crate::failure::Failure;
-use crate::plugin;
+use crate::suggest;
 use ndjson::{Event, Stream};
 use style::Style;
 
@@ -164,7 +164,12 @@ impl Output {
 
     /// Writes a line of talk. If nobody listens, nothing is lost.
     pub(crate) fn talk(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{}", plugin::typed_in(text));
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+
+    /// Tells what can be typed next: for what, and the command.
+    pub(crate) fn suggest<W: AsRef<str>, C: AsRef<str>>(&self, commands: &[(W, C)]) {
+        suggest::lines(commands, self.talk).iter().for_each(|line| self.talk(line));
     }
 
     /// Writes talk as it is.
@@ -193,18 +198,16 @@ impl Output {
         }
         self.error_event(failure);
         let word = if failure.exit == crate::failure::Exit::Held { "held" } else { "error" };
-        let mut text = format!("{}: {}", self.talk.paint(word, Paint::Bad), failure.what);
-        for detail in &failure.details {
-            for line in detail.lines() {
-                text.push_str("\n  ");
-                text.push_str(line);
-            }
+        let columns = self.talk.columns();
+        let mut lines = Vec::new();
+        for line in format!("{word}: {}", failure.what).lines() {
+            lines.extend(style::wrapped(line, columns, 2));
         }
-        let width = failure.next.iter().map(|(aim, _)| aim.chars().count()).max().unwrap_or(0);
-        for (aim, command) in &failure.next {
-            text.push_str(&format!("\n  {aim:width$}   {}", plugin::typed(command)));
+        for detail in failure.details.iter().flat_map(|detail| detail.lines()) {
+            lines.extend(style::wrapped(&format!("  {detail}"), columns, 4));
         }
-        self.talk(&text);
+        lines.extend(suggest::lines(&failure.next, self.talk));
+        self.talk(&lines.join("\n").replacen(word, &self.talk.paint(word, Paint::Bad), 1));
     }
 
     /// The end of a command that went wrong.

@@ -84,6 +84,24 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text:columns$}")
 }
 
+/// A text in lines of at most so many columns, broken between words; all but the first are indented. Words are never broken.
+pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
+    let words = text.trim_start_matches(' ');
+    let mut line = " ".repeat(text.len() - words.len());
+    let (mut lines, mut is_empty) = (Vec::new(), true);
+    for word in words.split(' ') {
+        if !is_empty && width(&line) + 1 + width(word) > columns {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+        } else if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
 /// A text without anything that a terminal would take for an instruction.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
@@ -166,6 +184,14 @@ mod tests {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         let times = [300, 12_000, 40_000, 240_000, 10_800_000, 259_200_000].map(Duration::from_millis);
         assert_eq!(times.map(time), ["0.3 s", "12 s", "40 s", "4 min", "3 h", "3 d"]);
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7, 2), ["one two", "  three"]);
+        assert_eq!(wrapped("  one two", 5, 4), ["  one", "    two"]);
+        assert_eq!(wrapped("a unbreakable b", 5, 0), ["a", "unbreakable", "b"]);
+        assert_eq!(wrapped("", 5, 2), [""]);
     }
 
     #[test]

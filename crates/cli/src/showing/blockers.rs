@@ -8,16 +8,14 @@ use crate::naming::Names;
 use crate::output::progress::Waiting;
 use crate::output::style;
 use crate::output::why::{Command, WhyLine};
-use crate::plugin;
+use crate::suggest::{self, PLACEHOLDER};
 
 /// More are counted.
 const SHOWN: usize = 20;
 
-/// Where somebody types: what things are called there, and what leads back there.
+/// Where somebody types: what things are called there.
 pub(crate) struct Here<'a> {
     pub(crate) names: &'a Names,
-    /// The flags of the target.
-    pub(crate) flags: &'a str,
     /// Seconds since 1970.
     pub(crate) now: i64,
 }
@@ -42,21 +40,21 @@ impl Here<'_> {
         }
         let mut commands = Vec::new();
         let mut add = |what: &str, command: String, note: &str| {
-            let command = plugin::typed(&command).into_owned();
+            let command = suggest::complete(&command);
             commands.push(Command { what: what.into(), command, note: note.into() });
         };
         match (blocker.what.as_deref(), blocker.clears.as_deref()) {
             (Some(what), Some(clears)) if what.starts_with(FUSE) => {
-                add("let it go on", format!("{clears}{}", self.flags), "they are destroyed then");
+                add("let it go on", clears.to_owned(), "they are destroyed then");
             }
             (Some(what), _) => {
                 if !what.starts_with("finalizer:") {
-                    add("try again now", format!("sexton retry {label}{}", self.flags), "");
+                    add("try again now", format!("sexton retry {label}"), "");
                 }
-                let force = format!("sexton force {label} --blocker {what} --reason \"…\"{}", self.flags);
+                let force = format!("sexton force {label} --blocker {what} --reason \"{PLACEHOLDER}\"");
                 add("give it up", force, "leaves a tombstone: may still exist");
             }
-            (None, Some(clears)) => add("clear it", format!("{clears}{}", self.flags), ""),
+            (None, Some(clears)) => add("clear it", clears.to_owned(), ""),
             (None, None) => {}
         }
         WhyLine { depth: 0, text: label, aside, commands }

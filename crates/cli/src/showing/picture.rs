@@ -2,15 +2,21 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{LifeId, Ownership, Snapshot};
+use sexton_lifecycle::plan::{Plan, Step};
+use sexton_lifecycle::{Cause, LifeId, Ownership, Snapshot};
 use sexton_model::Uid;
 
 use crate::naming::Names;
 use crate::output::graph::{Edge, Meaning, Node, Picture, State};
 
-/// More lives than this are not even looked at: no form shows so many in a readable way.
-const MOST: usize = 5_000;
+/// The objects of a picture.
+pub(crate) struct Scene {
+    pub(crate) lives: BTreeSet<LifeId>,
+    /// How many objects there are besides.
+    pub(crate) more: usize,
+    /// What it is about.
+    pub(crate) roots: Vec<LifeId>,
+}
 
 /// What is drawn of the world.
 pub(crate) struct View<'a> {
@@ -20,14 +26,14 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Everything that is connected with anything, or dies; if nothing is, everything.
-    pub(crate) fn all(&self) -> (BTreeSet<LifeId>, usize) {
-        let everybody = || self.snapshot.lives().filter(|life| !is_record(self.snapshot, *life));
-        let connected: BTreeSet<LifeId> = everybody().filter(|life| self.is_connected(*life)).collect();
-        let total = everybody().count();
-        let drawn = if connected.is_empty() { everybody().take(MOST).collect() } else { connected };
-        let more = total - drawn.len();
-        (drawn, more)
+    /// Everything that is connected with anything, or dies; if nothing is, or all of it is wanted, everything.
+    pub(crate) fn all(&self, unconnected: bool) -> Scene {
+        let everything = || self.snapshot.lives().filter(|life| !is_record(self.snapshot, *life));
+        let is_wanted = |life: &LifeId| unconnected || self.is_connected(*life);
+        let wanted: BTreeSet<LifeId> = everything().filter(is_wanted).collect();
+        let total = everything().count();
+        let lives = if wanted.is_empty() { everything().collect() } else { wanted };
+        Scene { more: total - lives.len(), lives, roots: Vec::new() }
     }
 
     fn is_connected(&self, life: LifeId) -> bool {
@@ -40,20 +46,13 @@ impl View<'_> {
     }
 
     /// Some lives, and whatever is connected with them over however many others.
-    pub(crate) fn around(&self, lives: &[LifeId]) -> (BTreeSet<LifeId>, usize) {
-        let mut found: BTreeSet<LifeId> = lives.iter().copied().collect();
-        let mut work: VecDeque<LifeId> = lives.iter().copied().collect();
-        let mut more = 0;
+    pub(crate) fn around(&self, roots: &[LifeId]) -> Scene {
+        let mut found: BTreeSet<LifeId> = roots.iter().copied().collect();
+        let mut work: VecDeque<LifeId> = roots.iter().copied().collect();
         while let Some(life) = work.pop_front() {
-            for next in self.neighbours(life) {
-                if found.len() >= MOST {
-                    more += usize::from(!found.contains(&next));
-                } else if found.insert(next) {
-                    work.push_back(next);
-                }
-            }
+            work.extend(self.neighbours(life).into_iter().filter(|next| found.insert(*next)));
         }
-        (found, more)
+        Scene { lives: found, more: 0, roots: roots.to_vec() }
     }
 
     fn neighbours(&self, life: LifeId) -> Vec<LifeId> {
@@ -67,14 +66,21 @@ impl View<'_> {
     }
 
     /// The lives of the plan.
-    pub(crate) fn doomed(&self) -> (BTreeSet<LifeId>, usize) {
+    pub(crate) fn doomed(&self) -> Scene {
         let lost = self.plan.strips.iter().map(|strip| strip.life);
         let held = self.plan.holds.iter().map(|hold| hold.life);
-        (self.plan.steps().map(|step| step.life).chain(lost).chain(held).collect(), 0)
+        let asked = |step: &&Step| step.finding.cause == Cause::Asked;
+        Scene {
+            lives: self.plan.steps().map(|step| step.life).chain(lost).chain(held).collect(),
+            more: 0,
+            roots: self.plan.steps().filter(asked).map(|step| step.life).collect(),
+        }
     }
 
-    /// The picture of these lives.
-    pub(crate) fn picture(&self, (drawn, more): (BTreeSet<LifeId>, usize), title: String) -> Picture {
+    /// The picture of a scene.
+    pub(crate) fn picture(&self, scene: Scene, title: String) -> Picture {
+        let Scene { lives: drawn, more, roots } = scene;
+        let roots = roots.into_iter().map(|root| self.snapshot.uid(root).0).collect();
         let mut nodes: Vec<Node> = drawn.iter().map(|life| self.node(*life)).collect();
         nodes.sort_by(|a, b| a.label.cmp(&b.label));
         let mut edges = Vec::new();
@@ -90,7 +96,7 @@ impl View<'_> {
         absent.sort_by(|a, b| a.label.cmp(&b.label));
         nodes.extend(absent);
         edges.sort_by(|a, b| (a.meaning, &a.from, &a.to).cmp(&(b.meaning, &b.from, &b.to)));
-        Picture { title, nodes, edges, more }
+        Picture { title, nodes, edges, more, roots }
     }
 
     fn node(&self, life: LifeId) -> Node {

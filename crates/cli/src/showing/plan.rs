@@ -100,6 +100,7 @@ impl Shown<'_> {
             marks.push("marked already".to_owned());
         }
         marks.extend(self.other_owners(&step.finding));
+        marks.extend(self.lives_on(step.life));
         marks.extend(self.world.destroy_method(step.life).map(|method| format!("destroy {method}")));
         let others = snapshot.subscribers_of(step.life).into_iter().filter(|(other, _)| *other != step.life);
         let told: Vec<String> = others
@@ -115,6 +116,26 @@ impl Shown<'_> {
             marks.push(format!("warns {}{more}", shown.join(", ")));
         }
         marks
+    }
+
+    /// A subscription keeps its target alive no more than it holds the subscriber back: where only the subscriber goes, the
+    /// order that somebody may count on does not hold.
+    fn lives_on(&self, life: LifeId) -> Option<String> {
+        let targets = self.world.snapshot().targets_of(life).into_iter();
+        let alive: Vec<String> = targets
+            .filter(|target| *target != life && !self.judgement.dooms(*target))
+            .map(|target| self.name(target))
+            .collect();
+        match alive.as_slice() {
+            [] => None,
+            [one] => Some(format!("subscribed to {one}, which lives on")),
+            [first, rest @ ..] if rest.len() < TOLD_SHOWN => {
+                Some(format!("subscribed to {first} and {}, which live on", rest.join(", ")))
+            }
+            [first, rest @ ..] => {
+                Some(format!("subscribed to {first} and {} more, which live on", rest.len()))
+            }
+        }
     }
 
     /// A cascade takes along what others own, too: that is worth a word.

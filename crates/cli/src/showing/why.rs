@@ -4,23 +4,14 @@ use sexton_collector::NamespaceHold;
 use sexton_lifecycle::explain::{Naming, Story};
 
 use crate::output::why::{Command, Why, WhyLine};
-use crate::plugin;
-use crate::settings::Settings;
+use crate::suggest;
 
-/// The words of `lifecycle`, with flags behind every command of ours that lead to the same target.
+/// The words of `lifecycle`, with commands that lead to the same target.
 /// A tombstone is promised only where one can be kept.
-pub(crate) fn why(story: Story, tombstones: bool, settings: &Settings) -> Why {
-    let flags = |command: &str| match command.contains(" -n ") {
-        // It names a namespace itself.
-        true => settings.target_flags(),
-        false => settings.flags(),
-    };
+pub(crate) fn why(story: Story, tombstones: bool) -> Why {
     let command = |typed: sexton_lifecycle::explain::Typed| Command {
         what: typed.purpose,
-        command: match typed.command.starts_with("sexton ") {
-            true => plugin::typed(&format!("{}{}", typed.command, flags(&typed.command))).into_owned(),
-            false => typed.command,
-        },
+        command: suggest::complete(&typed.command),
         note: match typed.note.strip_prefix("leaves a tombstone: ") {
             Some(rest) if !tombstones => rest.to_owned(),
             _ => typed.note,
@@ -37,6 +28,7 @@ pub(crate) fn why(story: Story, tombstones: bool, settings: &Settings) -> Why {
         headline: story.headline,
         lines: story.lines.into_iter().map(line).collect(),
         footer: story.footer,
+        commands: Vec::new(),
     }
 }
 

@@ -37,6 +37,14 @@ pub enum DeployError {
     /// The sweep would destroy too much. Nothing was touched.
     #[error(transparent)]
     Held(Box<Held>),
+    /// Documents say other than what other managers wrote. Nothing was touched.
+    #[error("{fields} of {objects} objects have other managers")]
+    Conflicts {
+        /// How many fields.
+        fields: usize,
+        /// Of how many objects.
+        objects: usize,
+    },
     /// Somebody else works on the module, or has taken it over.
     #[error(transparent)]
     Lease(#[from] LeaseError),
@@ -75,6 +83,10 @@ impl Modules {
     pub async fn deploy(&self, plan: &ModulePlan, tell: &Tell<'_>) -> Result<Deployed, DeployError> {
         if let Some(held) = &plan.held {
             return Err(DeployError::Held(Box::new(held.clone())));
+        }
+        let fields: usize = plan.conflicting().map(|put| put.conflicts.len()).sum();
+        if fields > 0 {
+            return Err(DeployError::Conflicts { fields, objects: plan.conflicting().count() });
         }
         if let Some(destruction) = &plan.destruction {
             destruction.world.may_delete()?;

@@ -100,7 +100,7 @@ fn compare_maps<'v>(
     }
 }
 
-fn within(path: &str, key: &str) -> String {
+pub(super) fn within(path: &str, key: &str) -> String {
     let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match (path.is_empty(), plain && !is_marked_map(path)) {
         (true, _) => key.to_owned(),

@@ -30,6 +30,9 @@ pub(super) fn digest(
         for change in &put.changes {
             let _ = writeln!(text, "  {} {:?} {:?}", change.path, change.old, change.new);
         }
+        for conflict in &put.conflicts {
+            let _ = writeln!(text, "  take {} from {}", conflict.path, conflict.manager);
+        }
     }
     let _ = writeln!(
         text,

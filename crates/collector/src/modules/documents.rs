@@ -39,7 +39,7 @@ pub struct Deployment {
     pub only: Option<BTreeSet<usize>>,
     /// What is done after a resource could not be put.
     pub on_failure: OnFailure,
-    /// Take fields away from other managers.
+    /// Take fields over from other managers.
     pub force: bool,
 }
 

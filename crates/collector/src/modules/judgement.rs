@@ -7,6 +7,7 @@ use sexton_client::resources::{PutAsk, PutError, text};
 use sexton_client::{CallError, Kinds, Place, Resources};
 use sexton_model::marks;
 
+use super::conflicts::{self, TakeOver};
 use super::diff::{changes, overlaid};
 use super::documents::Refusal;
 use super::plan::{PlannedPut, PutAction, Seen};
@@ -38,7 +39,6 @@ pub(super) struct Context {
     pub(super) kinds: Kinds,
     pub(super) manager: String,
     pub(super) deployment: String,
-    pub(super) force: bool,
 }
 
 /// What putting a document would come to, by a dry run.
@@ -64,15 +64,24 @@ pub(super) async fn judge(
         let put = planned(document, PutAction::Unchanged, Vec::new(), Vec::new());
         return Ok(Ok(PlannedPut { seen: Some(seen), ..put }));
     }
-    let ask = PutAsk { manager: field_manager(manager), force: context.force, dry_run: true };
-    let put = match put_marked(resources, document, &marked, &ask).await {
+    let ask = PutAsk { manager: field_manager(manager), force: false, dry_run: true };
+    let (mut put, mut conflicts) =
+        (put_marked(resources, document, &marked, &ask, &TakeOver::Nothing).await, Vec::new());
+    if let (Err(PutError::Conflict(status)), Some(live)) = (&put, live) {
+        conflicts = conflicts::conflicts(status, &marked, live);
+        if !conflicts.is_empty() {
+            put = put_marked(resources, document, &marked, &ask, &TakeOver::Everything).await;
+        }
+    }
+    let put = match put {
         Ok(put) => put,
         // Its kind, a version of it or its namespace comes with the module.
         Err(PutError::Call(CallError::Refused(status))) if status.code == 404 && document.awaits => {
-            return Ok(Ok(match live {
+            let put = match live {
                 None => planned(document, PutAction::Create, Vec::new(), Vec::new()),
                 Some(_) => foreseen(document, &marked, live, is_ours),
-            }));
+            };
+            return Ok(Ok(PlannedPut { unforeseen: true, ..put }));
         }
         Err(error) => {
             let depends = document.redefined && matches!(error, PutError::Invalid(_));
@@ -87,7 +96,7 @@ pub(super) async fn judge(
         Some(_) if changes.is_empty() => PutAction::Unchanged,
         Some(_) => PutAction::Change,
     };
-    Ok(Ok(planned(document, action, changes, put.warnings)))
+    Ok(Ok(PlannedPut { conflicts, ..planned(document, action, changes, put.warnings) }))
 }
 
 /// What a document comes to that only its new definition or class allows: as much as can be known before.
@@ -101,7 +110,7 @@ fn foreseen(document: &Prepared, marked: &Value, live: Option<&Value>, is_ours: 
     let warning =
         "its definition or class changes as well: what the server makes of it is known when it is put";
     let put = planned(document, action, changes, vec![warning.to_owned()]);
-    PlannedPut { awaits_kind: true, ..put }
+    PlannedPut { awaits_kind: true, unforeseen: true, ..put }
 }
 
 fn planned(
@@ -120,7 +129,9 @@ fn planned(
         order: document.order,
         action,
         changes,
+        conflicts: Vec::new(),
         warnings,
+        unforeseen: false,
         awaits_kind: false,
         seen: None,
     }
@@ -153,11 +164,7 @@ fn refused(document: &Prepared, error: PutError) -> Result<Refusal, CallError> {
     match error {
         // Also a uid or a version that the document names can be another one.
         PutError::Conflict(status) => {
-            let about_fields = status.details.iter().any(|details| !details.causes.is_empty());
-            let remedy = match about_fields {
-                true => "leave those fields out of the document, or take them over with --force-conflicts",
-                false => "leave metadata.uid and metadata.resourceVersion out of the document",
-            };
+            let remedy = "leave metadata.uid and metadata.resourceVersion out of the document";
             Ok(document.refuse(status.message.clone(), Some(remedy.to_owned())))
         }
         PutError::Invalid(status) => Ok(document.refuse(status.message.clone(), None)),

@@ -75,7 +75,6 @@ impl Modules {
             kinds: kinds.clone(),
             manager: deployment.spec.manager.clone(),
             deployment: deployment.deployment_id.clone(),
-            force: deployment.force,
         });
         let wanted = documents.iter().cloned().zip(live).filter(|(document, _)| document.wanted);
         let mut waiting = batches(wanted.collect()).enumerate();

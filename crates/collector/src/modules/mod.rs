@@ -8,6 +8,7 @@
 //! public API, so that it works with any Kubernetes. It must not print, nor ask anybody anything.
 
 mod checks;
+mod conflicts;
 mod copied;
 mod deploy;
 mod destroy;
@@ -42,6 +43,7 @@ use sexton_client::{Gateway, Kinds, Resources};
 
 use crate::clock::Clock;
 
+pub use conflicts::FieldConflict;
 pub use deploy::{DeployError, Deployed};
 pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed};
 pub use diff::FieldChange;

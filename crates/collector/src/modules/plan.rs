@@ -9,6 +9,7 @@ use sexton_model::module::{Intent, ModuleOrder, ModuleSpec, OnFailure, Scope, Se
 use tokio::time::Instant;
 
 use super::FieldChange;
+use super::conflicts::FieldConflict;
 use super::documents::Refusal;
 use super::look::Unlistable;
 use super::prepare::Prepared;
@@ -50,8 +51,12 @@ pub struct PlannedPut {
     pub action: PutAction,
     /// What would be different, field by field.
     pub changes: Vec<FieldChange>,
+    /// Fields that other managers own with other values.
+    pub conflicts: Vec<FieldConflict>,
     /// What the server wants people to know.
     pub warnings: Vec<String>,
+    /// Whether no dry run could tell what the server makes of it.
+    pub(super) unforeseen: bool,
     /// Whether it can be put only when its definition or its class has been.
     pub(super) awaits_kind: bool,
     /// What is there, if a put would surely change nothing but its marks.
@@ -133,7 +138,7 @@ pub struct ModulePlan {
     pub on_failure: OnFailure,
     /// Whether only a part of the documents is put.
     pub partial: bool,
-    /// Take fields away from other managers.
+    /// Take fields over from other managers, as far as the plan shows them.
     pub force: bool,
     pub(super) record: Option<ModuleRecord>,
     /// What is put, in the order of `puts`.
@@ -143,6 +148,11 @@ pub struct ModulePlan {
 }
 
 impl ModulePlan {
+    /// The documents that cannot be put unless fields are taken over from other managers.
+    pub fn conflicting(&self) -> impl Iterator<Item = &PlannedPut> {
+        self.puts.iter().filter(|put| !self.force && !put.conflicts.is_empty())
+    }
+
     /// All who are unmarked and not on their way out already.
     pub(super) fn unmarked(&self) -> impl Iterator<Item = &Member> {
         let kept = self.kept.iter().map(|kept| &kept.member).filter(|member| !member.terminating);

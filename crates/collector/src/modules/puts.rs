@@ -8,8 +8,8 @@ use serde_json::Value;
 use sexton_client::resources::{Put, PutAsk, PutError, PutOutcome, text};
 use sexton_client::{CallError, Resources};
 use sexton_model::module::PREFIX;
-use sexton_model::{Status, marks};
 
+use super::conflicts::TakeOver;
 use super::plan::PutAction;
 use super::prepare::Prepared;
 
@@ -24,18 +24,20 @@ pub(super) fn field_manager(manager: &str) -> String {
 
 pub(super) const MANAGER_POINTER: &str = "/metadata/labels/sexton.dev~1manager";
 
-/// Puts a document with its marks. What our own bookkeeping wrote, or a former module, is no reason to refuse it.
+/// Puts a document with its marks. What our own bookkeeping wrote, or a former module, is no reason to refuse it; fields of
+/// other managers are taken over as far as `take` says.
 pub(super) async fn put_marked(
     resources: &Resources,
     document: &Prepared,
     marked: &Value,
     ask: &PutAsk,
+    take: &TakeOver,
 ) -> Result<Put, PutError> {
     let name = &document.entry.name;
     // Whatever is there, the marks change: only the answer says whether it is new.
     let known = Some(&Value::Null);
     match resources.put_over(known, &document.place, name, marked, ask).await {
-        Err(PutError::Conflict(status)) if !ask.force && is_harmless(&status) => {
+        Err(PutError::Conflict(status)) if take.allows(&status) => {
             let ask = PutAsk { force: true, ..ask.clone() };
             resources.put_over(known, &document.place, name, marked, &ask).await
         }
@@ -43,22 +45,12 @@ pub(super) async fn put_marked(
     }
 }
 
-/// Whether all conflicts are about our own marks, or with the fields of a module that had the object before. The label
-/// that says whose it is does not count: if that is another one, it was given away meanwhile.
-fn is_harmless(status: &Status) -> bool {
-    let mut causes = status.details.iter().flat_map(|details| &details.causes).peekable();
-    let harmless = |field: &str, message: &str| {
-        let about = |mark: &str| field.contains(mark);
-        let ours = about(marks::DEPLOYMENT_ID) || about(marks::DEPENDENCY_ORDER);
-        ours || (message.contains(&format!("\"{PREFIX}")) && !about(marks::MANAGER))
-    };
-    causes.peek().is_some() && causes.all(|cause| harmless(&cause.field, &cause.message))
-}
-
 /// What is known of a put before it is made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Foreseen {
     pub(super) action: PutAction,
+    /// What it takes over from others.
+    pub(super) take: TakeOver,
     /// Whether the definition or the class that allows it was put just now.
     pub(super) awaits_kind: bool,
 }
@@ -78,7 +70,7 @@ pub(super) async fn put(
     };
     let mut tries = 0;
     let put = loop {
-        match put_marked(resources, document, marked, ask).await {
+        match put_marked(resources, document, marked, ask, &foreseen.take).await {
             Err(error) if tries < PATIENCE && is_early(&error) => {
                 tries += 1;
                 tokio::time::sleep(PAUSE).await;

@@ -10,6 +10,7 @@ use sexton_client::resources::PutAsk;
 use sexton_model::module::OnFailure;
 use tokio::task::JoinSet;
 
+use super::conflicts::TakeOver;
 use super::deploy::{DeployError, Deployed};
 use super::event::FailedPut;
 use super::lease::{Hold, Locked};
@@ -75,7 +76,7 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn new(modules: &Modules, plan: &'a ModulePlan, locked: &'a Locked, tell: &'a Tell<'a>) -> Work<'a> {
         let manager = plan.spec.manager.clone();
-        let ask = PutAsk { manager: field_manager(&manager), force: plan.force, dry_run: false };
+        let ask = PutAsk { manager: field_manager(&manager), force: false, dry_run: false };
         let (resources, deployment) = (modules.tools.resources.clone(), plan.deployment_id.clone());
         let common = Arc::new(Common { resources, manager, deployment, ask, hold: locked.hold() });
         let deployed = Deployed::default();
@@ -122,7 +123,12 @@ impl<'a> Work<'a> {
     fn begin(&self, at: usize, tasks: &mut JoinSet<Outcome>) {
         let (common, document) = (self.common.clone(), self.plan.documents[at].clone());
         let planned = &self.plan.puts[at];
-        let foreseen = Foreseen { action: planned.action, awaits_kind: planned.awaits_kind };
+        let take = match self.plan.force {
+            false => TakeOver::Nothing,
+            true if planned.unforeseen => TakeOver::Everything,
+            true => TakeOver::Fields(planned.conflicts.clone()),
+        };
+        let foreseen = Foreseen { action: planned.action, take, awaits_kind: planned.awaits_kind };
         tasks.spawn(async move {
             if let Err(lost) = common.hold.confirm().await {
                 return (at, Err(lost.to_string()));

@@ -1,6 +1,7 @@
 //! A life that does not die: what keeps it, and what would end it.
 
 use sexton_model::hook::ObjectRef;
+use sexton_model::names::PERMANENT_NAMESPACES;
 use sexton_model::{Policy, Uid};
 
 use super::blockers::clears;
@@ -180,7 +181,10 @@ fn conditions(snapshot: &Snapshot, life: LifeId) -> Vec<Condition> {
     if owners.len() > 1 && !all.iter().any(each) && dies(snapshot, life, &owners, Policy::Background) {
         all.push(Condition::AllOwners);
     }
-    all.extend(snapshot.namespace_life(life).map(|around| Condition::Namespace(snapshot.object(around))));
+    // What no server lets anybody delete does not end it.
+    let namespace = snapshot.namespace_life(life);
+    let namespace = namespace.filter(|around| !PERMANENT_NAMESPACES.contains(&snapshot.name(*around)));
+    all.extend(namespace.map(|around| Condition::Namespace(snapshot.object(around))));
     all.extend(snapshot.definition_life(life).map(|around| Condition::Definition(snapshot.object(around))));
     all.extend(snapshot.manager(life).map(|manager| Condition::Leaves { manager: manager.to_owned() }));
     all

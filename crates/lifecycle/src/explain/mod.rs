@@ -13,6 +13,7 @@ mod living;
 mod name;
 mod remedy;
 mod story;
+mod subscriptions;
 mod waits;
 mod words;
 
@@ -30,6 +31,7 @@ pub use living::{Condition, Kept, Living, Orphan, Owner, OwnerState};
 pub use name::Naming;
 pub use remedy::Remedy;
 pub use story::{Line, Story, Typed, story};
+pub use subscriptions::{OtherSide, Subscribed, Subscriptions};
 pub use waits::{Before, Wait};
 
 /// What there is to say about one life.
@@ -39,6 +41,8 @@ pub struct Explanation {
     pub subject: ObjectRef,
     /// Whether it dies, and everything about that.
     pub fate: Fate,
+    /// What it subscribes to, and what subscribes to it.
+    pub subscriptions: Subscriptions,
     /// What could not be understood of it, and is therefore not heeded.
     pub note: Option<String>,
 }
@@ -69,7 +73,9 @@ pub fn explain(
         Some(finding) => Fate::Dies(Box::new(dying::dying(snapshot, judgement, plan, finding, now))),
         None => Fate::Lives(Box::new(living::living(snapshot, judgement, life))),
     };
-    Explanation { subject: snapshot.object(life), fate, note: snapshot.note(life).map(str::to_owned) }
+    let subscriptions = subscriptions::subscriptions(snapshot, judgement, life);
+    let note = snapshot.note(life).map(str::to_owned);
+    Explanation { subject: snapshot.object(life), fate, subscriptions, note }
 }
 
 /// Why a life dies, in the one sentence with which its [`story`] begins, without the subject; and without anything that
@@ -79,6 +85,27 @@ pub fn sentence(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding, n
 }
 
 impl Explanation {
+    /// The modules that would have to be applied without it for it to be swept.
+    pub fn modules(&self) -> impl Iterator<Item = &str> {
+        let conditions = match &self.fate {
+            Fate::Lives(living) => living.dies_if.as_slice(),
+            Fate::Dies(_) => &[],
+        };
+        conditions.iter().filter_map(|condition| match condition {
+            Condition::Leaves { manager } => Some(manager.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Takes back that leaving its module would end it: there is no such module, or it sweeps nothing.
+    #[must_use]
+    pub fn without_sweep(mut self) -> Explanation {
+        if let Fate::Lives(living) = &mut self.fate {
+            living.dies_if.retain(|condition| !matches!(condition, Condition::Leaves { .. }));
+        }
+        self
+    }
+
     /// Adds how far its collection is, from the record of that.
     #[must_use]
     pub fn with_progress(mut self, progress: Progress) -> Explanation {

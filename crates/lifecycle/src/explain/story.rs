@@ -2,7 +2,10 @@
 
 use sexton_model::time;
 
-use super::{Blocker, Dying, Explanation, Fate, Living, Naming, Remedy, Wait, words};
+use super::{
+    Blocker, Dying, Explanation, Fate, Living, Naming, OtherSide, Remedy, Subscribed, Subscriptions, Wait,
+    words,
+};
 use crate::detect::Detector;
 
 /// What is told about a life.
@@ -48,6 +51,7 @@ pub fn story(told: &Explanation, naming: &Naming, now: i64) -> Story {
         Fate::Dies(dying) => of_dying(dying, &naming.name(&told.subject), naming, now),
         Fate::Lives(living) => of_living(living, naming, now),
     };
+    story.lines.extend(of_subscriptions(told, naming));
     story.subject = naming.name(&told.subject);
     story.footer.extend(told.note.clone());
     story
@@ -194,6 +198,46 @@ fn of_living(living: &Living, naming: &Naming, now: i64) -> Story {
     }));
     let headline = format!("lives: {}.", facts.join(", "));
     Story { headline, lines, footer: end(living, naming, now), ..Story::default() }
+}
+
+/// What an object subscribes to, and what subscribes to it. Of one that dies only what is not told by what it waits for.
+fn of_subscriptions(told: &Explanation, naming: &Naming) -> Vec<Line> {
+    let Subscriptions { to, more_to, by, more_by } = &told.subscriptions;
+    let line = |word: &str, one: &Subscribed, aside: &str| {
+        let handler = one.handler.as_ref().map(|handler| format!("; handler {handler}"));
+        Line {
+            text: format!("{word} {}", naming.name(&one.object)),
+            aside: format!("{aside}{}", handler.unwrap_or_default()),
+            ..Line::default()
+        }
+    };
+    let counted = |more: usize, word: &str| {
+        let text = format!("{word} {more} more");
+        (more > 0).then_some(Line { text, ..Line::default() })
+    };
+    if let Fate::Dies(_) = told.fate {
+        let alive = to.iter().filter(|one| one.state == OtherSide::Lives);
+        return alive.map(|one| line("subscribed to", one, "lives on, and is not waited for")).collect();
+    }
+    let mut lines: Vec<Line> = Vec::new();
+    for one in to {
+        let aside = match one.state {
+            OtherSide::Absent => "does not exist",
+            OtherSide::Lives => "goes first, if both are deleted",
+            OtherSide::Doomed => "that is being destroyed",
+        };
+        lines.push(line("subscribed to", one, aside));
+    }
+    lines.extend(counted(*more_to, "subscribed to"));
+    for one in by {
+        let aside = match one.state {
+            OtherSide::Doomed => "that is being destroyed",
+            OtherSide::Lives | OtherSide::Absent => "goes last, if both are deleted",
+        };
+        lines.push(line("subscriber", one, aside));
+    }
+    lines.extend(counted(*more_by, "subscribers:"));
+    lines
 }
 
 fn end(living: &Living, naming: &Naming, now: i64) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sexton_model::accusation::Accusation;
 use sexton_model::feed::{FeedObject, Metadata, OwnerReference};
-use sexton_model::subscription::{self, Subscription};
+use sexton_model::subscription::{self, Declared, Subscription};
 use sexton_model::{GroupResource, Key, Revision, Uid, marks, time};
 
 use super::life::Accused;
@@ -141,11 +141,9 @@ impl Observation {
         let seconds =
             |text: &Option<String>| text.as_deref().map(|text| time::parse(text).unwrap_or_default());
         let annotation = |name: &str| metadata.annotations.get(name).cloned();
-        let parsed = annotation(marks::DEPENDENCIES).map(|text| subscription::parse(&text)).transpose();
-        let (subscriptions, note) = match parsed {
-            Ok(subscriptions) => (subscriptions.unwrap_or_default(), None),
-            Err(error) => (Vec::new(), Some(format!("{} is ignored: {error}", marks::DEPENDENCIES))),
-        };
+        let Declared { subscriptions, unreadable } =
+            subscription::declared(|name| metadata.annotations.get(name).map(String::as_str));
+        let note = unreadable.first().map(|(name, error)| format!("{name} is ignored: {error}"));
         Ok(Observation {
             generation: metadata.generation,
             created: seconds(&metadata.creation_timestamp).unwrap_or_default(),

@@ -90,3 +90,28 @@ fn modules_and_notes() {
     sexton.dev/destruction-dependencies is ignored: no list
     ");
 }
+
+/// EXT-29: a subscription keeps neither side alive, so it is told apart from what does.
+#[test]
+fn subscriptions_are_told_both_ways() {
+    let world = "disk/x\n vm/web watches disk/x watches disk/y\n app/shop watches vm/web";
+    assert_snapshot!(why(world, "vm/web"), @"
+    Vm/web lives: nothing owns it, protected: no.
+      subscribed to Disk/x | goes first, if both are deleted
+      subscribed to Disk/y | does not exist
+      subscriber App/shop | goes last, if both are deleted
+    ");
+    let world = "disk/x\n vm/web watches disk/x deleted background";
+    let told = why(world, "vm/web");
+    assert!(told.contains("  subscribed to Disk/x | lives on, and is not waited for\n"), "{told}");
+}
+
+/// Only what can happen is said to end it: no server lets anybody delete the namespace `default`.
+#[test]
+fn a_permanent_namespace_ends_nothing() {
+    assert_snapshot!(why("ns/default\n vm/default/web", "vm/default/web"), @"Vm/default/web lives: nothing owns it, protected: no.");
+    let snapshot = world_with("vm/web", |_, seen| seen.manager = Some("shop".into()));
+    let explanation = explained(&snapshot, "vm/web");
+    assert_eq!(explanation.modules().collect::<Vec<_>>(), ["shop"]);
+    assert_snapshot!(told(&explanation.without_sweep()), @"Vm/web lives: nothing owns it, belongs to the module shop, protected: no.");
+}

@@ -11,7 +11,7 @@ use crate::delete_options::ORPHAN_FINALIZER;
 use crate::document::Document;
 use crate::subscription::{self, Subscription, Target};
 use crate::term::{Term, Terms};
-use crate::{marks, time};
+use crate::time;
 
 /// What is known of a stored resource without parsing its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,9 +153,8 @@ fn facts_of(document: &Document, metadata: Range<usize>) -> Facts<'_> {
 
 /// The subscriptions that a document declares; an annotation that cannot be read declares none.
 fn subscriptions_of(document: &Document) -> Vec<Subscription> {
-    let annotation = document.metadata().get("annotations").and_then(|all| all.get(marks::DEPENDENCIES));
-    let text = annotation.and_then(Value::as_str);
-    text.and_then(|text| subscription::parse(text).ok()).unwrap_or_default()
+    let annotations = document.metadata().get("annotations");
+    subscription::declared(|name| annotations?.get(name)?.as_str()).subscriptions
 }
 
 fn subscribed<'a>(subscriptions: &'a [Subscription], document: &'a Document) -> Vec<Subscribed<'a>> {

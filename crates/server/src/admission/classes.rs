@@ -4,8 +4,9 @@
 
 use serde_json::Value;
 use sexton_model::class::Class;
-use sexton_model::marks::DEPENDENCIES;
-use sexton_model::{Document, FieldError, subscription};
+use sexton_model::marks::{DEPENDENCIES, SUBSCRIPTIONS};
+use sexton_model::subscription::{self, Subscription};
+use sexton_model::{Document, FieldError};
 use sexton_store::At;
 
 use super::Change;
@@ -74,18 +75,28 @@ impl Api {
         change: &Change<'_>,
         errors: &mut Vec<FieldError>,
     ) {
-        let Some(text) = dependencies(change.new) else { return };
-        if change.old.and_then(dependencies) == Some(text) {
-            return;
+        for name in [DEPENDENCIES, SUBSCRIPTIONS] {
+            let Some(text) = annotation(change.new, name) else { continue };
+            if change.old.and_then(|old| annotation(old, name)) == Some(text) {
+                continue;
+            }
+            let mut refuse = |detail: String| {
+                let shown: String = text.chars().take(SHOWN).collect();
+                errors.push(FieldError::invalid(format!("metadata.annotations[{name}]"), shown, detail));
+            };
+            match subscription::parse(text) {
+                Ok(subscriptions) => self.check_handlers(target, subscriptions, &mut refuse),
+                Err(bad) => refuse(bad.to_string()),
+            }
         }
-        let mut refuse = |detail: String| {
-            let shown: String = text.chars().take(SHOWN).collect();
-            errors.push(FieldError::invalid(format!("metadata.annotations[{DEPENDENCIES}]"), shown, detail));
-        };
-        let subscriptions = match subscription::parse(text) {
-            Ok(subscriptions) => subscriptions,
-            Err(bad) => return refuse(bad.to_string()),
-        };
+    }
+
+    fn check_handlers(
+        &self,
+        target: &Target,
+        subscriptions: Vec<Subscription>,
+        refuse: &mut dyn FnMut(String),
+    ) {
         let (group, kind) = (&target.kind.resource.group, &target.kind.kind);
         let Some(class) = self.kinds().current().class_of(group, kind) else { return };
         for subscription in subscriptions {
@@ -101,6 +112,6 @@ impl Api {
     }
 }
 
-fn dependencies(document: &Document) -> Option<&str> {
-    document.metadata().get("annotations")?.get(DEPENDENCIES)?.as_str()
+fn annotation<'a>(document: &'a Document, name: &str) -> Option<&'a str> {
+    document.metadata().get("annotations")?.get(name)?.as_str()
 }

@@ -81,7 +81,7 @@ impl Life {
             .flatten()
             .map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_owned()))
             .collect();
-        let subscriptions = annotations.get(marks::DEPENDENCIES);
+        let declared = subscription::declared(|name| annotations.get(name).map(String::as_str));
         Some(Life {
             api_version: text(&document["apiVersion"]),
             kind: text(&document["kind"]),
@@ -89,7 +89,7 @@ impl Life {
             marked: metadata["deletionTimestamp"].as_str().map(str::to_owned),
             finalizers: list(&metadata["finalizers"]).iter().map(text).collect(),
             owners: list(&metadata["ownerReferences"]).iter().map(owner).collect(),
-            subscriptions: subscriptions.and_then(|text| subscription::parse(text).ok()).unwrap_or_default(),
+            subscriptions: declared.subscriptions,
             annotations,
             key,
             document,

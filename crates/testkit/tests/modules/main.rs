@@ -6,6 +6,7 @@ mod chance;
 mod common;
 mod crash;
 mod destroy;
+mod drift;
 mod dry;
 mod exact;
 mod foreign;

@@ -43,6 +43,25 @@ fn nothing_names_a_place_of_one_machine() {
     complain(&problems, "Use paths from the root of the repository, or a temporary directory.");
 }
 
+/// Talk of the command line that holds a command of ours would lead to another target, and not be copied whole.
+#[test]
+fn commands_are_suggested_in_one_way() {
+    let said = ["talk(", "line(", "mark(", "data(", "push_str("];
+    let mut problems = Vec::new();
+    for source in SOURCES.iter().filter(|source| source.path.starts_with("crates/cli/src/")) {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            let before = number.checked_sub(1).and_then(|at| lines.get(at)).copied().unwrap_or_default();
+            let says = said.iter().any(|word| line.contains(word) || before.trim_end().ends_with(word));
+            let proposes = line.contains("   sexton ") || line.contains(": sexton ");
+            if says && proposes && !line.trim_start().starts_with("//") {
+                problems.push(format!("{}:{}", source.path, number + 1));
+            }
+        }
+    }
+    complain(&problems, "Use `Output::suggest`, `Failure::next` or `suggest::lines`, which name the target.");
+}
+
 #[test]
 fn tests_stay_on_this_machine() {
     let mut problems = Vec::new();

@@ -101,7 +101,7 @@ pub(super) async fn act(
     let sealed = sealed.into_inner().ok().flatten();
     let unheard = end(args, &plan, &deployed, &swept, Times { started, sealed }, output);
     if swept.left == 0 && (world.embedded || !is_ours(modules.kinds())) {
-        left_before(&plan, &deployed, settings, output);
+        left_before(&plan, &deployed, output);
     }
     let unheard = told.into_inner().unwrap_or(Ok(())).and(swept.unheard).and(unheard);
     match swept.exit {
@@ -156,11 +156,10 @@ pub(crate) async fn follow_sweep(
     follow.expect(expected.into_iter());
     let end = follow.run(&mut work, says, interrupts).await?;
     let told = left(&end, output);
-    let flags = sweep.settings.flags();
     if end.interrupted && !end.left.is_empty() {
         output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
         if world.embedded || !is_ours(&kinds) {
-            output.talk(&format!("  go on   sexton resume{flags}"));
+            output.suggest(&[("go on", "sexton resume")]);
         }
     } else if !end.left.is_empty() {
         let accused: Vec<Uid> = sweep.accused.iter().map(|member| Uid(member.uid.clone())).collect();
@@ -244,12 +243,12 @@ struct Times {
 }
 
 /// What an earlier command left on its way out moves on only while somebody works on it, and nobody does after this one.
-fn left_before(plan: &ModulePlan, deployed: &Deployed, settings: &Settings, output: &Output) {
+fn left_before(plan: &ModulePlan, deployed: &Deployed, output: &Output) {
     let left = plan.kept.iter().filter(|kept| kept.member.terminating).count();
     if left > 0 && deployed.swept.accused.is_empty() {
         let are = if left == 1 { "is" } else { "are" };
         output.talk(&format!("{} {are} still on the way out from before", count(left)));
-        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+        output.suggest(&[("go on", "sexton resume")]);
     }
 }
 
@@ -301,7 +300,7 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
     let flags = settings.flags();
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
-        DeployError::Held(_) => failure.exit(Exit::Held),
+        DeployError::Held(_) | DeployError::Conflicts { .. } => failure.exit(Exit::Held),
         DeployError::Lease(LeaseError::Held { .. }) => failure
             .exit(Exit::Locked)
             .detail("Nothing was put, nothing was swept.")

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sexton_collector::modules::{Deployed, Event as Happened, ModulePlan, PutAction, Sweep};
 
 use super::act::Swept;
-use crate::output::ndjson::{Change, Event, line, seconds};
+use crate::output::ndjson::{Change, Conflict, Event, line, seconds};
 use crate::output::tree::Death;
 
 fn word(action: PutAction) -> &'static str {
@@ -54,12 +54,20 @@ pub(super) fn plan(plan: &ModulePlan, target: &str, preview: bool, deaths: &[Dea
             old: change.old.as_ref(),
             new: change.new.as_ref(),
         });
+        let conflicts = put.conflicts.iter().map(|one| Conflict {
+            path: &one.path,
+            manager: &one.manager,
+            ours: one.ours.as_ref(),
+            theirs: one.theirs.as_ref(),
+            taken_over: plan.force,
+        });
         text.push_str(&line(&Event::Put {
             object: &put.object,
             origin: &put.origin,
             order: put.order,
             action: word(put.action),
             changes: changes.collect(),
+            conflicts: conflicts.collect(),
         }));
     }
     text

@@ -2,6 +2,7 @@
 //! in which order and whether at all is decided elsewhere.
 
 mod act;
+mod drift;
 mod kinds;
 mod lines;
 mod module;
@@ -69,9 +70,9 @@ pub(crate) struct Args {
     /// What to do when a document cannot be put; nothing is swept then in any case
     #[arg(long, value_enum, value_name = "stop|continue")]
     pub(crate) on_failure: Option<OnFailureName>,
-    /// Take fields away from others who manage them
-    #[arg(long)]
-    pub(crate) force_conflicts: bool,
+    /// Take over fields that others manage and that have other values; the plan shows each of them
+    #[arg(long, visible_alias = "force-conflicts")]
+    pub(crate) take_over: bool,
     /// On the embedded store: make kinds that nobody has defined yet, without asking
     #[arg(long)]
     pub(crate) register_kinds: bool,
@@ -133,7 +134,7 @@ enum Prepared {
 
 /// Reads, plans, shows and asks. Nothing of the module is written by this.
 async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Option<Prepared>, Failure> {
-    check(args)?;
+    check(args, settings)?;
     let (documents, named) = module::read(args)?;
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
@@ -146,10 +147,11 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Op
     if args.dry_run {
         output.data(&shown.written(output.data_style()))?;
         let pending = args.detailed_exitcode && show::changes_something(&plan);
-        let exit = match (&plan.held, pending) {
-            (Some(_), _) => Exit::Held,
-            (None, true) => Exit::Pending,
-            (None, false) => Exit::Done,
+        let blocked = plan.held.is_some() || plan.conflicting().next().is_some();
+        let exit = match (blocked, pending) {
+            (true, _) => Exit::Held,
+            (false, true) => Exit::Pending,
+            (false, false) => Exit::Done,
         };
         return Ok(Some(Prepared::Over(exit)));
     }
@@ -160,14 +162,18 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Op
     if let Some(held) = &plan.held {
         return Err(show::held(held, args, settings, &plan));
     }
+    if let Some(failure) = drift::conflicts(&plan, args, settings) {
+        return Err(failure.detail("Nothing was put, nothing was swept."));
+    }
     agree(args, settings, &world, &plan, output).await?;
     Ok(Some(Prepared::Agreed(Box::new(Agreed { world, modules, plan, names }))))
 }
 
-fn check(args: &Args) -> Result<(), Failure> {
+fn check(args: &Args, settings: &Settings) -> Result<(), Failure> {
     if [Form::Dot, Form::Mermaid, Form::Svg].contains(&args.output) && !args.dry_run {
+        let plan = command(args, settings).replacen("sexton apply", "sexton plan", 1);
         return Err(Failure::new("a picture shows what would happen")
-            .next("draw it", "sexton plan -f … -o svg > plan.svg"));
+            .next("draw it", format!("{plan} -o svg > plan.svg")));
     }
     if args.detailed_exitcode && !args.dry_run {
         return Err(Failure::new("--detailed-exitcode says what would happen, so it goes with --dry-run"));
@@ -209,11 +215,9 @@ pub(crate) fn command(args: &Args, settings: &Settings) -> String {
         OnFailureName::Stop => "--on-failure stop".to_owned(),
         OnFailureName::Continue => "--on-failure continue".to_owned(),
     }));
-    for (given, flag) in [
-        (args.dry_gc, "--dry-gc"),
-        (args.allow_empty, "--allow-empty"),
-        (args.force_conflicts, "--force-conflicts"),
-    ] {
+    for (given, flag) in
+        [(args.dry_gc, "--dry-gc"), (args.allow_empty, "--allow-empty"), (args.take_over, "--take-over")]
+    {
         words.extend(given.then(|| flag.to_owned()));
     }
     format!("{}{}", words.join(" "), settings.flags())

@@ -85,7 +85,7 @@ pub(super) fn deployment(
         Some(OnFailureName::Continue) => OnFailure::Continue,
         None => named.on_failure.unwrap_or_default(),
     };
-    deployment.force = args.force_conflicts;
+    deployment.force = args.take_over;
     Ok(deployment)
 }
 

@@ -10,17 +10,17 @@ use sexton_lifecycle::Held;
 use sexton_model::hook::ObjectRef;
 use sexton_model::module::ModuleSpec;
 
-use super::{Args, Form, command, lines};
+use super::{Args, Form, command, drift, lines};
 use crate::failure::{Exit, Failure};
 use crate::naming::Names;
 use crate::output::Paint;
-use crate::output::graph::{Picture, dot, mermaid, svg};
-use crate::output::style::{Style, count, ordinal, padded, width};
+use crate::output::graph::{Picture, Size, dot, mermaid, svg};
+use crate::output::style::{Style, count, ordinal, padded, width, wrapped};
 use crate::output::tree::Death;
-use crate::plugin;
 use crate::settings::Settings;
 use crate::showing::picture::View;
 use crate::showing::plan::Shown as ShownPlan;
+use crate::suggest;
 use crate::world::World;
 
 /// Lines of one sort; the rest is counted.
@@ -106,7 +106,7 @@ impl Shown<'_> {
             Form::Json => lines::plan(self.plan, &self.world.target, self.args.dry_run, &self.deaths()),
             Form::Dot => dot::dot(&picture()),
             Form::Mermaid => mermaid::mermaid(&picture()),
-            Form::Svg => svg::svg(&picture()),
+            Form::Svg => svg::svg(picture(), if self.args.full { Size::All } else { Size::READABLE }),
         }
     }
 
@@ -138,7 +138,8 @@ impl Shown<'_> {
             false => format!("deployment {}", plan.deployment_id),
         };
         let order = order(&plan.spec);
-        format!("{manager} on {target}{dot}scope {}{dot}{round}{dot}{order}\n", scope.join(","))
+        let line = format!("{manager} on {target}{dot}scope {}{dot}{round}{dot}{order}", scope.join(","));
+        wrapped(&line, style.columns(), 2).join("\n") + "\n"
     }
 
     fn destroyed(&self, style: Style, text: &mut String) {
@@ -150,7 +151,7 @@ impl Shown<'_> {
             let order = ordinal(death.order);
             let marks: String = death.marks.iter().map(|mark| format!("{}{mark}", style.dot())).collect();
             let line = format!("- {label}  {}{marks}  {order}", death.reason);
-            style.paint(&line, Paint::Bad)
+            painted(&line, column + 4, Paint::Bad, style)
         });
     }
 
@@ -158,7 +159,7 @@ impl Shown<'_> {
         let kept = &self.plan.kept;
         self.several(kept.len(), text, |place| {
             let Kept { member, why } = &kept[place];
-            style.paint(&format!("! {}  kept: {why}", self.label(member)), Paint::Change)
+            painted(&format!("! {}  kept: {why}", self.label(member)), 4, Paint::Change, style)
         });
         if self.plan.sweep == Sweep::Accuse {
             return;
@@ -166,38 +167,46 @@ impl Shown<'_> {
         let victims = &self.plan.victims;
         self.several(victims.len(), text, |place| {
             let Victim { member, reason } = &victims[place];
-            style.paint(&format!("= {}  stays: {reason}", self.label(member)), Paint::Faint)
+            painted(&format!("= {}  stays: {reason}", self.label(member)), 4, Paint::Faint, style)
         });
     }
 
     fn puts(&self, style: Style, text: &mut String) {
         let shown: Vec<&PlannedPut> =
             self.plan.puts.iter().filter(|put| put.action != PutAction::Unchanged).collect();
-        self.several(shown.len(), text, |place| {
-            let put = shown[place];
-            let label = self.put_label(put);
-            let mut lines = match put.action {
-                PutAction::Create => style.paint(&format!("+ {label}"), Paint::Good),
-                PutAction::Adopt => {
-                    style.paint(&format!("~ {label}  is taken into the module"), Paint::Change)
-                }
-                PutAction::Change | PutAction::Unchanged => style.paint(&format!("~ {label}"), Paint::Change),
-            };
-            for change in put.changes.iter().take(FIELDS).filter(|_| put.action != PutAction::Create) {
-                lines.push_str(&format!("\n    {}", field(change, style)));
-            }
-            let more = put.changes.len().saturating_sub(FIELDS);
-            if more > 0 && put.action != PutAction::Create {
-                lines.push_str(&format!("\n    {} and {more} more fields", style.ellipsis()));
-            }
-            lines
-        });
+        self.several(shown.len(), text, |place| self.put(shown[place], style));
+    }
+
+    fn put(&self, put: &PlannedPut, style: Style) -> String {
+        let label = self.put_label(put);
+        let number = put.conflicts.len();
+        let fields = if number == 1 { "1 field" } else { &format!("{} fields", count(number)) };
+        let head = match put.action {
+            PutAction::Create => return style.paint(&format!("+ {label}"), Paint::Good),
+            _ if number > 0 && !self.plan.force => format!("! {label}  {fields} managed by others"),
+            PutAction::Adopt => format!("~ {label}  is taken into the module"),
+            _ if number > 0 => format!("~ {label}  takes over {fields}"),
+            PutAction::Change | PutAction::Unchanged => format!("~ {label}"),
+        };
+        let mut lines = vec![style.paint(&head, Paint::Change)];
+        let most = if self.args.full { usize::MAX } else { FIELDS };
+        let conflicts: Vec<_> = put.conflicts.iter().take(most).collect();
+        lines.extend(drift::lines(&conflicts, style));
+        let is_told = |change: &&FieldChange| !put.conflicts.iter().any(|one| one.path == change.path);
+        let changes: Vec<&FieldChange> = put.changes.iter().filter(is_told).collect();
+        let room = most.saturating_sub(conflicts.len());
+        lines.extend(changes.iter().take(room).map(|change| format!("    {}", field(change, style))));
+        let more = (number - conflicts.len()) + changes.len().saturating_sub(room);
+        if more > 0 {
+            lines.push(format!("    {} and {} more fields", style.ellipsis(), count(more)));
+        }
+        lines.join("\n")
     }
 
     fn remarks(&self, style: Style, text: &mut String) {
         let plan = self.plan;
         let mut remark = |line: String| {
-            text.push_str(&style.paint(&format!("! {line}"), Paint::Change));
+            text.push_str(&painted(&format!("! {line}"), 2, Paint::Change, style));
             text.push('\n');
         };
         if let Some(shift) = &plan.scope_shift {
@@ -251,20 +260,24 @@ impl Shown<'_> {
             text.push_str(&format!(" {} stay, in their order for the next time.", count(plan.victims.len())));
         }
         let digest: String = plan.digest.chars().take(8).collect();
-        text.push_str(&format!("   digest {digest}\n"));
+        let digest_line = format!("digest {digest}");
+        let fits = width(&text) + 3 + width(&digest_line) <= style.columns();
+        let mut text = wrapped(&text, style.columns(), 2).join("\n");
+        text.push_str(&format!("{}{digest_line}\n", if fits { "   " } else { "\n  " }));
         if !self.args.dry_run {
             return text;
         }
         if let Some(stopped) = &plan.held {
-            let failure = held(stopped, self.args, self.settings, plan);
-            text.push_str(&style.paint(&format!("! held: {}\n", failure.what), Paint::Change));
-            for (what, typed) in failure.next.iter().skip(1) {
-                text.push_str(&format!("  {what}   {}\n", plugin::typed(typed)));
-            }
+            let mut failure = held(stopped, self.args, self.settings, plan);
+            failure.next.remove(0);
+            failure.details.clear();
+            text.push_str(&told(&failure, style));
+        } else if let Some(failure) = drift::conflicts(plan, self.args, self.settings) {
+            text.push_str(&told(&failure, style));
         } else if changes_something(plan) {
             let typed = command(self.args, self.settings);
             let typed = format!("{typed} --approve {digest}");
-            text.push_str(&format!("  do exactly this   {}\n", plugin::typed(&typed)));
+            text.push_str(&lines_of(&[("do exactly this".to_owned(), typed)], style));
         }
         text.push_str("Nothing was written.\n");
         text
@@ -294,6 +307,30 @@ impl Shown<'_> {
     fn several(&self, all: usize, text: &mut String, line: impl Fn(usize) -> String) {
         text.push_str(&some(all, self.args.full, line));
     }
+}
+
+/// Why a plan is not carried out as it is, at the end of it.
+fn told(failure: &Failure, style: Style) -> String {
+    let mut text = String::new();
+    for line in wrapped(&format!("! held: {}", failure.what), style.columns(), 2) {
+        text.push_str(&format!("{}\n", style.paint(&line, Paint::Change)));
+    }
+    for detail in &failure.details {
+        let lines = wrapped(&format!("  {detail}"), style.columns(), 2);
+        text.extend(lines.iter().map(|line| format!("{line}\n")));
+    }
+    text + &lines_of(&failure.next, style)
+}
+
+fn lines_of(commands: &[(String, String)], style: Style) -> String {
+    suggest::lines(commands, style).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A painted text, broken between words where the line ends; all but the first line are indented.
+fn painted(text: &str, indent: usize, paint: Paint, style: Style) -> String {
+    let indent = indent.min(style.columns() / 2);
+    let lines = wrapped(text, style.columns(), indent);
+    lines.iter().map(|line| style.paint(line, paint)).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines, as many as one reads.

@@ -50,7 +50,7 @@ pub(super) async fn act(
         return Ok(Exit::of_several(1, if missing > 0 { 2 } else { 1 }));
     }
     if args.no_wait {
-        tell::not_waited(&world, &place, settings, output);
+        tell::not_waited(&world, &place, output);
         return Ok(Exit::of_several(missing + refused, missing + preview.roots.len()));
     }
     follow.expect(preview.doomed().filter(|(uid, _, _)| !outcome.left_alone.contains(uid)));
@@ -59,7 +59,7 @@ pub(super) async fn act(
     let end = follow.run(&mut work, &says, &mut interrupts).await?;
     let unheard = tell::end(args.output, &preview, &end, &outcome.left_alone, output);
     if end.interrupted && !end.left.is_empty() {
-        tell::interrupted(&end, &world, &place, settings, output);
+        tell::interrupted(&end, &world, &place, output);
     } else if !end.left.is_empty() {
         report(&end, &preview.root_uids(), &world.namespace, settings, output);
     }

@@ -94,8 +94,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Prepared, Failure> {
     let pictures = [Form::Dot, Form::Mermaid, Form::Svg];
     if pictures.contains(&args.output) && !args.dry_run {
+        let plan = command(args, settings).replacen("sexton delete", "sexton plan delete", 1);
         return Err(Failure::new("a picture shows what would happen")
-            .next("draw it", "sexton plan delete … -o svg > plan.svg"));
+            .next("draw it", format!("{plan} -o svg > plan.svg")));
     }
     if args.detailed_exitcode && !args.dry_run {
         return Err(Failure::new("--detailed-exitcode says what would happen, so it goes with --dry-run"));

@@ -12,7 +12,7 @@ use super::policy::word;
 use super::wanted::Named;
 use crate::failure::{Exit, Failure};
 use crate::naming::Names;
-use crate::output::graph::{dot, mermaid, svg};
+use crate::output::graph::{Size, dot, mermaid, svg};
 use crate::output::style::{Style, count};
 use crate::output::tree::{DeathPlan, Fold, json, text};
 use crate::settings::{Settings, quoted};
@@ -153,7 +153,7 @@ impl Preview {
             Form::Json => json::ndjson(plan),
             Form::Dot => dot::dot(&picture()),
             Form::Mermaid => mermaid::mermaid(&picture()),
-            Form::Svg => svg::svg(&picture()),
+            Form::Svg => svg::svg(picture(), if fold == Fold::Never { Size::All } else { Size::READABLE }),
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::following::{End, Where, handed_over};
 use crate::output::ndjson::{self, Event};
 use crate::output::style::count;
 use crate::output::{Output, Paint};
-use crate::settings::Settings;
 use crate::world::World;
 
 /// What is said of a life that is gone, in a form for programs.
@@ -79,7 +78,7 @@ fn roots(preview: &Preview, end: &End, left_alone: &BTreeSet<Uid>, output: &Outp
 }
 
 /// The end of a command that was not to wait.
-pub(super) fn not_waited(world: &World, place: &Where, settings: &Settings, output: &Output) {
+pub(super) fn not_waited(world: &World, place: &Where, output: &Output) {
     match place.foreign {
         true => {
             output.talk(&format!("marked on {}; the collector of Kubernetes does the rest", world.target))
@@ -87,17 +86,16 @@ pub(super) fn not_waited(world: &World, place: &Where, settings: &Settings, outp
         false => output.talk(&format!("marked on {}; nobody waits for it", world.target)),
     }
     if world.embedded {
-        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+        output.suggest(&[("go on", "sexton resume")]);
     }
 }
 
 /// The end of a command that was interrupted before all were gone.
-pub(super) fn interrupted(end: &End, world: &World, place: &Where, settings: &Settings, output: &Output) {
-    let flags = settings.flags();
+pub(super) fn interrupted(end: &End, world: &World, place: &Where, output: &Output) {
     output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
     handed_over(end, output);
-    output.talk(&match world.embedded || place.foreign {
-        true => format!("  go on   sexton resume{flags}"),
-        false => format!("  the server goes on; see how far it is   sexton collections{flags}"),
-    });
+    output.suggest(&[match world.embedded || place.foreign {
+        true => ("go on", "sexton resume"),
+        false => ("the server goes on; see how far it is", "sexton collections"),
+    }]);
 }

@@ -134,10 +134,10 @@ fn hint(args: &Args, looked: &Looked, settings: &Settings, output: &Output) {
         return;
     }
     if orphans > 0 {
-        output.talk(&format!("  collect them   {}", command(args, settings)));
+        output.suggest(&[("collect them", command(args, settings))]);
     } else if let Some(young) = scan.found.iter().find(|found| found.verdict == Verdict::TooYoung) {
         let label = label(&looked.names, young);
         let age = duration::format(args.min_age);
-        output.talk(&format!("  {label} counts when it is {age} old; sooner with   --min-age 0s"));
+        output.talk(&format!("  {label} counts when it is {age} old; sooner with --min-age 0s"));
     }
 }

@@ -192,7 +192,7 @@ async fn agree(
     }
     if args.dry_run {
         if !preview.doomed.is_empty() {
-            output.talk(&format!("  do exactly this   {command} --approve {}", short(&preview)));
+            output.suggest(&[("do exactly this", format!("{command} --approve {}", short(&preview)))]);
         }
         output.talk("What deploy does is not foreseen. Nothing was written.");
         opened.close().await;

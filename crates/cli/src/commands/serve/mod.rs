@@ -230,7 +230,7 @@ fn say(data: &Path, args: &Args, running: &RunningServer, output: &Output) -> Re
     if args.access.lacks_host() {
         output.talk("other machines need a name in the certificate: serve with --host NAME");
     }
-    output.talk(&format!("for kubectl: sexton kubeconfig{flag} > kubeconfig"));
+    output.suggest(&[("for kubectl", format!("sexton kubeconfig{flag} > kubeconfig"))]);
     Ok(())
 }
 

@@ -17,6 +17,8 @@ mod tests;
 
 use serde::Serialize;
 
+use super::style::count;
+
 /// What is drawn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Picture {
@@ -24,8 +26,24 @@ pub(crate) struct Picture {
     pub(crate) title: String,
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
-    /// How many there are besides.
+    /// How many resources there are besides.
     pub(crate) more: usize,
+    /// What it is about, by id: drawn in any case.
+    pub(crate) roots: Vec<String>,
+}
+
+/// How many resources of a picture are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// All of them.
+    All,
+    /// The most interesting ones.
+    AtMost(usize),
+}
+
+impl Size {
+    /// More than this cannot be read at a glance.
+    pub(crate) const READABLE: Size = Size::AtMost(50);
 }
 
 /// A resource.
@@ -90,6 +108,30 @@ pub(crate) enum Meaning {
 }
 
 impl Picture {
+    /// The picture with as many resources as are wanted; the others are counted.
+    #[must_use]
+    pub(crate) fn limited(self, size: Size) -> Picture {
+        match size {
+            Size::AtMost(most) if self.nodes.len() > most => select::limited(&self, most),
+            _ => self,
+        }
+    }
+
+    /// How many resources are in the picture. What is only referred to, and does not exist, is not counted.
+    pub(crate) fn drawn(&self) -> usize {
+        self.nodes.iter().filter(|node| node.state != State::Absent).count()
+    }
+
+    /// `50 of 1,000 resources`
+    pub(crate) fn counted(&self) -> String {
+        let drawn = self.drawn();
+        match (drawn, self.more) {
+            (1, 0) => "1 resource".to_owned(),
+            (drawn, 0) => format!("{} resources", count(drawn)),
+            (drawn, more) => format!("{} of {} resources", count(drawn), count(drawn + more)),
+        }
+    }
+
     /// The edges of which both ends are in the picture, by the places of the nodes.
     fn links(&self) -> Vec<(usize, usize, Meaning)> {
         let mut places = std::collections::HashMap::new();
@@ -103,9 +145,12 @@ impl Picture {
 }
 
 impl Node {
-    /// The label without its kind.
-    fn name(&self) -> &str {
+    /// The label without its kind and namespace.
+    fn name<'a>(&'a self) -> &'a str {
         let rest = self.label.strip_prefix(self.kind.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        // The namespace stands beside the kind.
+        let short = |rest: &'a str| rest.strip_prefix(self.namespace.as_str())?.strip_prefix('/');
+        let rest = rest.map(|rest| short(rest).unwrap_or(rest));
         rest.filter(|name| !name.is_empty()).unwrap_or(&self.label)
     }
 }

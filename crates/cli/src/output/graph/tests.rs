@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::dot::dot;
 use super::json::ndjson;
 use super::mermaid::mermaid;
-use super::svg::{READABLE, draw, svg};
+use super::svg::svg;
 use super::*;
 
 fn node(label: &str, state: State) -> Node {
@@ -41,6 +41,7 @@ fn shop() -> Picture {
             edge("App/shop", "nobody", Meaning::Owns),
         ],
         more: 950,
+        ..Picture::default()
     }
 }
 
@@ -115,7 +116,7 @@ fn a_small_drawing() {
         nodes: vec![node("Vm/web-1", State::Doomed { order: 1 })],
         ..Picture::default()
     };
-    insta::assert_snapshot!(svg(&one), @r##"
+    insta::assert_snapshot!(svg(one, Size::READABLE), @r##"
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 560 210" width="560" height="210" role="img" font-family="Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, 'DejaVu Sans', Arial, sans-serif">
     <title>a &lt; b</title>
     <rect width="560" height="210" rx="14" fill="#fbfcfe"/>
@@ -152,16 +153,39 @@ fn of_a_thousand_fifty_are_drawn_and_the_others_counted() {
         picture.nodes.push(node(&format!("ConfigMap/c-{at}"), state));
         picture.edges.push(edge(&format!("ConfigMap/c-{at}"), "Namespace/team", Meaning::Inside));
     }
-    let drawn = svg(&picture);
+    let drawn = svg(picture.clone(), Size::READABLE);
     well_formed(&drawn);
-    assert_eq!(boxes(&drawn).len(), READABLE);
-    assert!(drawn.contains("and 950 more"));
+    assert_eq!(boxes(&drawn).len(), 50);
+    assert!(drawn.contains("50 of 1,000 resources drawn · 25 die at once<"), "{drawn}");
+    assert!(drawn.contains("950 more are not drawn"));
     assert_eq!(drawn.matches(", dies 1st<").count(), 25, "those that die come first");
+    assert_eq!(boxes(&svg(picture.clone(), Size::AtMost(7))).len(), 7);
+    let all = svg(picture, Size::All);
+    assert_eq!(boxes(&all).len(), 1_000);
+    assert!(all.contains(">1,000 resources · 25 die at once<") && !all.contains("not drawn"));
+}
+
+/// What was asked for is drawn, also if everything else looks as interesting; and all that die are counted.
+#[test]
+fn the_root_is_always_drawn() {
+    let mut picture = Picture { title: "delete Namespace/team".into(), ..Picture::default() };
+    for at in 0..340 {
+        let name = format!("ConfigMap/c-{at}");
+        picture.nodes.push(node(&name, State::Doomed { order: 1 }));
+        picture.edges.push(edge("ConfigMap/c-0", &name, Meaning::Owns));
+    }
+    picture.nodes.push(node("Namespace/team", State::Doomed { order: 2 }));
+    picture.roots.push("Namespace/team".into());
+    let drawn = svg(picture.clone(), Size::READABLE);
+    assert!(drawn.contains("50 of 341 resources drawn · 341 die in 2 waves<"), "{drawn}");
+    assert!(drawn.contains("<title>Namespace/team, dies 2nd</title>"), "{drawn}");
+    let text = dot(&picture.clone().limited(Size::AtMost(10)));
+    assert!(text.contains("Namespace/team") && text.contains("and 331 more"), "{text}");
 }
 
 #[test]
 fn nothing_at_all_is_a_picture_too() {
-    well_formed(&svg(&Picture::default()));
+    well_formed(&svg(Picture::default(), Size::READABLE));
 }
 
 /// The boxes of a drawing: left, top, right, bottom, in the coordinates of the view box.
@@ -262,6 +286,7 @@ prop_compose! {
             nodes: nodes.into_iter().enumerate().map(node).collect(),
             edges: edges.into_iter().map(edge).collect(),
             more,
+            ..Picture::default()
         }
     }
 }
@@ -271,7 +296,7 @@ proptest! {
 
     #[test]
     fn no_two_boxes_overlap_and_all_are_inside(picture in pictures()) {
-        let drawn = draw(&picture);
+        let drawn = svg(picture.clone(), Size::All);
         well_formed(&drawn);
         let boxes = boxes(&drawn);
         prop_assert_eq!(boxes.len(), picture.nodes.len());
@@ -285,6 +310,6 @@ proptest! {
                 prop_assert!(apart, "{:?} and {:?} overlap", a, b);
             }
         }
-        prop_assert_eq!(&draw(&picture), &drawn, "always drawn the same way");
+        prop_assert_eq!(&svg(picture, Size::All), &drawn, "always drawn the same way");
     }
 }

@@ -1,6 +1,5 @@
 //! The kinds of lines in a stream for programs. docs/output.md has a row for each; a test compares.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -107,6 +106,8 @@ pub(crate) enum Event<'a> {
         order: i64,
         action: &'a str,
         changes: Vec<Change<'a>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<Conflict<'a>>,
     },
     Done {
         object: &'a str,
@@ -154,6 +155,8 @@ pub(crate) enum Event<'a> {
         subject: &'a str,
         headline: &'a str,
         footer: &'a [String],
+        #[serde(skip_serializing_if = "<[Command]>::is_empty")]
+        commands: &'a [Command],
     },
     Line {
         depth: usize,
@@ -257,7 +260,7 @@ pub(crate) enum Event<'a> {
 pub(crate) struct Next<'a> {
     /// For what.
     pub(crate) what: &'a str,
-    pub(crate) command: Cow<'a, str>,
+    pub(crate) command: String,
 }
 
 /// A field that a put changes.
@@ -268,4 +271,17 @@ pub(crate) struct Change<'a> {
     pub(crate) old: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) new: Option<&'a Value>,
+}
+
+/// A field that another manager owns with another value.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Conflict<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) manager: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ours: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) theirs: Option<&'a Value>,
+    pub(crate) taken_over: bool,
 }

@@ -16,12 +16,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sexton_model::Uid;
 
-pub(crate) use event::{Change, Event, Next};
+pub(crate) use event::{Change, Conflict, Event, Next};
 
 use super::Output;
 use crate::failure::{Exit, Failure};
-use crate::plugin;
 use crate::settings::Settings;
+use crate::suggest;
 
 /// Grows when a program that reads the form has to be changed. New kinds of lines and new fields do not change it.
 pub(crate) const VERSION: u32 = 1;
@@ -96,7 +96,7 @@ pub(crate) fn asked_in_vain(typed: &[OsString]) -> bool {
     let pair = |pair: &[&str]| ["-o", "--output"].contains(&pair[0]) && pair[1] == "json";
     let command = own.iter().skip(1).find(|word| !word.starts_with('-'));
     !command.is_some_and(|word| DOCUMENTS.contains(word))
-        && (own.iter().any(|word| whole(&word)) || own.windows(2).any(pair))
+        && (own.iter().any(whole) || own.windows(2).any(pair))
 }
 
 impl Output {
@@ -140,7 +140,7 @@ impl Output {
     /// What went wrong, for programs.
     pub(crate) fn error_event(&self, failure: &Failure) {
         let next = failure.next.iter();
-        let next = next.map(|(what, command)| Next { what, command: plugin::typed(command) }).collect();
+        let next = next.map(|(what, command)| Next { what, command: suggest::complete(command) }).collect();
         let (result, details) = (failure.exit.word(), failure.details.as_slice());
         let _ = self.event(&Event::Error { result, message: &failure.what, details, next });
     }

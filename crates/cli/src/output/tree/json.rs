@@ -2,7 +2,7 @@
 
 use super::{Beside, DeathPlan};
 use crate::output::ndjson::{Event, Next, line};
-use crate::plugin;
+use crate::suggest;
 
 /// The whole plan. The first line counts, the others come in the order of death.
 pub(crate) fn ndjson(plan: &DeathPlan) -> String {
@@ -14,8 +14,10 @@ pub(crate) fn ndjson(plan: &DeathPlan) -> String {
     let held = plan.holds.iter().map(|Beside { label, why }| Event::Held { label, why });
     let unknown = plan.unknown.iter().map(|Beside { label, why }| Event::Unknown { label, why });
     let dropped = plan.dropped.iter().map(|what| Event::Dropped { what });
-    let next =
-        plan.hints.iter().map(|(what, command)| Event::Next(Next { what, command: plugin::typed(command) }));
+    let next = plan
+        .hints
+        .iter()
+        .map(|(what, command)| Event::Next(Next { what, command: suggest::complete(command) }));
     let lines = deaths.chain(kept).chain(loses).chain(held).chain(unknown).chain(dropped).chain(next);
     std::iter::once(line(&head(plan))).chain(lines.map(|document| line(&document))).collect()
 }

@@ -80,23 +80,33 @@ fn without_unicode_and_on_a_narrow_terminal() {
     insta::assert_snapshot!(shown, @"
     .sexton (embedded) - delete Cluster/prod, policy cascade
     - 1st  ,- ConfigMap/env      owned by Cluster/prod
-    - 1st  |  ,- Volume/data     owned by App/shop    destroy ./h...
-    - 1st  |  |- Volume/logs     owned by App/shop    destroy ./h...
-    - 2nd  |- App/shop           owned by...er/prod   warns Netwo...
-    - 3rd  |  `- Event/shop.17   owned by App/sho...ich is gone then
+    - 1st  |  ,- Volume/data     owned by App/shop
+           |  |                  destroy ./hooks/volume-rm - warns
+           |  |                  Vm/web-1
+    - 1st  |  |- Volume/logs     owned by App/shop
+           |  |                  destroy ./hooks/volume-rm
+    - 2nd  |- App/shop           owned by Cluster/prod
+           |  |                  warns Network/lan
+    - 3rd  |  `- Event/shop.17   owned by App/shop, which is gone
+           |                     then
     - 3rd  Cluster/prod          asked for
     = Secret/tls       owned by App/blog, too
     ~ Secret/tls       reference to App/shop
     ! Volume/logs      finalizer example.com/backup
-    ? Backup/nightly   its owner Vault/v is of a kind that nobody...
-      order given up: Volume/data before Vm/web-1, which would go...
-    Plan: 6 to destroy in 3 waves, 1 keeps living, 1 loses a reference, 1 held, 1 unknown.   digest 7c1f09aa...
+    ? Backup/nightly   its owner Vault/v is of a kind that nobody
+                       serves
+      order given up: Volume/data before Vm/web-1, which would go
+        round in a circle
+    Plan: 6 to destroy in 3 waves, 1 keeps living, 1 loses a
+      reference, 1 held, 1 unknown.
+      digest 7c1f09aa...
     Nothing was written.
-      do it        sexton delete Cluster/prod --policy cascade --approve 7c1f
-      look at it   sexton graph Cluster/prod -o svg > prod.svg
+      do it:
+        sexton delete Cluster/prod --policy cascade --approve 7c1f
+      look at it:
+        sexton graph Cluster/prod -o svg > prod.svg
     ");
-    let cut = shown.lines().take_while(|line| !line.starts_with("Plan: "));
-    assert!({ cut }.all(|line| width(line) <= 64), "only totals and commands are never cut");
+    assert!(shown.lines().all(|line| width(line) <= 64), "nothing is broken by the terminal");
     assert!(shown.is_ascii());
 }
 
@@ -107,7 +117,8 @@ fn on_a_terminal_symbols_are_painted() {
     insta::assert_snapshot!(shown, @"
     .sexton (embedded) · delete Cluster/prod, policy cascade
     ␛[31m-␛[0m ␛[2m1st␛[0m  ┌─ ConfigMap/env      ␛[2mowned by Cluster/prod␛[0m
-    ␛[31m-␛[0m ␛[2m1st␛[0m  │  ┌─ Volume/data     ␛[2mowned by App/shop                    ␛[0m   ␛[33mdestroy ./hooks/volume-rm · wa…␛[0m
+    ␛[31m-␛[0m ␛[2m1st␛[0m  │  ┌─ Volume/data     ␛[2mowned by App/shop␛[0m
+           │  │                  ␛[33mdestroy ./hooks/volume-rm · warns Vm/web-1␛[0m
     ␛[31m-␛[0m ␛[2m1st␛[0m  │  ├─ Volume/logs     ␛[2mowned by App/shop                    ␛[0m   ␛[33mdestroy ./hooks/volume-rm␛[0m
     ␛[31m-␛[0m ␛[2m2nd␛[0m  ├─ App/shop           ␛[2mowned by Cluster/prod                ␛[0m   ␛[33mwarns Network/lan␛[0m
     ␛[31m-␛[0m ␛[2m3rd␛[0m  │  └─ Event/shop.17   ␛[2mowned by App/shop, which is gone then␛[0m
@@ -117,7 +128,8 @@ fn on_a_terminal_symbols_are_painted() {
     ␛[33m!␛[0m Volume/logs      ␛[2mfinalizer example.com/backup␛[0m
     ␛[33m?␛[0m Backup/nightly   ␛[2mits owner Vault/v is of a kind that nobody serves␛[0m
     ␛[2m  order given up: Volume/data before Vm/web-1, which would go round in a circle␛[0m
-    Plan: ␛[31m6 to destroy␛[0m in 3 waves, 1 keeps living, 1 loses a reference, 1 held, 1 unknown.   ␛[2mdigest 7c1f09aa…␛[0m
+    Plan: ␛[31m6 to destroy␛[0m in 3 waves, 1 keeps living, 1 loses a reference, 1 held, 1 unknown.
+      ␛[2mdigest 7c1f09aa…␛[0m
     Nothing was written.
       do it        sexton delete Cluster/prod --policy cascade --approve 7c1f
       look at it   sexton graph Cluster/prod -o svg > prod.svg

@@ -7,8 +7,8 @@ use super::forest::Forest;
 use super::rows::{Row, Says};
 use super::{Beside, DeathPlan, Fold, kind};
 use crate::output::Paint;
-use crate::output::style::{Style, count, harmless, ordinal, padded, width};
-use crate::plugin;
+use crate::output::style::{Style, count, harmless, ordinal, padded, width, wrapped};
+use crate::suggest;
 
 /// Columns are apart by so many spaces.
 const GAP: usize = 3;
@@ -41,16 +41,15 @@ pub(crate) fn text(plan: &DeathPlan, style: Style, fold: Fold) -> String {
     }
     for given_up in &plan.dropped {
         let line = format!("  order given up: {}", harmless(given_up));
-        push(&mut text, &style.paint(&style.cut(&line, style.columns()), Paint::Faint));
+        for part in wrapped(&line, style.columns(), 4) {
+            push(&mut text, &style.paint(&part, Paint::Faint));
+        }
     }
-    push(&mut text, &total(plan, style));
+    text.push_str(&total(plan, style));
     if plan.preview {
         push(&mut text, "Nothing was written.");
     }
-    let column = plan.hints.iter().map(|(what, _)| width(what)).max().unwrap_or(0);
-    for (what, command) in &plan.hints {
-        push(&mut text, &format!("  {}   {}", padded(what, column), harmless(&plugin::typed(command))));
-    }
+    suggest::lines(&plan.hints, style).iter().for_each(|line| push(&mut text, line));
     text
 }
 
@@ -62,12 +61,15 @@ fn push(text: &mut String, line: &str) {
 fn header(plan: &DeathPlan, style: Style) -> String {
     let (target, title) = (harmless(&plan.target), harmless(&plan.title));
     let dot = if title.is_empty() { "" } else { style.dot() };
-    format!("{target}{dot}{title}\n")
+    let lines = wrapped(&format!("{target}{dot}{title}"), style.columns(), 2);
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A line about a life, before it is aligned.
 struct Line {
     order: String,
+    /// What leads to the one that caused it.
+    guides: String,
     label: String,
     reason: String,
     marks: String,
@@ -75,56 +77,101 @@ struct Line {
     sum: bool,
 }
 
+impl Line {
+    fn width(&self) -> usize {
+        width(&self.guides) + width(&self.label)
+    }
+}
+
+/// Where the columns of the lines begin.
+struct Columns {
+    order: usize,
+    label: usize,
+    reason: usize,
+    /// What is left for a reason and all behind it.
+    room: usize,
+}
+
+impl Columns {
+    fn of(lines: &[Line], style: Style) -> Columns {
+        let lives = || lines.iter().filter(|line| !line.sum);
+        let order = lines.iter().map(|line| width(&line.order)).max().unwrap_or(0);
+        let room = style.columns().saturating_sub(2 + order + 2);
+        // Half of the room for names, the rest for reasons. A longer name stands on a line of its own.
+        let most = LABEL_MOST.min((room / 2).max(16));
+        let label = lives().map(Line::width).filter(|label| *label <= most).max().unwrap_or(0);
+        let room = room.saturating_sub(label + GAP);
+        let reason = lives().map(|line| width(&line.reason)).max().unwrap_or(0).min(LABEL_MOST).min(room);
+        Columns { order, label, reason, room }
+    }
+
+    /// What stands behind a label: the reason, and what else is to be known in its own column, or below if it does not fit.
+    fn behind(&self, line: &Line, style: Style) -> Vec<String> {
+        let faint = |text: &str| style.paint(text, Paint::Faint);
+        let change = |text: &str| style.paint(text, Paint::Change);
+        if line.marks.is_empty() {
+            return wrapped(&line.reason, self.room, 0).iter().map(|part| faint(part)).collect();
+        }
+        if self.reason.max(width(&line.reason)) + GAP + width(&line.marks) <= self.room {
+            let reason = faint(&padded(&line.reason, self.reason));
+            return vec![format!("{reason}{:GAP$}{}", "", change(&line.marks))];
+        }
+        let reasons = wrapped(&line.reason, self.room, 0).into_iter().map(|part| faint(&part));
+        reasons.chain(wrapped(&line.marks, self.room, 0).into_iter().map(|part| change(&part))).collect()
+    }
+}
+
 fn deaths(plan: &DeathPlan, style: Style, fold: Fold, text: &mut String) {
     let forest = Forest::new(plan);
     let rows = folded(plan, &forest, fold);
     let lines: Vec<Line> = rows.iter().map(|row| line(plan, &forest, row, style)).collect();
-    let widest = |part: fn(&Line) -> &str| {
-        lines.iter().filter(|line| !line.sum).map(|line| width(part(line))).max().unwrap_or(0)
-    };
-    let order = lines.iter().map(|line| width(&line.order)).max().unwrap_or(0);
-    let fixed = 2 + order + 2;
-    let room = style.columns().saturating_sub(fixed);
-    // Half of the room for who, most of the rest for why.
-    let label = widest(|line| &line.label).min(LABEL_MOST).min((room / 2).max(16));
-    let reason_room = room.saturating_sub(label + GAP);
-    // What else is to be known is not pushed out of sight by why.
-    let marks = widest(|line| &line.marks).min(reason_room / 5 * 2);
-    let for_marks = if marks == 0 { 0 } else { marks + GAP };
-    let reason = widest(|line| &line.reason).min(LABEL_MOST).min(reason_room.saturating_sub(for_marks));
-    for line in &lines {
-        let order = style.paint(&format!("{:>order$}", line.order), Paint::Faint);
-        let begin = format!("{} {order}  ", style.paint("-", Paint::Bad));
+    let columns = Columns::of(&lines, style);
+    let order = columns.order;
+    for (at, line) in lines.iter().enumerate() {
+        let begin = style.paint(&format!("{:>order$}", line.order), Paint::Faint);
+        let begin = format!("{} {begin}  {}", style.paint("-", Paint::Bad), line.guides);
+        let next = lines.get(at + 1).map_or("", |next| next.guides.as_str());
+        let through = through(&line.guides, next, style);
+        let below = |column: usize| {
+            format!("{:1$}{through}", "", 2 + order + 2) + &" ".repeat(column.saturating_sub(width(&through)))
+        };
         if line.sum {
-            push(text, &format!("{begin}{}", style.paint(&style.cut(&line.label, room), Paint::Faint)));
+            let indent = width(&line.guides);
+            let room = columns.label + GAP + columns.room;
+            let parts = wrapped(&line.label, room.saturating_sub(indent), 2);
+            for (place, part) in parts.iter().enumerate() {
+                let begin = if place == 0 { begin.clone() } else { below(indent) };
+                push(text, &format!("{begin}{}", style.paint(part, Paint::Faint)));
+            }
             continue;
         }
-        let for_why = if line.marks.is_empty() { reason_room } else { reason };
-        let (who, why) = match style.width {
-            Some(_) => (style.fit(&line.label, label), style.fit(&line.reason, for_why)),
-            None => (line.label.clone(), line.reason.clone()),
-        };
-        let marks = style.cut(&line.marks, reason_room.saturating_sub(width(&why).max(reason) + GAP));
-        let last = if marks.is_empty() { 0 } else { reason };
-        push(
-            text,
-            &format!(
-                "{begin}{who}{:gap$}{}{:GAP$}{}",
-                "",
-                style.paint(&padded(&why, last), Paint::Faint),
-                "",
-                style.paint(&marks, Paint::Change),
-                gap = label.saturating_sub(width(&who)) + GAP,
-            ),
-        );
+        let behind = columns.behind(line, style);
+        let beside = line.width() <= columns.label || style.width.is_none();
+        let gap = (columns.label + GAP).saturating_sub(line.width()).max(GAP);
+        let first = behind.first().filter(|_| beside).map(|first| format!("{:gap$}{first}", ""));
+        push(text, &format!("{begin}{}{}", line.label, first.unwrap_or_default()));
+        for part in behind.iter().skip(usize::from(beside)) {
+            push(text, &format!("{}{part}", below(columns.label + GAP)));
+        }
     }
+}
+
+/// The lines between two rows: those that lead down from the guides of the upper one, or up from those of the lower one.
+fn through(upper: &str, lower: &str, style: Style) -> String {
+    let leads =
+        |guides: &str, signs: &str| -> Vec<bool> { guides.chars().map(|c| signs.contains(c)).collect() };
+    let (down, up) = (leads(upper, "│├┌╭|,/"), leads(lower, "│├└╰|`\\"));
+    let is_line = |at: usize| down.get(at) == Some(&true) || up.get(at) == Some(&true);
+    let line = |at: usize| if is_line(at) { style.pick("│", "|") } else { " " };
+    (0..down.len().max(up.len())).map(line).collect()
 }
 
 fn line(plan: &DeathPlan, forest: &Forest, row: &Row, style: Style) -> Line {
     let guides = row.guides.text(style);
     let sum = |order: String, words: String| Line {
         order,
-        label: format!("{guides}{words}"),
+        guides: guides.clone(),
+        label: words,
         reason: String::new(),
         marks: String::new(),
         sum: true,
@@ -144,7 +191,8 @@ fn line(plan: &DeathPlan, forest: &Forest, row: &Row, style: Style) -> Line {
             }
             Line {
                 order: ordinal(death.order),
-                label: format!("{guides}{bracket}{}", harmless(&death.label)),
+                guides: format!("{guides}{bracket}"),
+                label: harmless(&death.label).into_owned(),
                 reason: harmless(&death.reason).into_owned(),
                 marks: marks.join(style.dot()),
                 sum: false,
@@ -176,13 +224,15 @@ fn section(
         format!("{symbol} {}", style.paint(&words, Paint::Faint))
     };
     for (one, more) in shown {
-        let (mut label, mut why) = (harmless(&one.label).into_owned(), harmless(&one.why).into_owned());
-        if style.width.is_some() {
-            label = style.fit(&label, column);
-            why = style.cut(&why, room.saturating_sub(column + GAP));
-        }
+        let label = harmless(&one.label);
+        let parts = wrapped(&harmless(&one.why), room.saturating_sub(column + GAP), 0);
+        let beside = width(&label) <= column || style.width.is_none();
         let gap = column.saturating_sub(width(&label)) + GAP;
-        push(text, &format!("{symbol} {label}{:gap$}{}", "", style.paint(&why, Paint::Faint)));
+        let first = parts.first().filter(|_| beside).map(|part| style.paint(part, Paint::Faint));
+        push(text, &format!("{symbol} {label}{:gap$}{}", "", first.unwrap_or_default()));
+        for part in parts.iter().skip(usize::from(beside)) {
+            push(text, &format!("{:1$}{part}", "", 2 + column + GAP, part = style.paint(part, Paint::Faint)));
+        }
         if more > 0 {
             push(text, &sum(format!("{} more {} like these", count(more), kind(&harmless(&one.label)))));
         }
@@ -192,15 +242,14 @@ fn section(
     }
 }
 
-/// `Plan: 5 to destroy in 3 waves, 2 keep living.   digest 7c1f…`
+/// `Plan: 5 to destroy in 3 waves, 2 keep living.   digest 7c1f…`, the digest on a line of its own if it does not fit.
 fn total(plan: &DeathPlan, style: Style) -> String {
     let waves = match plan.waves() {
         0 | 1 => String::new(),
         waves => format!(" in {} waves", count(waves)),
     };
     let destroy = format!("{} to destroy", count(plan.entries.len()));
-    let paint = if plan.entries.is_empty() { Paint::Faint } else { Paint::Bad };
-    let mut parts = vec![format!("{}{waves}", style.paint(&destroy, paint))];
+    let mut parts = vec![format!("{destroy}{waves}")];
     let beside = [
         (plan.kept.len(), "keeps living", "keep living"),
         (plan.loses.len(), "loses a reference", "lose a reference"),
@@ -214,11 +263,20 @@ fn total(plan: &DeathPlan, style: Style) -> String {
             number => parts.push(format!("{} {many}", count(number))),
         }
     }
-    let mut text = format!("Plan: {}.", parts.join(", "));
-    if !plan.digest.is_empty() {
-        let shown: String = harmless(&plan.digest).chars().take(DIGEST_SHOWN).collect();
-        let rest = if width(&plan.digest) > DIGEST_SHOWN { style.ellipsis() } else { "" };
-        text.push_str(&format!("   {}", style.paint(&format!("digest {shown}{rest}"), Paint::Faint)));
+    let paint = if plan.entries.is_empty() { Paint::Faint } else { Paint::Bad };
+    let painted = |text: &str| text.replacen(&destroy, &style.paint(&destroy, paint), 1);
+    let total = format!("Plan: {}.", parts.join(", "));
+    if plan.digest.is_empty() {
+        return wrapped(&total, style.columns(), 2).iter().map(|line| painted(line) + "\n").collect();
     }
-    text
+    let shown: String = harmless(&plan.digest).chars().take(DIGEST_SHOWN).collect();
+    let rest = if width(&plan.digest) > DIGEST_SHOWN { style.ellipsis() } else { "" };
+    let digest = format!("digest {shown}{rest}");
+    let fits = width(&total) + GAP + width(&digest) <= style.columns();
+    let digest = style.paint(&digest, Paint::Faint);
+    if fits {
+        return format!("{}{:GAP$}{digest}\n", painted(&total), "");
+    }
+    let lines = wrapped(&total, style.columns(), 2).into_iter().map(|line| painted(&line));
+    lines.chain([format!("  {digest}")]).map(|line| line + "\n").collect()
 }

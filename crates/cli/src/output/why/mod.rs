@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::Paint;
 use super::ndjson::{Event, line};
-use super::style::{Style, harmless, padded, width};
+use super::style::{Style, harmless, padded, width, wrapped};
+use crate::suggest;
 
 /// An explanation as it is shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) struct Why {
     pub(crate) lines: Vec<WhyLine>,
     /// How far it is, and what comes next.
     pub(crate) footer: Vec<String>,
+    /// What can be typed about all of it.
+    pub(crate) commands: Vec<Command>,
 }
 
 /// A link of the chain.
@@ -52,66 +55,74 @@ const GAP: usize = 3;
 /// What is left of the line for an aside on a narrow terminal.
 const ASIDE_LEAST: usize = 24;
 
-/// The explanation for people. Asides and commands stand in one column; asides are broken, commands never.
+/// The explanation for people. Asides and commands stand in one column as far as they fit; asides are broken between
+/// words, commands never.
 pub(crate) fn text(why: &Why, style: Style) -> String {
-    let mut rows = Vec::new();
-    for line in &why.lines {
-        let depth = line.depth.min(DEEPEST);
-        rows.push((depth, harmless(&line.text), None, harmless(&line.aside)));
-        for command in &line.commands {
-            rows.push((depth + 1, harmless(&command.what), Some(&command.note), harmless(&command.command)));
-        }
-    }
-    let begin = |depth: usize, text: &str| format!("{:indent$}{text}", "", indent = 2 + 2 * depth);
-    let widest = rows.iter().map(|(depth, text, ..)| width(&begin(*depth, text))).max().unwrap_or(0);
-    let column = widest.min(style.columns().saturating_sub(ASIDE_LEAST + GAP)) + GAP;
+    let begin =
+        |depth: usize, text: &str| format!("{:indent$}{text}", "", indent = 2 + 2 * depth.min(DEEPEST));
+    let lefts = why.lines.iter().flat_map(|line| {
+        let commands = line.commands.iter().map(|command| begin(line.depth + 1, &harmless(&command.what)));
+        let own = (!line.aside.is_empty()).then(|| begin(line.depth, &harmless(&line.text)));
+        own.into_iter().chain(commands)
+    });
+    let most = style.columns().saturating_sub(ASIDE_LEAST + GAP);
+    let column = lefts.map(|left| width(&left)).filter(|left| *left <= most).max().unwrap_or(0) + GAP;
     let headline = match why.headline.is_empty() {
         true => harmless(&why.subject).into_owned(),
         false => format!("{} {}", harmless(&why.subject), harmless(&why.headline)),
     };
     let mut out = wrapped(&headline, style.columns(), 2);
-    for (depth, text, note, right) in rows {
-        let left = style.fit(&begin(depth, &text), column - GAP);
-        let left = padded(&left, column);
-        match note {
-            Some(note) if note.is_empty() => out.push(format!("{left}{}", style.paint(&right, Paint::Good))),
-            Some(note) => {
-                let note = style.paint(&format!("({})", harmless(note)), Paint::Faint);
-                out.push(format!("{left}{}   {note}", style.paint(&right, Paint::Good)));
-            }
-            None => {
-                let mut parts = wrapped(&right, style.columns().saturating_sub(column), 0).into_iter();
-                out.push(format!("{left}{}", parts.next().unwrap_or_default()));
-                out.extend(parts.map(|part| format!("{:column$}{part}", "")));
-            }
+    for line in &why.lines {
+        let left = begin(line.depth, &harmless(&line.text));
+        beside(&left, &harmless(&line.aside), column, style, &mut out);
+        for command in &line.commands {
+            typed(&begin(line.depth + 1, &harmless(&command.what)), command, column, style, &mut out);
         }
     }
     for line in &why.footer {
         out.extend(wrapped(&harmless(line), style.columns(), 2));
     }
+    let commands: Vec<(&str, &str)> =
+        why.commands.iter().map(|one| (one.what.as_str(), one.command.as_str())).collect();
+    out.extend(suggest::lines(&commands, style));
     out.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// A text in lines of at most so many columns, broken between words; all but the first are indented.
-fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && width(&line) + 1 + width(word) > columns {
-            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
-        } else if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+/// A text and what there is to say about it: in the column, or below if the text reaches into it.
+fn beside(left: &str, aside: &str, column: usize, style: Style, out: &mut Vec<String>) {
+    let mut parts = wrapped(aside, style.columns().saturating_sub(column), 0).into_iter();
+    if width(left) + GAP <= column {
+        out.push(format!("{}{}", padded(left, column), parts.next().unwrap_or_default()));
+    } else {
+        let indent = left.chars().take_while(|c| *c == ' ').count() + 2;
+        out.extend(wrapped(left, style.columns(), indent));
     }
-    lines.push(line);
-    lines
+    out.extend(parts.filter(|part| !part.is_empty()).map(|part| format!("{:column$}{part}", "")));
+}
+
+/// Something to type: in the column if all of it fits there, else on a line of its own.
+fn typed(left: &str, command: &Command, column: usize, style: Style, out: &mut Vec<String>) {
+    let words = style.paint(&harmless(&command.command), Paint::Good);
+    let plain = match command.note.as_str() {
+        "" => String::new(),
+        note => format!("   ({})", harmless(note)),
+    };
+    let note = style.paint(&plain, Paint::Faint);
+    let fits = column + width(&harmless(&command.command)) + width(&plain) <= style.columns();
+    match fits && width(left) + GAP <= column {
+        true => out.push(format!("{}{words}{note}", padded(left, column))),
+        false => {
+            let indent = left.chars().take_while(|c| *c == ' ').count() + 2;
+            out.push(format!("{left}:{note}"));
+            out.push(format!("{:indent$}{words}", ""));
+        }
+    }
 }
 
 /// The explanation for programs: lines of a stream.
 pub(crate) fn ndjson(why: &Why) -> String {
-    let Why { subject, headline, lines, footer } = why;
-    let head = Event::Why { subject, headline, footer };
+    let Why { subject, headline, lines, footer, commands } = why;
+    let head = Event::Why { subject, headline, footer, commands };
     let lines = lines.iter().map(|WhyLine { depth, text, aside, commands }| Event::Line {
         depth: *depth,
         text,
@@ -158,6 +169,7 @@ mod tests {
                 },
             ],
             footer: vec!["3 of 5 are gone; next attempt in 40 s.".into()],
+            commands: Vec::new(),
         }
     }
 
@@ -185,7 +197,8 @@ mod tests {
                                     ./hooks/volume-rm exited 1: "volume
                                     is attached to vm-9"
               try again now         sexton retry Volume/data
-              give it up            sexton force Volume/data --reason "…"   (leaves a tombstone: may still exist)
+              give it up:   (leaves a tombstone: may still exist)
+                sexton force Volume/data --reason "…"
         3 of 5 are gone; next attempt in 40 s.
         "#);
     }

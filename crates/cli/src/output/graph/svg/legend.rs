@@ -22,7 +22,7 @@ pub(super) struct Legend {
 pub(super) fn legend(picture: &Picture, links: &[(usize, usize, Meaning)], room: f64) -> Legend {
     let mut items: Vec<(String, String)> = Vec::new();
     if picture.more > 0 {
-        items.push((pile(), format!("and {} more", count(picture.more))));
+        items.push((pile(), format!("{} more are not drawn", count(picture.more))));
     }
     items.extend(states(picture).into_iter().map(|(state, words)| (sample_box(state), words.to_owned())));
     items

@@ -11,12 +11,8 @@ mod node;
 
 use super::escape::xml;
 use super::layout::{Link, Shape, layout};
-use super::select::limited;
-use super::{Meaning, Picture, State};
+use super::{Meaning, Node, Picture, Size, State};
 use crate::output::style::{Style, count};
-
-/// More resources than this cannot be read at a glance; the others are counted.
-pub(crate) const READABLE: usize = 50;
 
 /// Around everything.
 const MARGIN: f64 = 28.0;
@@ -27,13 +23,14 @@ const WIDTH_LEAST: f64 = 560.0;
 const TITLE_SIZE: f64 = 19.0;
 const FAMILY: &str = "Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, 'DejaVu Sans', Arial, sans-serif";
 
-/// The picture; of too many resources the most interesting ones.
-pub(crate) fn svg(picture: &Picture) -> String {
-    draw(&limited(picture, READABLE))
+/// The picture of at most so many resources, with the numbers of all of them.
+pub(crate) fn svg(picture: Picture, size: Size) -> String {
+    let dying = dying(&picture);
+    draw(&picture.limited(size), dying)
 }
 
-/// The picture with all of its resources.
-pub(super) fn draw(picture: &Picture) -> String {
+/// Draws all resources of a picture.
+fn draw(picture: &Picture, dying: Option<String>) -> String {
     let links = picture.links();
     let shape = Shape {
         widths: picture.nodes.iter().map(node::width).collect(),
@@ -48,7 +45,7 @@ pub(super) fn draw(picture: &Picture) -> String {
     // A picture that is narrower than its title stands in the middle of it.
     let left = ((width - laid.width) / 2.0).max(MARGIN).round();
     let mut out = String::new();
-    out.push_str(&begin(picture, width, height));
+    out.push_str(&begin(picture, dying, width, height));
     out.push_str(&format!("<g transform=\"translate({left} {top})\">\n"));
     let ports = edge::Ports::new(&links, &laid.routes);
     for (link, route) in links.iter().zip(&laid.routes) {
@@ -76,10 +73,13 @@ fn standing((from, to, meaning): (usize, usize, Meaning)) -> Link {
     }
 }
 
-fn begin(picture: &Picture, width: f64, height: f64) -> String {
+fn begin(picture: &Picture, dying: Option<String>, width: f64, height: f64) -> String {
     let room = width - 2.0 * MARGIN;
     let title = font::fit(&picture.title, TITLE_SIZE, room);
-    let subtitle = font::fit(&summary(picture), 13.0, room);
+    let drawn = if picture.more > 0 { " drawn" } else { "" };
+    let subtitle = [Some(format!("{}{drawn}", picture.counted())), dying];
+    let subtitle = subtitle.into_iter().flatten().collect::<Vec<_>>().join(Style::PLAIN.dot());
+    let subtitle = font::fit(&subtitle, 13.0, room);
     let (whole, title, subtitle) = (xml(&picture.title), xml(&title), xml(&subtitle));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -93,27 +93,15 @@ fn begin(picture: &Picture, width: f64, height: f64) -> String {
     )
 }
 
-/// `12 resources · 5 die in 3 waves · and 950 more`
-fn summary(picture: &Picture) -> String {
-    let drawn = picture.nodes.len();
-    let mut parts = vec![match drawn {
-        1 => "1 resource".to_owned(),
-        drawn => format!("{} resources", count(drawn)),
-    }];
-    let orders: Vec<usize> = picture
-        .nodes
-        .iter()
-        .filter_map(|node| if let State::Doomed { order } = node.state { Some(order) } else { None })
-        .collect();
+/// `5 die in 3 waves`, of all resources, also of those that are not drawn.
+fn dying(picture: &Picture) -> Option<String> {
+    let order = |node: &Node| if let State::Doomed { order } = node.state { Some(order) } else { None };
+    let orders: Vec<usize> = picture.nodes.iter().filter_map(order).collect();
     let waves = orders.iter().collect::<std::collections::BTreeSet<_>>().len();
     match (orders.len(), waves) {
-        (0, _) => {}
-        (1, _) => parts.push("1 dies".into()),
-        (dying, 1) => parts.push(format!("{} die at once", count(dying))),
-        (dying, waves) => parts.push(format!("{} die in {} waves", count(dying), count(waves))),
+        (0, _) => None,
+        (1, _) => Some("1 dies".to_owned()),
+        (dying, 1) => Some(format!("{} die at once", count(dying))),
+        (dying, waves) => Some(format!("{} die in {} waves", count(dying), count(waves))),
     }
-    if picture.more > 0 {
-        parts.push(format!("and {} more", count(picture.more)));
-    }
-    parts.join(Style::PLAIN.dot())
 }
