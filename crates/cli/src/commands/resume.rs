@@ -94,6 +94,10 @@ pub(super) async fn finish(
     let end = follow.run(&mut work, says, &mut interrupts).await?;
     left(&end, output)?;
     output.summarize(summary(&end));
+    if !end.left.is_empty() && end.interrupted {
+        output.talk(&end.interrupted_text());
+        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+    }
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &roots, &world.namespace, settings, output);
     }

@@ -26,7 +26,7 @@ use sexton_lifecycle::{Judgement, Ownership, Roots, Settings as Rules, judge};
 use sexton_model::{Uid, time};
 use tokio::time::Instant;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
 use crate::output::Output;
@@ -87,6 +87,8 @@ pub(crate) struct Follow<'a> {
     next_look: Instant,
     broken: u32,
     nobody_collects: Option<bool>,
+    /// Ctrl-C was pressed.
+    interrupted: bool,
     /// Said, but not written yet.
     told: String,
     /// That nobody listens any more is no reason to stop in the middle.
@@ -120,6 +122,7 @@ impl<'a> Follow<'a> {
             next_look: now,
             broken: 0,
             nobody_collects: None,
+            interrupted: false,
             told: String::new(),
             unheard: Ok(()),
             place,
@@ -142,6 +145,32 @@ impl<'a> Follow<'a> {
         self.moved = self.started;
     }
 
+    /// Does something that has to come to its end, such as marking what was approved. Ctrl-C meanwhile stops the work that
+    /// follows; pressed again, it breaks off.
+    pub(crate) async fn finish_first<T>(
+        &mut self,
+        first: impl Future<Output = Result<T, Failure>>,
+        work: &mut Work,
+        interrupts: &mut Interrupts,
+    ) -> Result<T, Failure> {
+        tokio::pin!(first);
+        loop {
+            tokio::select! {
+                biased;
+                () = interrupts.next() => {
+                    if std::mem::replace(&mut self.interrupted, true) {
+                        return Err(Failure::new("interrupted while the plan was being marked")
+                            .detail("what is marked stays marked")
+                            .exit(Exit::Interrupted)
+                            .next("mark the rest", "the same command once more"));
+                    }
+                    work.interrupt(self.output);
+                }
+                done = &mut first => return done,
+            }
+        }
+    }
+
     /// Waits until it is over.
     pub(crate) async fn run(
         mut self,
@@ -151,11 +180,10 @@ impl<'a> Follow<'a> {
     ) -> Result<End, Failure> {
         let mut tick = tokio::time::interval(DRAW);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut interrupted = false;
         self.catch_up(says);
         loop {
             self.write_told();
-            if self.is_over(work, interrupted) {
+            if self.is_over(work, self.interrupted) {
                 break;
             }
             tokio::select! {
@@ -163,7 +191,7 @@ impl<'a> Follow<'a> {
                 () = interrupts.next() => {
                     let text = self.progress.erase();
                     self.output.talk_text(&text);
-                    interrupted = true;
+                    self.interrupted = true;
                     if !work.interrupt(self.output) {
                         break;
                     }
@@ -185,6 +213,7 @@ impl<'a> Follow<'a> {
         work.end().await;
         self.hear_the_rest(says).await;
         self.write_told();
+        let interrupted = self.interrupted;
         Ok(self.ended(work, interrupted))
     }
 

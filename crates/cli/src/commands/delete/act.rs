@@ -38,7 +38,8 @@ pub(super) async fn act(
         true => Work::start(collecting::of_a_command(world.resources.clone())).await?,
         false => Work::Elsewhere,
     };
-    let refused = match mark(args, settings, &world, &kinds, &place, &preview).await {
+    let marking = mark(args, settings, &world, &kinds, &place, &preview);
+    let refused = match follow.finish_first(marking, &mut work, &mut interrupts).await {
         Ok(refused) => refused,
         Err(failure) => {
             work.end().await;
@@ -64,7 +65,7 @@ pub(super) async fn act(
             true => format!("  go on   sexton resume{flags}"),
             false => format!("  the server goes on; see how far it is   sexton collections{flags}"),
         };
-        output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
+        output.talk(&end.interrupted_text());
         output.talk(&how);
     } else if !end.left.is_empty() {
         report(&end, &preview.root_uids(), &world.namespace, settings, output);
