@@ -139,7 +139,7 @@ mod tests {
     fn labels_and_annotations_are_texts() {
         let said = |metadata: &str| {
             let text = format!("# one\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a, {metadata}}}\n");
-            documents("a.yaml", &text).map_err(|failure| failure.what)
+            read_quietly("a.yaml", &text).map_err(|failure| failure.what)
         };
         let wrong = "a.yaml:2 (document 1): metadata.labels[a] must be a string, and is 1";
         assert_eq!(said("labels: {a: 1}").unwrap_err(), wrong);
