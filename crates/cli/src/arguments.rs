@@ -3,9 +3,9 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    apply, backup, collect, collections, completions, delete, demo, destroy, environments, force, get, graph,
-    install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run, script_worker, serve,
-    subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, complete, completions, delete, demo, destroy, environments, force,
+    get, graph, install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, restore, resume, run,
+    script_worker, serve, subscribe, transfer, version, watch, why,
 };
 use crate::settings::Settings;
 
@@ -52,10 +52,13 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Collect(collect::Args),
     Backup(backup::Args),
+    Restore(restore::Args),
     InstallCrds(install_crds::Args),
     Kubeconfig(kubeconfig::Args),
     Completions(completions::Args),
     Version(version::Args),
+    #[command(hide = true)]
+    Complete(complete::Args),
     #[command(hide = true)]
     ScriptWorker(script_worker::Args),
 }

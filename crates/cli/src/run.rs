@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::{
-    apply, backup, collect, collections, completions, delete, demo, destroy, environments, force, get, graph,
-    install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, resume, run as run_program,
-    script_worker, serve, subscribe, transfer, version, watch, why,
+    apply, backup, collect, collections, complete, completions, delete, demo, destroy, environments, force,
+    get, graph, install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, restore, resume,
+    run as run_program, script_worker, serve, subscribe, transfer, version, watch, why,
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
@@ -107,7 +107,9 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
         Command::Watch(args) => watch::run(args, settings, output).await,
         Command::Kinds(args) => kinds::run(&args, settings, output).await,
         Command::Backup(args) => backup::run(args, settings, output).await,
+        Command::Restore(args) => restore::run(args, settings, output).await,
         Command::Kubeconfig(args) => kubeconfig::run(&args, settings, output),
+        Command::Complete(args) => complete::run(args, output).await,
         Command::Completions(args) => completions::run(args, output),
         Command::Serve(args) => serve::run(args, settings, output).await,
         Command::Collect(args) => collect::run(args, settings, output).await,

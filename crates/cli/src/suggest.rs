@@ -12,7 +12,8 @@ use crate::settings::Settings;
 pub(crate) const PLACEHOLDER: &str = "…";
 
 /// Commands that have no target, or of which the place is what is proposed.
-const NAME_THEIR_OWN: [&str; 6] = ["serve", "backup", "kubeconfig", "collect", "run", "completions"];
+const NAME_THEIR_OWN: [&str; 7] =
+    ["serve", "backup", "restore", "kubeconfig", "collect", "run", "completions"];
 /// What says which target is meant.
 const TARGETS: [&str; 3] = [" --server ", " --context ", " --data "];
 /// What says which namespace is meant.

@@ -133,3 +133,90 @@ fn a_backup_is_a_store() {
     play.run("get cm -o name --data other").says("configmap/a\n");
     play.run("backup x.db --server http://127.0.0.1:1").fails(1, &["must run where that is"]);
 }
+
+/// Templates, order and headings are as kubectl has them; nonsense is refused before anything is asked for.
+#[test]
+fn get_with_templates_and_in_order() {
+    let play = Play::new();
+    let map = |name: &str, n: u32| {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{n: \"{n}\"}}\n")
+    };
+    play.put(&[map("m-10", 1), map("m-9", 30), map("other", 4)].concat());
+    let run = |arguments: &[&str]| {
+        let output = play.command("get cm").args(arguments).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    };
+    let shown = |arguments: &[&str]| {
+        let (code, out, err) = run(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    };
+    assert_eq!(shown(&["-o", "jsonpath={.items[*].metadata.name}"]), "m-10 m-9 other");
+    let range = r#"jsonpath={range .items[*]}{.metadata.name}={.data.n}{"\n"}{end}"#;
+    assert_eq!(shown(&["-o", range]), "m-10=1\nm-9=30\nother=4\n");
+    assert_eq!(shown(&["m-9", "-o", "jsonpath={.data.n}"]), "30");
+    assert_eq!(
+        shown(&["-o", "name", "--sort-by", ".data.n"]),
+        "configmap/m-10\nconfigmap/other\nconfigmap/m-9\n"
+    );
+    let sorted = shown(&["--sort-by", "metadata.name", "--no-headers"]);
+    let names: Vec<&str> = sorted.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(names, ["m-9", "m-10", "other"]);
+    for (arguments, word) in [
+        (&["-o", "jsonpath={.items["][..], "not closed"),
+        (&["-o", "jsonpath={range .items[*]}"], "has no {end}"),
+        (&["-o", "tables"], "jsonpath=TEMPLATE"),
+        (&["--sort-by", ".data["], "unterminated"),
+        (&["--sort-by", ".spec.nothing"], "none of the objects has that field"),
+        (&["-w", "--sort-by", ".data.n"], "cannot be used with"),
+    ] {
+        let (code, out, err) = run(arguments);
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}");
+        assert!(err.contains(word), "{arguments:?}: {err}");
+    }
+}
+
+/// All of a kind in a namespace, after the plan was shown; the others stay.
+#[test]
+fn all_of_a_kind_are_deleted() {
+    let play = Play::new();
+    play.put(SHOP);
+    play.put("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
+    play.put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: team}\n");
+    play.map("c", &[], "");
+    play.run("delete cm/a --all --yes").fails(1, &["needs no name"]);
+    play.run("delete cm --all -l app=web --yes").fails(1, &["cannot be used with"]);
+    play.run("delete cm --all").fails(3, &["ConfigMap/a", "ConfigMap/c", "sexton delete cm --all --approve"]);
+    play.run("delete cm --all --yes").says("- ConfigMap/a destroyed\n- ConfigMap/c destroyed\n");
+    play.run("get cm -A -o name").says("configmap/b\n");
+    play.run("get deploy -o name").says("deployment.apps/web\n");
+    play.run("delete cm --all --yes").says("");
+}
+
+/// A copy goes through a pipe and becomes a store; half of one does not.
+#[test]
+fn copies_come_and_go_through_pipes() {
+    let play = Play::new();
+    play.put(SHOP);
+    let copied = play.command("backup -").output().unwrap();
+    assert!(copied.status.success() && copied.stdout.starts_with(b"SQLite format 3\0"));
+    play.run("backup - -o json").fails(1, &["stdout has the copy"]);
+    std::fs::write(play.path().join("copy.db"), &copied.stdout).unwrap();
+    std::fs::write(play.path().join("half.db"), &copied.stdout[..copied.stdout.len() / 2]).unwrap();
+    play.file("nonsense.db", "nonsense");
+    play.run("restore copy.db").fails(1, &["is not empty: it holds", "Nothing was restored."]);
+    for (file, word) in
+        [("half.db", "not complete"), ("nonsense.db", "not a SQLite file"), ("x.db", "No such")]
+    {
+        play.run(&format!("restore {file} --data new")).fails(1, &[file, word]);
+        assert!(!play.path().join("new").exists());
+    }
+    play.run("restore .sexton --data new").fails(1, &["is a directory", "sexton backup FILE --data .sexton"]);
+    assert!(play.run("restore copy.db --data new").out.starts_with("new: "));
+    play.run("get cm -o name --data new").says("configmap/a\n");
+    let piped = std::process::Stdio::from(std::fs::File::open(play.path().join("copy.db")).unwrap());
+    let restored = play.command("restore - --data piped -o json").stdin(piped).output().unwrap();
+    assert!(restored.status.success(), "{restored:?}");
+    play.run("get cm -o name --data piped").says("configmap/a\n");
+}

@@ -174,6 +174,41 @@ fn a_module_is_interrupted_and_resumed() {
     assert_eq!(runs, "\"name\":\"v-3\"\n\"name\":\"v-2\"\n\"name\":\"v-1\"\n");
 }
 
+/// EXT-26: Ctrl-C stops a deletion of very many that takes no steps, says what is gone and left, and it can be resumed.
+#[test]
+fn a_large_deletion_without_methods_stops() {
+    const MANY: usize = 6_000;
+    let play = Play::new();
+    play.map("root", &[], "");
+    let uid = play.uid("cm/root");
+    let owner = format!("ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: root, uid: {uid}}}]");
+    let leaf =
+        |n: usize| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: leaf-{n}, {owner}}}\n");
+    play.file("m/sexton.yaml", "manager: m\n");
+    play.file("m/all.yaml", &(0..MANY).map(leaf).collect::<String>());
+    assert_eq!(play.run("apply -f m").code, 0);
+    let mut child = play
+        .command("delete cm/root --yes -o json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.find(|line| line.starts_with("{\"kind\":\"Gone\"")).unwrap();
+    assert!(first.contains("leaf-"), "{first}");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let last = lines.last().unwrap();
+    let ran = ended(child);
+    assert_eq!(ran.code, 130, "{}", ran.err);
+    let result: serde_json::Value = serde_json::from_str(&last).unwrap();
+    let (gone, left) = (result["gone"].as_u64().unwrap(), result["left"].as_u64().unwrap());
+    assert!(gone > 0 && left > 0 && gone + left == MANY as u64 + 1, "{last}");
+    assert!(ran.err.contains("are left\n") && ran.err.contains("sexton resume"), "{}", ran.err);
+    assert_eq!(play.run("get cm -o name").out.lines().count() as u64, left);
+    assert_eq!(play.run("resume").code, 0);
+    play.run("get cm -o name").says("");
+}
+
 fn wait_for(mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(120);
     while !is_so() {

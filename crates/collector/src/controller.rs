@@ -55,7 +55,7 @@ pub struct Collector {
     /// So many calls are made at once; the others wait for their turn.
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) hand: Option<Hand>,
-    pub(crate) draining: bool,
+    pub(crate) stop: watch::Receiver<Stop>,
     /// Those with steps whose turn it is.
     pub(crate) turn: Vec<LifeId>,
     pub(crate) summary: Summary,
@@ -105,7 +105,7 @@ impl Collector {
             calls: JoinSet::new(),
             slots: Arc::new(Semaphore::new(settings.hooks_at_once.clamp(1, Semaphore::MAX_PERMITS))),
             hand: None,
-            draining: false,
+            stop: watch::channel(Stop::No).1,
             turn: Vec::new(),
             summary: Summary::default(),
             tell,
@@ -132,9 +132,9 @@ impl Collector {
 
     /// Works until it is told to stop.
     pub async fn run(mut self, mut stop: watch::Receiver<Stop>) {
+        self.stop = stop.clone();
         loop {
             let told = *stop.borrow_and_update();
-            self.draining = told >= Stop::Drain;
             if told == Stop::Drain && self.is_drained() {
                 self.write_down().await;
                 break;
@@ -376,7 +376,7 @@ impl Collector {
     }
 
     fn publish(&mut self) {
-        let keeps_rules = self.settings.keeps_rules && !self.draining;
+        let keeps_rules = self.settings.keeps_rules && !self.is_draining();
         self.rules.turn(self.hand.as_ref().filter(|_| keeps_rules).and_then(Hand::lease));
         let snapshot = &self.view.snapshot;
         let next = self.due();

@@ -10,7 +10,7 @@ use sexton_model::bulk::Outcome;
 use sexton_model::{Revision, Uid};
 
 use crate::blockers::{Stuck, blockers};
-use crate::controller::Collector;
+use crate::controller::{Collector, Stop};
 use crate::decide::{Decision, decide};
 use crate::hooked::has_steps;
 use crate::perform::{self, First, Prepared, SendError, Sent, Turns, Writes};
@@ -61,6 +61,11 @@ impl Collector {
         }
     }
 
+    /// Whether nothing new is to be begun.
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.stop.borrow() >= Stop::Drain
+    }
+
     /// Marks, strips and removes everybody who takes no steps.
     async fn simple(
         &mut self,
@@ -69,13 +74,18 @@ impl Collector {
     ) -> Result<(Sent, Stuck), SendError> {
         self.turn.clear();
         // Whoever is about to stop begins nothing new.
-        let Some(hand) = self.hand.clone().filter(|_| !self.draining) else {
+        let Some(hand) = self.hand.clone().filter(|_| !self.is_draining()) else {
             return Ok((Sent::default(), Stuck::default()));
         };
+        // A round can write for a long time: it hears by itself that it is to stop.
+        let hand = hand.until(Some(self.stop.clone()));
         let (mut sent, first, turns) = self.send_first(&hand, decision, prepared).await?;
         if sent.refusals().any(|(_, refusal)| Sent::denial(refusal).is_none()) {
             // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
             self.rest();
+            return Ok((sent, Stuck::default()));
+        }
+        if self.is_draining() {
             return Ok((sent, Stuck::default()));
         }
         self.ledger.buries(&turns.burials);

@@ -1,6 +1,7 @@
 //! `sexton backup`: copies the store, also while a server uses it.
 
-use std::path::PathBuf;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use sexton_store::embedded::{self, BackupError};
 
@@ -11,10 +12,11 @@ use crate::settings::Settings;
 
 /// Copy the store of the data directory to a file
 ///
-/// A server may use it meanwhile. To restore, put the file into an empty directory under the name store.db.
+/// A server may use it meanwhile. `sexton restore` makes it the store of an empty directory.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The new file; nothing is ever overwritten
+    /// The new file, or - for stdout; nothing is ever overwritten
+    #[arg(value_name = "FILE|-")]
     file: PathBuf,
     #[command(flatten)]
     form: FormFlag,
@@ -26,11 +28,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
             .next("for example", "sexton backup FILE --data DIR"));
     }
     let (dir, file) = (settings.data.clone(), args.file.clone());
-    let copied = tokio::task::spawn_blocking(move || embedded::backup(dir, file)).await;
-    let report = match copied {
-        Ok(result) => result.map_err(failure)?,
-        Err(_) => return Err(Failure::new("the copying ended early")),
-    };
+    if file == Path::new("-") {
+        return to_stdout(dir, output).await;
+    }
+    let report = in_background(move || embedded::backup(dir, file).map_err(failure)).await?;
     let file = args.file.display().to_string();
     if output.is_stream() {
         let (objects, revision, bytes) = (report.objects, report.revision.get(), report.bytes);
@@ -42,6 +43,71 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         report.objects, report.revision, report.bytes
     ))?;
     Ok(Exit::Done)
+}
+
+/// Does something that takes its time, away from the runtime.
+pub(super) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Failure::new("the copying ended early")))
+}
+
+/// Copies to stdout, by way of a file: what is sent was checked before.
+async fn to_stdout(dir: PathBuf, output: &Output) -> Result<Exit, Failure> {
+    if output.is_stream() {
+        return Err(Failure::new("stdout has the copy, so there is no room for -o json")
+            .next("to a file", "sexton backup FILE -o json"));
+    }
+    if output.is_watched() {
+        return Err(Failure::new("a copy is not for reading on a terminal")
+            .next("to a file", "sexton backup FILE")
+            .next("to another program", "sexton backup - | ssh HOST 'cat > copy.db'"));
+    }
+    let report = in_background(move || {
+        let beside = Beside::new()?;
+        let file = beside.0.join("copy.db");
+        let report = embedded::backup(dir, &file).map_err(failure)?;
+        let mut copy = std::fs::File::open(&file).map_err(|error| cannot_send(&error))?;
+        let mut stdout = std::io::stdout().lock();
+        std::io::copy(&mut copy, &mut stdout)
+            .and_then(|_| stdout.flush())
+            .map_err(|error| cannot_send(&error))?;
+        Ok(report)
+    });
+    let report = report.await?;
+    output
+        .talk(&format!("{} objects at revision {}, {} bytes", report.objects, report.revision, report.bytes));
+    Ok(Exit::Done)
+}
+
+fn cannot_send(error: &std::io::Error) -> Failure {
+    match error.kind() {
+        // Half a copy is of no use: this is an error here, not an end.
+        ErrorKind::BrokenPipe => Failure::new("the output was closed before all of the copy was written"),
+        _ => Failure::new(format!("cannot write the copy: {error}")),
+    }
+}
+
+/// A directory for a copy on its way, which only its owner can look into; removed when dropped.
+struct Beside(PathBuf);
+
+impl Beside {
+    fn new() -> Result<Beside, Failure> {
+        let dir = std::env::temp_dir().join(format!("sexton-backup-{}", uuid::Uuid::new_v4()));
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let made = builder.create(&dir);
+        made.map_err(|error| Failure::new(format!("cannot make {}: {error}", dir.display())))?;
+        Ok(Beside(dir))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 fn failure(error: BackupError) -> Failure {

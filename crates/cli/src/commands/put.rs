@@ -12,6 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::input::{self, Document};
 use crate::output::ndjson::Event;
 use crate::output::object::{list, without_managers};
+use crate::output::progress::count::Count;
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
@@ -65,6 +66,7 @@ impl Planned {
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let documents = input::read(&args.files).map_err(nothing_put)?;
+    let count = Count::new(output, "put");
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
     let kinds = world.kinds().await?;
@@ -73,9 +75,14 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     output.talk(&format!("{preview}put on {}", world.target));
     let ask = PutAsk { force: args.take_over, dry_run: args.dry_run, ..PutAsk::default() };
     let (mut objects, mut failed) = (Vec::new(), 0);
+    let all = planned.len();
     // That nobody listens any more is no reason to stop in the middle.
     let mut unheard = Ok(());
-    for planned in &planned {
+    for (at, planned) in planned.iter().enumerate() {
+        if !output.is_watched() {
+            // Lines on the terminal say it themselves.
+            count.at(at, Some(all));
+        }
         match put(&world, planned, &ask).await {
             Ok(put) => {
                 output.warn(&planned.label(), &put.warnings);
@@ -84,6 +91,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
                 objects.extend((args.output == Form::Yaml).then_some(put.object));
             }
             Err(failure) => {
+                count.erase();
                 failed += 1;
                 output.explain(&failure);
             }
@@ -94,6 +102,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         Form::Yaml if !objects.is_empty() => output.yaml(&shown(objects))?,
         _ => {}
     }
+    drop(count);
     output.summarize(json!({"put": planned.len() - failed, "failed": failed, "preview": args.dry_run}));
     if failed > 0 && planned.len() > 1 {
         output.talk(&format!("{failed} of {} were not put", planned.len()));

@@ -90,6 +90,10 @@ pub(super) async fn finish(
     let end = follow.run(&mut work, says, &mut interrupts).await?;
     tell::left(&end, output)?;
     output.summarize(tell::summary(&end));
+    if !end.left.is_empty() && end.interrupted {
+        output.talk(&end.interrupted_text());
+        output.suggest(&[("go on", "sexton resume")]);
+    }
     if !end.left.is_empty() && !end.interrupted {
         report(&end, &left.roots, &world.namespace, settings, output);
     }

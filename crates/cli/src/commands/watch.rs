@@ -59,7 +59,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let namespace = (!args.all_namespaces).then_some(world.namespace.as_str());
     let ask = WatchAsk { labels: args.selector.clone(), fields, rows: args.output == Form::Table };
     let mut events = world.resources.watch(wanted.place(namespace), ask);
-    let mut shown = Shown::new(args.all_namespaces && wanted.kind.namespaced);
+    let look = Look { wide: false, headings: true, symbols: true };
+    let mut shown = Shown::new(args.all_namespaces && wanted.kind.namespaced, look);
     while let Some(event) = events.next().await {
         match (event?, args.output) {
             (Event::Object { change, object, .. }, Form::Json) => {
@@ -73,8 +74,20 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     Ok(Exit::Done)
 }
 
+/// How changes look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    /// Whether columns for wide screens are shown.
+    pub(crate) wide: bool,
+    /// Whether there are headings.
+    pub(crate) headings: bool,
+    /// Whether each line begins with what happened.
+    pub(crate) symbols: bool,
+}
+
 /// What people see: what is there first, aligned; then line after line, as wide as that.
-struct Shown {
+pub(crate) struct Shown {
+    look: Look,
     with_namespace: bool,
     columns: Vec<usize>,
     lines: Lines,
@@ -82,11 +95,11 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(with_namespace: bool) -> Shown {
-        Shown { with_namespace, columns: Vec::new(), lines: Lines::default(), listed: false }
+    pub(crate) fn new(with_namespace: bool, look: Look) -> Shown {
+        Shown { look, with_namespace, columns: Vec::new(), lines: Lines::default(), listed: false }
     }
 
-    fn add(&mut self, event: Event, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, event: Event, output: &Output) -> Result<(), Failure> {
         match event {
             Event::Columns(columns) => {
                 self.begin(&columns);
@@ -104,14 +117,15 @@ impl Shown {
                     Change::Modified => ('~', Paint::Change),
                     Change::Deleted => ('-', Paint::Bad),
                 };
-                output.mark(symbol, paint, &line)
+                self.write(Some((symbol, paint)), &line, output)
             }
             Event::Listed => {
                 self.listed = true;
                 for (at, line) in self.lines.lines().enumerate() {
                     match at {
-                        0 => output.line(&format!("  {line}"))?,
-                        _ => output.mark('+', Paint::Good, &line)?,
+                        0 if self.look.headings => self.write(None, &line, output)?,
+                        0 => {}
+                        _ => self.write(Some(('+', Paint::Good)), &line, output)?,
                     }
                 }
                 Ok(())
@@ -119,8 +133,17 @@ impl Shown {
         }
     }
 
+    fn write(&self, happened: Option<(char, Paint)>, line: &str, output: &Output) -> Result<(), Failure> {
+        match happened {
+            _ if !self.look.symbols => output.line(line),
+            Some((symbol, paint)) => output.mark(symbol, paint, line),
+            None => output.line(&format!("  {line}")),
+        }
+    }
+
     fn begin(&mut self, columns: &[Column]) {
-        let shown = columns.iter().enumerate().filter(|(_, column)| column.priority == 0);
+        let wide = self.look.wide;
+        let shown = columns.iter().enumerate().filter(|(_, column)| wide || column.priority == 0);
         self.columns = shown.clone().map(|(at, _)| at).collect();
         let namespace = self.with_namespace.then_some("Namespace");
         self.lines = Lines::new(namespace.into_iter().chain(shown.map(|(_, column)| column.name.as_str())));

@@ -10,6 +10,7 @@ use sexton_model::Uid;
 use super::now;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use crate::output::style::count;
 use crate::output::why::{self, Why};
 use crate::settings::Settings;
 use crate::showing::why as shown;
@@ -47,6 +48,12 @@ impl End {
             (false, false, 0) => Exit::Held,
             (false, false, _) => Exit::Partial,
         }
+    }
+
+    /// How far it was when Ctrl-C was pressed.
+    pub(crate) fn interrupted_text(&self) -> String {
+        let (gone, left) = (self.gone, self.left.len());
+        format!("interrupted: {} of {} are gone, {} are left", count(gone), count(gone + left), count(left))
     }
 
     /// Why those of some lives that are still there are so.

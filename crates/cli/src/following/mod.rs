@@ -27,7 +27,7 @@ use sexton_lifecycle::{DeletionScope, Judgement, Ownership, Roots, Settings as R
 use sexton_model::{Uid, time};
 use tokio::time::Instant;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
 use crate::output::Output;
@@ -109,6 +109,8 @@ pub(crate) struct Follow<'a> {
     next_look: Instant,
     broken: u32,
     nobody_collects: Option<bool>,
+    /// Ctrl-C was pressed.
+    interrupted: bool,
     /// Said, but not written yet.
     told: String,
     /// That nobody listens any more is no reason to stop in the middle.
@@ -144,6 +146,7 @@ impl<'a> Follow<'a> {
             next_look: now,
             broken: 0,
             nobody_collects: None,
+            interrupted: false,
             told: String::new(),
             unheard: Ok(()),
             place,
@@ -172,6 +175,32 @@ impl<'a> Follow<'a> {
         self.deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     }
 
+    /// Does something that has to come to its end, such as marking what was approved. Ctrl-C meanwhile stops the work that
+    /// follows; pressed again, it breaks off.
+    pub(crate) async fn finish_first<T>(
+        &mut self,
+        first: impl Future<Output = Result<T, Failure>>,
+        work: &mut Work,
+        interrupts: &mut Interrupts,
+    ) -> Result<T, Failure> {
+        tokio::pin!(first);
+        loop {
+            tokio::select! {
+                biased;
+                () = interrupts.next() => {
+                    if std::mem::replace(&mut self.interrupted, true) {
+                        return Err(Failure::new("interrupted while the plan was being marked")
+                            .detail("what is marked stays marked")
+                            .exit(Exit::Interrupted)
+                            .next("mark the rest", "the same command once more"));
+                    }
+                    work.interrupt(self.output);
+                }
+                done = &mut first => return done,
+            }
+        }
+    }
+
     /// Waits until it is over.
     pub(crate) async fn run(
         mut self,
@@ -181,11 +210,10 @@ impl<'a> Follow<'a> {
     ) -> Result<End, Failure> {
         let mut tick = tokio::time::interval(DRAW);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut interrupted = false;
         self.catch_up(says);
         loop {
             self.write_told();
-            if self.is_over(work, interrupted) {
+            if self.is_over(work, self.interrupted) {
                 break;
             }
             tokio::select! {
@@ -193,7 +221,7 @@ impl<'a> Follow<'a> {
                 () = interrupts.next() => {
                     let text = self.progress.erase();
                     self.output.talk_text(&text);
-                    interrupted = true;
+                    self.interrupted = true;
                     if !work.interrupt(self.output) {
                         break;
                     }
@@ -216,6 +244,7 @@ impl<'a> Follow<'a> {
         self.hear_the_rest(says).await;
         self.write_told();
         let (handed_over, namespaces) = (self.hand_over(work).await, self.namespaces().await);
+        let interrupted = self.interrupted;
         Ok(End { handed_over, namespaces, ..self.ended(work, interrupted) })
     }
 

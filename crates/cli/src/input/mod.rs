@@ -10,6 +10,7 @@ mod pieces;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
@@ -66,11 +67,23 @@ pub(crate) fn read_settings(file: &str) -> Result<Value, Failure> {
     parse::value(file, &text)
 }
 
+/// Hears how many documents have been read, of how many.
+pub(crate) type Counted<'a> = dyn Fn(usize, usize) + Sync + 'a;
+
 /// Reads all documents of some files, or says what is wrong with each file.
 pub(crate) fn read_any(paths: &[String]) -> Result<Vec<Document>, Failure> {
+    read_counting(paths, &|_, _| {})
+}
+
+/// The same, and tells how far it is.
+pub(crate) fn read_counting(paths: &[String], tell: &Counted<'_>) -> Result<Vec<Document>, Failure> {
     let (mut documents, mut faults) = (Vec::new(), Vec::new());
-    for (name, text) in files::texts(paths)? {
-        match parse::documents(&name, &text) {
+    let texts = files::texts(paths)?;
+    let all: usize = texts.iter().map(|(_, text)| pieces::pieces(text).len()).sum();
+    let read = AtomicUsize::new(0);
+    let one_more = || tell(read.fetch_add(1, Ordering::Relaxed) + 1, all);
+    for (name, text) in texts {
+        match parse::documents(&name, &text, &one_more) {
             Ok(found) => documents.extend(found),
             Err(fault) => faults.push(fault),
         }

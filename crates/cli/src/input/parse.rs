@@ -10,12 +10,16 @@ use super::{Document, Origin};
 use crate::failure::Failure;
 
 /// All documents of a text. Lists are taken apart.
-pub(super) fn documents(file: &str, text: &str) -> Result<Vec<Document>, Failure> {
+pub(super) fn documents(
+    file: &str,
+    text: &str,
+    one_more: &(dyn Fn() + Sync),
+) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let pieces = pieces(text);
     let is_json = file.ends_with(".json");
-    for ((line, _), values) in pieces.iter().zip(read_all(&pieces, is_json)) {
+    for ((line, _), values) in pieces.iter().zip(read_all(&pieces, is_json, one_more)) {
         let origin = Origin { file: file.to_owned(), line: *line, number: documents.len() + 1 };
         for value in values.map_err(|error| broken(&origin, text, &error))? {
             take(&origin, value, &mut documents)?;
@@ -127,11 +131,15 @@ fn texts(origin: &Origin, value: &Value) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
+    fn read_quietly(file: &str, text: &str) -> Result<Vec<Document>, Failure> {
+        documents(file, text, &|| {})
+    }
+
     #[test]
     fn labels_and_annotations_are_texts() {
         let said = |metadata: &str| {
             let text = format!("# one\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: a, {metadata}}}\n");
-            documents("a.yaml", &text).map_err(|failure| failure.what)
+            read_quietly("a.yaml", &text).map_err(|failure| failure.what)
         };
         let wrong = "a.yaml:2 (document 1): metadata.labels[a] must be a string, and is 1";
         assert_eq!(said("labels: {a: 1}").unwrap_err(), wrong);
@@ -143,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_yaml_is_said_in_words() {
-        let said = |text: &str| documents("a.yaml", text).unwrap_err().what;
+        let said = |text: &str| read_quietly("a.yaml", text).unwrap_err().what;
         assert_eq!(said("a: 1\na: 2\n"), "a.yaml:2:1 (document 1): not YAML: the key a is there twice");
         assert_eq!(
             said("a: &a [*a]\n"),
@@ -165,14 +173,14 @@ mod tests {
     #[test]
     fn numbers_are_read_as_elsewhere() {
         let text = format!("{ONE}a: [0644, 0o17, 0x1F, 1_000, 0, 0.5, -010]\n");
-        let read = documents("f.yaml", &text).unwrap();
+        let read = read_quietly("f.yaml", &text).unwrap();
         assert_eq!(read[0].value["a"], serde_json::json!([420, 15, 31, 1000, 0, 0.5, -8]));
     }
 
     const ONE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
     fn places(text: &str) -> Vec<(usize, usize, String)> {
-        let found = documents("f.yaml", text).unwrap();
+        let found = read_quietly("f.yaml", text).unwrap();
         found.into_iter().map(|found| (found.origin.number, found.origin.line, found.name)).collect()
     }
 
@@ -195,18 +203,18 @@ mod tests {
     #[test]
     fn complaints_name_the_line_and_the_document() {
         let bad = format!("{ONE}---\nkind: X\n  bad: [\n");
-        let failure = documents("f.yaml", &bad).unwrap_err();
+        let failure = read_quietly("f.yaml", &bad).unwrap_err();
         assert!(failure.what.starts_with("f.yaml:6:"), "{failure:?}");
         assert!(failure.what.contains("(document 2)"), "{failure:?}");
-        let missing = documents("f.yaml", "kind: X\n").unwrap_err();
+        let missing = read_quietly("f.yaml", "kind: X\n").unwrap_err();
         assert_eq!(missing.what, "f.yaml:1 (document 1): apiVersion is missing");
-        let number = documents("f.yaml", "apiVersion: v1\nkind: X\nmetadata: {name: 1}\n").unwrap_err();
+        let number = read_quietly("f.yaml", "apiVersion: v1\nkind: X\nmetadata: {name: 1}\n").unwrap_err();
         assert_eq!(number.what, "f.yaml:1 (document 1): metadata.name must be a string, and is 1");
-        let twice = documents("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
+        let twice = read_quietly("f.yaml", "kind: X\nkind: Y\n").unwrap_err();
         assert!(twice.what.contains("the key kind is there twice"), "{twice:?}");
-        let twice = documents("f.yaml", "{\"kind\": 1,\n \"kind\": 2}\n").unwrap_err();
+        let twice = read_quietly("f.yaml", "{\"kind\": 1,\n \"kind\": 2}\n").unwrap_err();
         assert_eq!(twice.what, "f.yaml:2:7 (document 1): not JSON: the key kind is there twice");
-        let json = documents("f.json", "{\n \"a\": }\n").unwrap_err();
+        let json = read_quietly("f.json", "{\n \"a\": }\n").unwrap_err();
         assert!(json.what.starts_with("f.json:2:"), "{json:?}");
     }
 }

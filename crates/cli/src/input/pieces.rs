@@ -44,11 +44,20 @@ pub(super) fn pieces(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// The values of all pieces, in order.
-pub(super) fn read_all(pieces: &[(usize, &str)], is_json: bool) -> Vec<Result<Vec<Value>, Unreadable>> {
+pub(super) fn read_all(
+    pieces: &[(usize, &str)],
+    is_json: bool,
+    one_more: &(dyn Fn() + Sync),
+) -> Vec<Result<Vec<Value>, Unreadable>> {
     let available = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = (pieces.len() / WORTH_A_THREAD).clamp(1, available.min(MOST_THREADS));
     let part = |pieces: &[(usize, &str)]| -> Vec<_> {
-        pieces.iter().map(|(_, piece)| read(piece, is_json)).collect()
+        let read = |(_, piece): &(usize, &str)| {
+            let read = read(piece, is_json);
+            one_more();
+            read
+        };
+        pieces.iter().map(read).collect()
     };
     std::thread::scope(|scope| {
         let mut parts = pieces.chunks(pieces.len().div_ceil(threads).max(1));
@@ -130,7 +139,12 @@ mod tests {
         }
         let pieces = pieces(&text);
         let plain = |read: Result<Vec<Value>, Unreadable>| read.map_err(|error| error.what);
-        let together: Vec<_> = read_all(&pieces, false).into_iter().map(plain).collect();
+        let counted = std::sync::atomic::AtomicUsize::new(0);
+        let one_more = || {
+            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        };
+        let together: Vec<_> = read_all(&pieces, false, &one_more).into_iter().map(plain).collect();
+        assert_eq!(counted.into_inner(), pieces.len());
         let alone: Vec<_> = pieces.iter().map(|(_, piece)| plain(read(piece, false))).collect();
         assert_eq!(together, alone);
         assert!(together[650].is_err() && together[651].is_ok());

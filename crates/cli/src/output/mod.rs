@@ -8,6 +8,7 @@ pub(crate) mod object;
 pub(crate) mod progress;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod template;
 pub(crate) mod tree;
 pub(crate) mod why;
 pub(crate) mod yaml;

@@ -49,7 +49,17 @@ impl Lines {
 
     /// The whole table.
     pub(crate) fn text(&self) -> String {
-        self.rows.iter().map(|row| self.row(row) + "\n").collect()
+        self.lines().map(|line| line + "\n").collect()
+    }
+
+    /// The same without its headings, which do not make it wider either.
+    #[must_use]
+    pub(crate) fn without_headings(mut self) -> Lines {
+        let rows = self.rows.split_off(self.rows.len().min(1));
+        rows.into_iter().fold(Lines::default(), |mut lines, row| {
+            lines.add(row);
+            lines
+        })
     }
 
     /// The rows one by one, without line ends.

@@ -28,7 +28,7 @@ impl Collector {
         let Some(hand) = self.hand.clone() else { return Ok(all) };
         let snapshot = &self.view.snapshot;
         self.actives.retain(|uid| snapshot.get(&Uid(uid.to_owned())).is_some());
-        if !self.draining {
+        if !self.is_draining() {
             self.begin_and_rescue(decision, now);
         }
         self.actives.try_again();
@@ -232,7 +232,7 @@ impl Collector {
                     Action::Journal => {}
                     Action::Call { callee, phase, attempt, key } => {
                         // At the end nothing is begun: whoever comes next finds in the journal that it is to be made.
-                        if self.draining {
+                        if self.is_draining() {
                             continue;
                         }
                         if let Some(wanted) = self.actives.calls(&uid, phase, &callee) {

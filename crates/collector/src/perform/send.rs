@@ -9,7 +9,10 @@ use sexton_client::Gateway;
 use sexton_client::resources::BulkError;
 use sexton_model::Revision;
 use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+
+use crate::controller::Stop;
 
 /// Why writes were not made.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +48,8 @@ const _: () = assert!(TOGETHER <= bulk::MAX_ITEMS);
 pub(crate) struct Hand {
     gateway: Arc<dyn Gateway>,
     epoch: Option<Epoch>,
+    /// Told to stop, it begins no further request of many stages.
+    stop: Option<watch::Receiver<Stop>>,
 }
 
 /// What became of the writes.
@@ -106,7 +111,17 @@ impl Sending {
 impl Hand {
     /// A hand that writes under an epoch.
     pub(crate) fn new(gateway: Arc<dyn Gateway>, epoch: Option<Epoch>) -> Hand {
-        Hand { gateway, epoch }
+        Hand { gateway, epoch, stop: None }
+    }
+
+    /// The same, which stops when it is told to.
+    #[must_use]
+    pub(crate) fn until(self, stop: Option<watch::Receiver<Stop>>) -> Hand {
+        Hand { stop, ..self }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| *stop.borrow() >= Stop::Drain)
     }
 
     /// The epoch, for whoever writes beside.
@@ -130,11 +145,15 @@ impl Hand {
     /// world sees it.
     pub(crate) async fn send(&self, items: Vec<Item>) -> Result<Sent, SendError> {
         let everything_depends: Vec<usize> = (0..items.len()).collect();
-        self.send_in_stages(items, &everything_depends).await
+        // What a step has to write down is written down, also at the end.
+        self.clone().until(None).send_in_stages(items, &everything_depends).await
     }
 
     /// The same where items depend only on those of earlier stages: requests within one stage may overlap. Each stage
     /// but the first begins at one of these.
+    ///
+    /// Told to stop, it finishes the requests under way and answers for those alone: the results are of the first items.
+    /// The rest is as if it had never been begun; the next collector finds it.
     pub(crate) async fn send_in_stages(&self, items: Vec<Item>, stages: &[usize]) -> Result<Sent, SendError> {
         let stage = |at: usize| stages.partition_point(|begin| *begin <= at);
         let mut sent = Sent::default();
@@ -152,6 +171,9 @@ impl Hand {
                 && let Some(next) = under_way.pop_front()
             {
                 sent.absorb(next.done().await?);
+            }
+            if self.is_stopped() {
+                break;
             }
             let hand = self.clone();
             under_way.push_back(Sending::spawn(async move { hand.request(items).await }));
@@ -201,4 +223,57 @@ fn check(bulk: &Bulk, answer: BulkResult) -> Result<Sent, SendError> {
     let revisions = answer.items.iter().filter_map(|result| result.resource_version.as_ref()?.parse().ok());
     let revision = revisions.max().unwrap_or(Revision::NONE);
     Ok(Sent { results: answer.items, revision })
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use sexton_client::Lines;
+    use sexton_client::resources::FeedError;
+
+    use super::*;
+
+    /// A server that removes everything, and tells whoever writes to stop with the first request.
+    #[derive(Debug)]
+    struct Interrupting(watch::Sender<Stop>);
+
+    #[async_trait]
+    impl Gateway for Interrupting {
+        fn resumes(&self) -> bool {
+            true
+        }
+
+        async fn changes(&self, _: Option<Revision>) -> Result<Lines, FeedError> {
+            Err(FeedError::NotServed)
+        }
+
+        async fn bulk(&self, bulk: &Bulk) -> Result<BulkResult, BulkError> {
+            self.0.send_replace(Stop::Drain);
+            let removed: ItemResult =
+                serde_json::from_value(serde_json::json!({"code": 200, "outcome": "removed"})).unwrap();
+            Ok(BulkResult { items: vec![removed; bulk.count()] })
+        }
+    }
+
+    fn item(number: usize) -> Item {
+        let action = serde_json::to_value(bulk::Action::annotate(Default::default())).unwrap();
+        let item = serde_json::json!({
+            "resource": "configmaps", "name": format!("c-{number}"), "uid": number.to_string(), "action": action,
+        });
+        serde_json::from_value(item).unwrap()
+    }
+
+    /// EXT-26: whoever stops a deletion of very many stops it now, not when all of them are gone.
+    #[tokio::test]
+    async fn no_request_begins_after_the_end_was_told() {
+        let (stop, stopped) = watch::channel(Stop::No);
+        let hand = Hand::new(Arc::new(Interrupting(stop)), None);
+        let items = || (0..10 * TOGETHER).map(item).collect::<Vec<_>>();
+        let sent = hand.clone().until(Some(stopped.clone())).send_in_stages(items(), &[]).await.unwrap();
+        assert!(sent.removed() >= TOGETHER, "what was begun is answered");
+        assert!(sent.removed() <= AT_ONCE * TOGETHER, "{} were removed", sent.removed());
+        // What has to be written down is written down all the same.
+        let sent = hand.until(Some(stopped)).send(items()).await.unwrap();
+        assert_eq!(sent.removed(), 10 * TOGETHER);
+    }
 }

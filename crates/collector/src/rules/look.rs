@@ -19,6 +19,19 @@ use super::found::{Ask, Found, Scan};
 /// # Errors
 /// The server does not say which kinds it has. Everything else is told in the result.
 pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, DiscoverError> {
+    scan_counting(resources, ask, now, &|_| {}).await
+}
+
+/// The same, and tells how many objects have been read.
+///
+/// # Errors
+/// As of [`scan`].
+pub async fn scan_counting(
+    resources: &Resources,
+    ask: &Ask,
+    now: i64,
+    tell: &(dyn Fn(usize) + Sync),
+) -> Result<Scan, DiscoverError> {
     let kinds = resources.kinds().await?;
     let mut scan = Scan::default();
     let mut candidates = Candidates::default();
@@ -38,7 +51,10 @@ pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, Di
             let before = candidates.mark();
             last = (whose.is_empty() && listed.labels.is_empty()).then(|| kind.clone());
             let read = resources.each_slim(&place, &listed, |page| match page {
-                Some(slim) => candidates.add(&place.kind, slim, ask),
+                Some(slim) => {
+                    candidates.add(&place.kind, slim, ask);
+                    tell(candidates.mark());
+                }
                 None => candidates.reset(before),
             });
             if let Err(error) = read.await {

@@ -18,7 +18,7 @@ mod status;
 
 pub use accuse::{Accused, Charge, accuse};
 pub use found::{Ask, Found, Scan};
-pub use look::scan;
+pub use look::{scan, scan_counting};
 pub use nonsense::nonsense;
 
 use std::sync::Arc;

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{Comparison, Filter, MOST_LOOKS, Operand, Step};
+use super::{Comparison, Filter, Operand, Step};
 
 /// All values that the steps lead to, within bounds.
-pub(super) fn all<'a>(steps: &[Step], value: &'a Value) -> Vec<&'a Value> {
-    let mut looks = MOST_LOOKS;
+pub(super) fn all<'a>(steps: &[Step], value: &'a Value, most_looks: usize) -> Vec<&'a Value> {
+    let mut looks = most_looks;
     walk(steps, value, &mut looks)
 }
 

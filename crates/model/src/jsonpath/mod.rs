@@ -111,7 +111,12 @@ impl JsonPath {
 
     /// All values that it leads to.
     pub fn all<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
-        follow::all(&self.steps, value)
+        self.all_within(value, MOST_LOOKS)
+    }
+
+    /// The same with another bound on how many values are looked at: for documents of one's own, such as a long list.
+    pub fn all_within<'a>(&self, value: &'a Value, most_looks: usize) -> Vec<&'a Value> {
+        follow::all(&self.steps, value, most_looks)
     }
 
     /// The first value that it leads to.

@@ -58,6 +58,15 @@ fn paths_lead_where_they_lead_in_kubernetes() {
     assert_eq!(found(".").as_array().map(Vec::len), Some(1));
 }
 
+/// A list of one's own may be longer than what is looked at by default.
+#[test]
+fn a_long_list_is_followed_to_its_end_if_that_is_allowed() {
+    let list = json!({"items": (0..30_000).map(|n| json!({"n": n})).collect::<Vec<_>>()});
+    let path = JsonPath::parse(".items[*].n").unwrap();
+    assert_eq!(path.all_within(&list, usize::MAX).len(), 30_000);
+    assert!(path.all(&list).is_empty());
+}
+
 #[test]
 fn what_is_no_path_is_refused() {
     let long = format!(".{}", "a".repeat(2000));

@@ -96,7 +96,7 @@ fn inspect(dir: &Path, source: &Path) -> Result<Option<DirLock>, BackupError> {
 }
 
 /// Gives the finished copy its name.
-fn name(draft: &Path, target: &Path) -> Result<(), BackupError> {
+pub(super) fn name(draft: &Path, target: &Path) -> Result<(), BackupError> {
     // A link instead of a rename: it does not replace a file that appeared meanwhile.
     match std::fs::hard_link(draft, target) {
         Ok(()) => Ok(()),
@@ -134,7 +134,7 @@ fn copy(source: &Path, draft: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-fn check(draft: &Path) -> Result<BackupReport, BackupError> {
+pub(super) fn check(draft: &Path) -> Result<BackupReport, BackupError> {
     let connection = schema::connect_to_read(draft)
         .map_err(|error| BackupError::Copy(OpenError::database(draft, error)))?;
     let Loaded { recovered, meta } = load::load(&connection, draft).map_err(BackupError::Copy)?;
@@ -143,10 +143,10 @@ fn check(draft: &Path) -> Result<BackupReport, BackupError> {
 }
 
 /// The unfinished copy beside its target; removed when dropped.
-struct Draft(PathBuf);
+pub(super) struct Draft(pub(super) PathBuf);
 
 impl Draft {
-    fn new(target: &Path) -> Result<Draft, BackupError> {
+    pub(super) fn new(target: &Path) -> Result<Draft, BackupError> {
         let path = schema::beside(target, &format!(".{}.part", std::process::id()));
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);

@@ -24,6 +24,7 @@ mod load;
 mod lock;
 mod meta;
 mod reserve;
+mod restore;
 mod schema;
 mod wal;
 
@@ -32,6 +33,7 @@ use std::path::Path;
 pub use self::backup::{BackupError, BackupReport, backup};
 pub use self::error::OpenError;
 pub use self::lock::announce;
+pub use self::restore::{RestoreError, restore};
 
 use self::checkpoint::Checkpointer;
 use self::journal::SqliteJournal;

@@ -9,5 +9,6 @@ mod golden;
 mod kill;
 mod log_damage;
 mod reopen;
+mod restore;
 mod script;
 mod together;

@@ -19,6 +19,7 @@ use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
 use crate::output::ndjson;
+use crate::output::progress::count::Count;
 use crate::output::style::{count, time};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
@@ -70,9 +71,14 @@ pub(super) async fn act(
     let mut interrupts = Interrupts::listen();
     let told = Mutex::new(Ok(()));
     let (reasons, sealed) = (Mutex::new(HashMap::new()), Mutex::new(None));
+    let count = Count::new(output, "put");
     let tell = |event: Event| {
         if let (Event::Sealed { .. }, Ok(mut sealed)) = (&event, sealed.lock()) {
             *sealed = Some(Instant::now());
+        }
+        match &event {
+            Event::Put { done, of, warnings, .. } if warnings.is_empty() => count.at(*done, Some(*of)),
+            _ => count.erase(),
         }
         let heard = tell(args, &event, &reasons, output);
         if let (Err(failure), Ok(mut told)) = (heard, told.lock()) {
@@ -89,6 +95,7 @@ pub(super) async fn act(
             return Err(interrupted(sealed.lock().is_ok_and(|sealed| sealed.is_some())));
         }
     };
+    count.erase();
     let swept = match &plan.destruction {
         Some(destruction) if !deployed.swept.accused.is_empty() => {
             let accused = &deployed.swept.accused;
@@ -157,7 +164,7 @@ pub(crate) async fn follow_sweep(
     let end = follow.run(&mut work, says, interrupts).await?;
     let told = left(&end, output);
     if end.interrupted && !end.left.is_empty() {
-        output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
+        output.talk(&end.interrupted_text());
         if world.embedded || !is_ours(&kinds) {
             output.suggest(&[("go on", "sexton resume")]);
         }

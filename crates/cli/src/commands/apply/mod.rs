@@ -135,7 +135,7 @@ enum Prepared {
 /// Reads, plans, shows and asks. Nothing of the module is written by this.
 async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Option<Prepared>, Failure> {
     check(args, settings)?;
-    let (documents, named) = module::read(args)?;
+    let (documents, named) = module::read(args, output)?;
     let purpose = if args.dry_run { Purpose::Look } else { Purpose::Write };
     let world = World::open(settings, purpose).await?;
     kinds::make(args, settings, &world, &documents, output).await?;

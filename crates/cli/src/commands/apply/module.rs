@@ -11,10 +11,12 @@ use sexton_model::module::{ModuleSettings, ModuleSpec, OnFailure};
 use super::{Args, OnFailureName};
 use crate::failure::Failure;
 use crate::input::{self, Document};
+use crate::output::Output;
+use crate::output::progress::count::Count;
 use crate::world::World;
 
 /// All documents, and the settings beside them.
-pub(super) fn read(args: &Args) -> Result<(Vec<Document>, ModuleSettings), Failure> {
+pub(super) fn read(args: &Args, output: &Output) -> Result<(Vec<Document>, ModuleSettings), Failure> {
     let mut found: Option<(String, ModuleSettings)> = None;
     for file in input::settings_files(&args.files)? {
         let shown = file.display().to_string();
@@ -30,7 +32,8 @@ pub(super) fn read(args: &Args) -> Result<(Vec<Document>, ModuleSettings), Failu
         }
         found = Some((shown.clone(), settings(&shown)?));
     }
-    let documents = input::read_any(&args.files)?;
+    let count = Count::new(output, "read");
+    let documents = input::read_counting(&args.files, &|read, all| count.at(read, Some(all)))?;
     Ok((documents, found.map(|(_, settings)| settings).unwrap_or_default()))
 }
 

@@ -36,7 +36,8 @@ pub(super) async fn act(
     let mut follow = Follow::begin(place.clone(), Until::Gone, &preview.names, output).await?;
     // Who follows somebody that goes at once is found by having seen it go: so it is watched before.
     let (mut work, order) = start(args, &world, &kinds, &preview, output).await?;
-    let outcome = match mark(args, settings, &world, &kinds, &place, &preview, order).await {
+    let marking = mark(args, settings, &world, &kinds, &place, &preview, order);
+    let outcome = match follow.finish_first(marking, &mut work, &mut interrupts).await {
         Ok(outcome) => outcome,
         Err(failure) => {
             work.end().await;

@@ -30,7 +30,7 @@ use crate::world::{Purpose, World};
 /// in the way, 4 if part of it is gone, 130 if it was interrupted: then `sexton resume` goes on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// KIND NAME…, KIND/NAME…, KIND/NAMESPACE/NAME…, or KIND with -l
+    /// KIND NAME…, KIND/NAME…, KIND/NAMESPACE/NAME…, or KIND with -l or --all
     #[arg(value_name = "KIND|KIND/NAME", required_unless_present = "files", conflicts_with = "files")]
     pub(crate) words: Vec<String>,
     /// The objects of these documents
@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// All objects with these labels, such as app=web,tier!=db
     #[arg(short = 'l', long, value_name = "LABELS", conflicts_with = "files")]
     pub(crate) selector: Option<String>,
+    /// All objects of the kind, in the namespace
+    #[arg(long, conflicts_with_all = ["files", "selector"])]
+    pub(crate) all: bool,
     /// What becomes of the objects that these own; without it cascade, and for namespaces and definitions background
     #[arg(long, value_enum)]
     pub(crate) policy: Option<PolicyName>,

@@ -164,6 +164,7 @@ pub(crate) fn command(args: &Args, settings: &Settings) -> String {
     words.extend(args.words.iter().map(|word| quoted(word)));
     words.extend(args.files.iter().map(|file| format!("-f {}", quoted(file))));
     words.extend(args.selector.iter().map(|selector| format!("-l {}", quoted(selector))));
+    words.extend(args.all.then(|| "--all".to_owned()));
     words.extend(args.policy.map(|policy| format!("--policy {}", word(policy.into()))));
     words.extend(args.ignore_not_found.then(|| "--ignore-not-found".to_owned()));
     format!("{}{}", words.join(" "), settings.flags())

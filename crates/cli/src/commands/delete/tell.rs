@@ -92,7 +92,7 @@ pub(super) fn not_waited(world: &World, place: &Where, output: &Output) {
 
 /// The end of a command that was interrupted before all were gone.
 pub(super) fn interrupted(end: &End, world: &World, place: &Where, output: &Output) {
-    output.talk(&format!("interrupted: {} of {} are gone", end.gone, end.gone + end.left.len()));
+    output.talk(&end.interrupted_text());
     handed_over(end, output);
     output.suggest(&[match world.embedded || place.foreign {
         true => ("go on", "sexton resume"),

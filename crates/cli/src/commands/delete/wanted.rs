@@ -119,9 +119,12 @@ fn check(args: &Args, wanted: &[targets::Wanted]) -> Result<(), Failure> {
     let named = wanted.iter().any(|wanted| wanted.name.is_some());
     match (named, &args.selector) {
         (true, Some(_)) => Err(Failure::new("names and selectors exclude each other")),
+        (true, None) if args.all => Err(Failure::new("--all means all of a kind, and needs no name")),
+        (false, None) if args.all => Ok(()),
         (false, None) => Err(Failure::new("which of them?")
             .next("by name", "sexton delete KIND NAME")
-            .next("by label", "sexton delete KIND -l app=web")),
+            .next("by label", "sexton delete KIND -l app=web")
+            .next("all of them", "sexton delete KIND --all")),
         (false, Some(selector)) if selector.trim().is_empty() => {
             Err(Failure::new("an empty selector would mean all of them"))
         }
@@ -160,7 +163,8 @@ async fn look(args: &Args, world: &World, place: &Place, name: Option<&str>) -> 
     };
     let Some(name) = name else {
         let labels = args.selector.clone().unwrap_or_default();
-        let listed = world.resources.list(place, &ListAsk { labels, ..ListAsk::default() }).await?;
+        // Only names and uids are wanted, perhaps of very many.
+        let listed = world.resources.list_metadata(place, &ListAsk { labels, ..ListAsk::default() }).await?;
         return Ok(listed.found.iter().map(named).collect());
     };
     match world.resources.get(place, name).await {

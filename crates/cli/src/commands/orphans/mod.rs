@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use sexton_client::Kinds;
-use sexton_collector::rules::{Ask, Scan, nonsense, scan};
+use sexton_collector::rules::{Ask, Scan, nonsense, scan_counting};
 use sexton_lifecycle::FuseLimits;
 use sexton_model::LabelSelector;
 use sexton_model::rule::{DEFAULT_MIN_AGE, KindName, Targets, duration};
@@ -20,6 +20,7 @@ use crate::input::durations;
 use crate::interrupt::breakable;
 use crate::naming::Names;
 use crate::output::Output;
+use crate::output::progress::count::Count;
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World, is_ours};
 
@@ -113,7 +114,9 @@ async fn look(args: &Args, settings: &Settings, output: &Output) -> Result<Looke
     for wrong in nonsense(&world.resources).await? {
         output.talk(&format!("warning: {wrong}"));
     }
-    let scan = scan(&world.resources, &ask, now()).await?;
+    let count = Count::new(output, "read");
+    let scan = scan_counting(&world.resources, &ask, now(), &|read| count.at(read, None)).await?;
+    drop(count);
     let names = Names::new(&kinds, &world.namespace);
     Ok(Looked { world, kinds, names, scan })
 }

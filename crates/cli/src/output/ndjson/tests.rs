@@ -7,11 +7,13 @@ use crate::arguments::Arguments;
 use crate::output::Style;
 
 /// Commands whose answer is not a stream, each for its reason.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 8] = [
+    ("get", "documents, as kubectl prints them"),
     ("demo", "a tour for people"),
     ("serve", "logs of its own: --log-format"),
     ("collect", "logs of its own"),
     ("kubeconfig", "-o names a file"),
+    ("complete", "words for a shell"),
     ("completions", "a script for a shell"),
     ("script-worker", "speaks with its caller"),
 ];

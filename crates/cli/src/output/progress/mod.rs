@@ -3,6 +3,7 @@
 //! On a terminal a few lines are drawn over and over; elsewhere every event that says something new is one line.
 //! It must not know how anything is destroyed, does not write, and does not look at the clock: the caller does.
 
+pub(crate) mod count;
 mod render;
 
 use std::time::Duration;

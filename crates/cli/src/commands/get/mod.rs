@@ -1,13 +1,19 @@
 //! `sexton get`: shows objects.
 
-use clap::ValueEnum;
+mod follow;
+mod form;
+mod sort;
+
 use serde_json::Value;
 use sexton_client::ServedKind;
 use sexton_client::resources::{ListAsk, Table, text};
+use sexton_model::jsonpath::JsonPath;
+
+use form::Form;
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::output::object::{list, without_managers};
+use crate::output::object::without_managers;
 use crate::output::table::{Lines, cell};
 use crate::settings::Settings;
 use crate::targets::{self, Wanted};
@@ -31,30 +37,25 @@ pub(crate) struct Args {
     /// Only objects with these fields, such as metadata.name=web
     #[arg(long, value_name = "FIELDS", default_value = "", hide_default_value = true)]
     field_selector: String,
-    /// The form of the answer
-    #[arg(short, long, value_enum, default_value_t = Form::Table)]
+    /// The form of the answer: table, wide, name, json or yaml (one document), or jsonpath=TEMPLATE such as
+    /// '{.items[*].metadata.name}' or '{range .items[*]}{.metadata.name}{"\n"}{end}'
+    #[arg(short, long, value_name = "FORM", default_value = "table")]
     output: Form,
+    /// Go on until Ctrl-C, and show what changes
+    #[arg(short, long, conflicts_with_all = ["sort_by", "limit"])]
+    watch: bool,
+    /// No headings above tables
+    #[arg(long)]
+    no_headers: bool,
+    /// Sort by a field, such as .metadata.creationTimestamp
+    #[arg(long, value_name = "JSONPATH", value_parser = sort::path)]
+    sort_by: Option<JsonPath>,
     /// At most so many of each kind
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Show who manages which fields, in JSON and YAML
     #[arg(long)]
     show_managed_fields: bool,
-}
-
-/// The form of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// For people
-    Table,
-    /// For people with wide screens
-    Wide,
-    /// One document
-    Json,
-    /// One document
-    Yaml,
-    /// KIND/NAME lines
-    Name,
 }
 
 /// What was found, and what was not.
@@ -70,28 +71,26 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, Purpose::Look).await?;
     let wanted = targets::read(&world.kinds().await?, &args.words)?;
     check(&args, &wanted)?;
+    if args.watch {
+        return follow::follow(&args, &world, &wanted, output).await;
+    }
     let mut found = Found { asked: wanted.len(), ..Found::default() };
     for wanted in &wanted {
         if let Err(failure) = find(&args, &world, wanted, &mut found, output).await {
             found.failures.push(failure);
         }
     }
-    let Found { objects, tables, failures, asked } = found;
+    let Found { mut objects, mut tables, failures, asked } = found;
     let one = asked == 1 && wanted.iter().all(|wanted| wanted.name.is_some());
-    match args.output {
-        Form::Table | Form::Wide => print_tables(&args, &world, tables, failures.is_empty(), output)?,
-        Form::Name => {
-            for (kind, object) in &objects {
-                output.line(&kind.label(text(object, "/metadata/name")))?;
-            }
-        }
-        Form::Json | Form::Yaml if one && objects.is_empty() => {}
-        Form::Json | Form::Yaml => {
-            let clean = |object| if args.show_managed_fields { object } else { without_managers(object) };
-            let mut objects: Vec<Value> = objects.into_iter().map(|(_, object)| clean(object)).collect();
-            let shown = if one { objects.remove(0) } else { list(objects) };
-            if args.output == Form::Json { output.json(&shown)? } else { output.yaml(&shown)? }
-        }
+    if let Some(path) = &args.sort_by {
+        sort::by(path, &mut objects, &mut tables)?;
+    }
+    if args.output.has_rows() {
+        print_tables(&args, &world, tables, failures.is_empty(), output)?;
+    } else {
+        let clean = |object| if args.show_managed_fields { object } else { without_managers(object) };
+        let objects = objects.into_iter().map(|(kind, object)| (kind, clean(object))).collect();
+        args.output.write(objects, one, output)?;
     }
     failures.iter().for_each(|failure| output.explain(failure));
     Ok(Exit::of_several(failures.len(), asked))
@@ -117,15 +116,18 @@ async fn find(
 ) -> Result<(), Failure> {
     let namespace = (!args.all_namespaces).then_some(world.namespace.as_str());
     let place = wanted.place(namespace);
-    let rows = matches!(args.output, Form::Table | Form::Wide);
+    let rows = args.output.has_rows();
+    // Rows come without what they are sorted by.
+    let objects = !rows || args.sort_by.is_some();
     let kind = &wanted.kind;
     let more = match &wanted.name {
-        Some(name) if rows => {
-            found.add_rows(kind, world.resources.get_row(&place, name).await?);
-            false
-        }
         Some(name) => {
-            found.objects.push((kind.clone(), world.resources.get(&place, name).await?));
+            if rows {
+                found.add_rows(kind, world.resources.get_row(&place, name).await?);
+            }
+            if objects {
+                found.objects.push((kind.clone(), world.resources.get(&place, name).await?));
+            }
             false
         }
         None => {
@@ -134,15 +136,18 @@ async fn find(
                 fields: args.field_selector.clone(),
                 limit: args.limit.map(|limit| limit as usize),
             };
+            let mut more = false;
             if rows {
                 let listed = world.resources.list_rows(&place, &ask).await?;
                 found.add_rows(kind, listed.found);
-                listed.more
-            } else {
+                more |= listed.more;
+            }
+            if objects {
                 let listed = world.resources.list(&place, &ask).await?;
                 found.objects.extend(listed.found.into_iter().map(|object| (kind.clone(), object)));
-                listed.more
+                more |= listed.more;
             }
+            more
         }
     };
     if more {
@@ -178,6 +183,10 @@ fn print_tables(
     for (at, (kind, table)) in tables.iter().enumerate() {
         let blank = if at > 0 { "\n" } else { "" };
         let lines = lines(kind, table, args.output == Form::Wide, args.all_namespaces, several);
+        let (blank, lines) = match args.no_headers {
+            true => ("", lines.without_headings()),
+            false => (blank, lines),
+        };
         output.data(&format!("{blank}{}", lines.text()))?;
     }
     Ok(())

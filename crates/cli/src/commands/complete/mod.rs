@@ -1,0 +1,55 @@
+//! `sexton complete`: the words that may stand at the cursor, for the scripts of `sexton completions`. Silent about whatever
+//! goes wrong: nobody asked for anything yet.
+
+mod lookup;
+mod typed;
+
+use std::time::Duration;
+
+use clap::CommandFactory;
+
+use crate::arguments::Arguments;
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use typed::{Place, Word};
+
+/// Longer than this nobody waits for a key.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// Print the words that may stand at the cursor, with a tab between a word and what it is
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What was typed behind the name of the program, up to the cursor; the last one may be empty
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+pub(crate) async fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
+    let mut program = Arguments::command();
+    program.build();
+    // Bash takes the sign between a flag and its value for a word.
+    let mut before: Vec<String> = args.words.into_iter().collect();
+    let current = before.pop().filter(|word| word != "=").unwrap_or_default();
+    before.retain(|word| word != "=");
+    let found = match typed::place(&program, &before, &current) {
+        Place::Words(words) => words,
+        Place::Thing(thing) => {
+            let looked = lookup::find(&thing, &current, typed::settings(&program, &before));
+            tokio::time::timeout(PATIENCE, looked).await.ok().flatten().unwrap_or_default()
+        }
+        Place::Other => Vec::new(),
+    };
+    let fitting = found.into_iter().filter(|word| word.text.starts_with(&current));
+    output.data(&fitting.map(line).collect::<String>())?;
+    Ok(Exit::Done)
+}
+
+fn line(word: Word) -> String {
+    let about = word.about.lines().next().unwrap_or_default();
+    // A word that a terminal would take for an instruction is nobody's.
+    match word.text.contains(char::is_control) {
+        true => String::new(),
+        false if about.is_empty() => format!("{}\n", word.text),
+        false => format!("{}\t{about}\n", word.text),
+    }
+}
