@@ -71,7 +71,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["get", "put", "watch", "delete", "kinds", "protect", "unprotect", "subscribe", "unsubscribe"],
     ),
     ("Garbage", &["orphans", "collections", "why", "graph", "resume", "retry", "force"]),
-    ("Servers and clusters", &["serve", "kubeconfig", "collect", "backup", "install-crds"]),
+    ("Servers and clusters", &["serve", "kubeconfig", "collect", "backup", "restore", "install-crds"]),
     ("Others", &["demo", "completions", "version"]),
 ];
 /// Where the text about a command begins, and where its lines end.

@@ -10,7 +10,6 @@ use sexton_model::{collection, environment};
 
 use super::typed::{Thing, Word};
 use crate::commands::apply::tools;
-use crate::lock;
 use crate::settings::Settings;
 use crate::targets::Wanted;
 use crate::world::{Purpose, World};
@@ -20,16 +19,9 @@ const MOST_NAMES: usize = 5_000;
 
 /// All words of a sort; which of them fit is the caller's business.
 pub(super) async fn find(thing: &Thing, current: &str, settings: Option<Settings>) -> Option<Vec<Word>> {
-    let mut settings = settings?;
+    let settings = settings?;
     if *thing == Thing::Context {
         return contexts(&settings).await;
-    }
-    // A store that a server uses is asked for there.
-    if settings.server.is_none()
-        && settings.context.is_none()
-        && let Some(holder) = lock::holder(&settings.data)
-    {
-        settings.server = Some(lock::address(&holder)?);
     }
     let world = World::open(&settings, Purpose::Look).await.ok()?;
     if *thing == Thing::Module {
