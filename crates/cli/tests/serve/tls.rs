@@ -140,7 +140,7 @@ impl Logged {
             .unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
         let mut server = Logged(child, log);
-        server.wait_for("for kubectl:");
+        server.wait_for("for kubectl");
         server
     }
 
