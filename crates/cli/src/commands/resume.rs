@@ -13,7 +13,7 @@ use sexton_model::collection::{Collection, KIND, RESOURCE};
 use super::delete::tell;
 use crate::collecting;
 use crate::failure::{Exit, Failure};
-use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
+use crate::following::{Follow, Obituary, Until, Where, Work, handed_over, report, silence};
 use crate::input::durations;
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
@@ -92,6 +92,7 @@ pub(super) async fn finish(
     output.summarize(tell::summary(&end));
     if !end.left.is_empty() && end.interrupted {
         output.talk(&end.interrupted_text());
+        handed_over(&end, output);
         output.suggest(&[("go on", "sexton resume")]);
     }
     if !end.left.is_empty() && !end.interrupted {
