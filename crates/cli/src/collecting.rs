@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sexton_client::foreign::{BulkOptions, FeedOptions};
-use sexton_client::{ForeignGateway, Gateway, Resources};
+use sexton_client::{ForeignGateway, Gateway, Kinds, Resources};
 use sexton_collector::hooks::{Hooks, Scripts};
 use sexton_collector::{Collector, EventSettings, Means, Runner, Settings, SystemClock};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::{DeletionScope, FuseLimits};
+
+use crate::world::{World, is_ours};
 
 /// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
 const OF_THE_STORE: &str = "sexton-serve";
@@ -94,22 +96,43 @@ pub(crate) fn own_name() -> String {
     format!("{host}-{}-{:x}", std::process::id(), since.as_nanos())
 }
 
-/// The collector of a command that works on the store of this process: it finishes what was asked for, and leaves
-/// orphans to whoever looks for them.
-pub(crate) fn of_a_command(resources: Resources) -> Collector {
-    let mut settings = Settings::new(OF_THE_STORE);
+/// The collector that carries one plan out for a command: on the store of this process, and on a cluster of another make,
+/// where perhaps nothing else collects. None on a server of ours, which does it itself.
+pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> Option<Collector> {
+    let resources = world.resources.clone();
+    if world.embedded {
+        return Some(of_a_plan_here(resources, scope, None));
+    }
+    if is_ours(kinds) {
+        return None;
+    }
+    let mut settings = for_commands(own_name(), scope);
+    settings.finalizes_containers = false;
+    settings.lease.fallback = resources.namespace().map(str::to_owned);
+    let gateway = ForeignGateway::of(&resources);
+    Some(collector(Arc::new(gateway), resources, settings))
+}
+
+/// The same on the store of this process. With a grace it takes those of the plan whose owners do not exist, too.
+pub(crate) fn of_a_plan_here(
+    resources: Resources,
+    scope: DeletionScope,
+    orphan_grace: Option<Duration>,
+) -> Collector {
+    let mut settings = for_commands(OF_THE_STORE.to_owned(), scope);
     settings.lease.inherits = true;
-    settings.takes_orphans = false;
-    settings.keeps_rules = false;
+    if let Some(grace) = orphan_grace {
+        settings.lease.duration = LEASE_OF_THE_STORE;
+        (settings.takes_orphans, settings.orphan_grace) = (true, grace);
+    }
     collector(Arc::new(resources.clone()), resources, settings)
 }
 
-/// The same for a command that works on any Kubernetes, where perhaps nobody else collects.
-pub(crate) fn of_a_command_elsewhere(resources: Resources) -> Collector {
-    let mut settings = Settings::new(own_name());
+/// A command destroys what is in its plan, and leaves orphans and rules to collectors that work for everything.
+fn for_commands(holder: String, scope: DeletionScope) -> Settings {
+    let mut settings = Settings::new(holder);
     settings.takes_orphans = false;
     settings.keeps_rules = false;
-    settings.lease.fallback = resources.namespace().map(str::to_owned);
-    let gateway = ForeignGateway::of(&resources);
-    collector(Arc::new(gateway), resources, settings)
+    settings.rules.scope = scope;
+    settings
 }

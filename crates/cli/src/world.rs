@@ -12,7 +12,7 @@ use sexton_client::connect::{self, ConnectError, Connection};
 use sexton_client::{ForeignGateway, Gateway, Kinds, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_model::feed::WHOLE_GROUP;
-use sexton_model::stored;
+use sexton_model::{GroupResource, stored, tombstone};
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_store::embedded::{self, OpenError};
@@ -190,6 +190,12 @@ impl World {
 /// Whether this is a server of ours, which has records of collections.
 pub(crate) fn is_ours(kinds: &Kinds) -> bool {
     kinds.bulk
+}
+
+/// Whether what is destroyed can leave a tombstone: always on a server of ours, elsewhere once our kinds are installed.
+pub(crate) fn keeps_tombstones(kinds: &Kinds) -> bool {
+    let wanted = GroupResource::new("sexton.dev", tombstone::RESOURCE);
+    kinds.preferred().any(|kind| kind.resource == wanted)
 }
 
 /// Whether there is no store at all. What cannot be looked at is not absent.

@@ -157,8 +157,14 @@ fn what_was_left_elsewhere_is_finished() {
     let play = Play::new();
     let server = Server::start(&play.data(), &["--plain"]);
     let at = format!("--server {}", server.url);
-    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: left}\n";
-    assert_eq!(play.run_with(&format!("put -f - {at}"), map).code, 0);
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: left";
+    assert_eq!(play.run_with(&format!("put -f - {at}"), &format!("{map}}}\n")).code, 0);
+    let shown = play.run(&format!("get cm/left -o json {at}")).out;
+    let left: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let uid = left["metadata"]["uid"].as_str().unwrap();
+    let owner = format!("{{apiVersion: v1, kind: ConfigMap, name: left, uid: {uid}}}");
+    let below = format!("{map}-below, ownerReferences: [{owner}]}}\n");
+    assert_eq!(play.run_with(&format!("put -f - {at}"), &below).code, 0);
     assert_eq!(play.run(&format!("delete cm/left --yes --no-wait {at}")).code, 0);
     let done = play.run(&format!("resume {at}"));
     assert!(done.code == 0 && done.err.contains("1 is being destroyed"), "{done:?}");

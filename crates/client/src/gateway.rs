@@ -27,6 +27,11 @@ pub trait Gateway: Send + Sync + fmt::Debug {
     /// Whether a feed can go on where it stopped. If not, it always begins with everything there is.
     fn resumes(&self) -> bool;
 
+    /// Whether it is a server of ours, which checks the evidence of each write in the transaction that makes it.
+    fn is_ours(&self) -> bool {
+        self.resumes()
+    }
+
     /// Everything that happens after a revision, or everything there is and then what happens.
     ///
     /// # Errors

@@ -136,6 +136,9 @@ fn of_hold(snapshot: &Snapshot, keeps: LifeId, held: LifeId, why: &WhyHeld) -> B
             format!("{name} was not in the plan {digest} that was approved"),
             format!("sexton delete {name}"),
         ),
+        WhyHeld::NotInPlan => {
+            (format!("{name} is not in the plan that is carried out"), format!("sexton delete {name}"))
+        }
     };
     Blocker {
         object: snapshot.object(keeps),

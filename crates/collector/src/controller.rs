@@ -333,7 +333,7 @@ impl Collector {
         match records.unfinished(&self.view.kinds).await {
             Ok(unfinished) => {
                 self.ledger = Ledger::new(self.settings.tombstones);
-                unfinished.into_iter().for_each(|record| self.ledger.adopt(record));
+                self.ledger.adopt_within(unfinished, &self.settings);
                 self.books_stale = false;
                 true
             }

@@ -61,6 +61,8 @@ pub(crate) struct Decision {
     pub(crate) let_through: bool,
     /// Whether anybody is accused who is not asked for. Mostly nobody is, and then nobody need be looked at for it.
     pub(crate) accuses_some: bool,
+    /// Whether the hold of an empty namespace or definition is left to a controller of the cluster.
+    pub(crate) leaves_containers: bool,
     /// From these follow accused lives of which not everybody has been warned: nothing of it goes before. Who that is,
     /// whoever makes the calls knows.
     pub(crate) unwarned: BTreeSet<Uid>,
@@ -167,7 +169,17 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
     let unwarned = BTreeSet::new();
-    Decision { judgement, plan, survivors, late_owners, fuse, let_through, accuses_some, unwarned }
+    Decision {
+        judgement,
+        plan,
+        survivors,
+        late_owners,
+        fuse,
+        let_through,
+        accuses_some,
+        leaves_containers: !settings.finalizes_containers,
+        unwarned,
+    }
 }
 
 /// Takes out who was spared a while ago, and everything that would follow them.

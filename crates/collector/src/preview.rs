@@ -7,10 +7,12 @@ use sexton_client::resources::{FeedError, ListError};
 use sexton_client::{CallError, Gateway, Lines, Resources};
 use sexton_lifecycle::detect::{self, Roots};
 use sexton_lifecycle::plan::{self, Plan};
-use sexton_lifecycle::{Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
+use sexton_lifecycle::{
+    DeletionScope, Finding, Grace, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot,
+};
 use sexton_model::feed::Line;
 use sexton_model::text::cut;
-use sexton_model::{Policy, Status, Uid};
+use sexton_model::{Policy, Status, Uid, marks};
 
 use crate::decide::Unproved;
 use crate::standing::Standing;
@@ -193,6 +195,30 @@ impl World {
         self.planned(judgement)
     }
 
+    /// What a command of ours left unfinished, with what follows from it: objects that carry the mark of an approved plan,
+    /// of a sweep or of steps that were begun. Other terminating objects belong to whoever deleted them.
+    ///
+    /// # Errors
+    /// The plan did not pass its check.
+    pub fn left_by_commands(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+        let snapshot = self.snapshot();
+        let (judgement, _) = self.under_way(rules)?;
+        let ours = |life: LifeId| carries_our_marks(snapshot, life);
+        let follows = |finding: &Finding| snapshot.get(&finding.root).is_some_and(ours);
+        let left = judgement.doomed.iter().filter(|(life, finding)| ours(**life) || follows(finding));
+        let scope = DeletionScope::only(left.map(|(life, _)| snapshot.uid(*life)));
+        self.under_way(&Rules { scope, ..rules.clone() })
+    }
+
+    /// Objects whose owners do not exist, with what follows from them. Proved on a server of ours only.
+    ///
+    /// # Errors
+    /// The plan did not pass its check.
+    pub fn without_owners(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+        let grace = Grace { now: 0, period: 0, since: &BTreeMap::new() };
+        self.planned(detect::orphaned(self.snapshot(), grace, rules).judgement)
+    }
+
     fn planned(&self, judgement: Judgement) -> Result<(Judgement, Plan), PreviewError> {
         let plan = plan::make(self.snapshot(), &judgement);
         match plan::check(self.snapshot(), &judgement, &plan) {
@@ -200,4 +226,14 @@ impl World {
             Err(flaws) => Err(PreviewError::Unproved(Unproved(flaws).to_string())),
         }
     }
+}
+
+/// Whether a command of ours began to destroy a life: the plan was approved, it was swept, or it takes steps.
+fn carries_our_marks(snapshot: &Snapshot, life: LifeId) -> bool {
+    let ours = |finalizer: &str| {
+        finalizer == marks::DESTROY_FINALIZER || Policy::recorded_by(finalizer) == Some(Policy::Cascade)
+    };
+    let marked = snapshot.is_marked(life);
+    let approved = snapshot.approved(life).is_some() || snapshot.finalizers(life).any(ours);
+    snapshot.accusation(life).is_some() || snapshot.journal(life).is_some() || (marked && approved)
 }

@@ -16,6 +16,9 @@ use crate::decide::{Decision, decide};
 use crate::hooked::has_steps;
 use crate::perform::{self, First, Prepared, SendError, Sent, Turns, Writes};
 
+/// What namespaces and definitions wait for where their contents are the business of a controller.
+const CONTROLLED: &str = "a controller of the cluster deletes what is in it";
+
 impl Collector {
     /// Looks and acts. Gives back up to which revision it wrote.
     pub(crate) async fn round(&mut self) -> Result<Revision, SendError> {
@@ -98,6 +101,8 @@ impl Collector {
         }
         let others = refused.into_iter();
         let others = others.map(|(life, why)| (life, format!("the server refuses its deletion: {why}")));
+        let controlled = turns.controlled.into_iter();
+        let others = others.chain(controlled.map(|life| (life, CONTROLLED.to_owned())));
         let stuck = Stuck { finalizers: turns.stuck, kept: turns.kept, others: others.collect() };
         self.summary.removed += removed.removed() as u64;
         if let Some((_, refused)) = removed.refusals().next() {

@@ -47,6 +47,9 @@ pub struct Settings {
     pub tombstones: usize,
     /// Whether orphans are taken at all; elsewhere than on our own server that is the business of rules.
     pub takes_orphans: bool,
+    /// Whether the hold of a namespace or a definition is taken off once it is empty. A cluster has controllers for that,
+    /// which also see what cannot be listed from here.
+    pub finalizes_containers: bool,
     /// Whether rules are kept. A collector that only finishes one command leaves them to others.
     pub keeps_rules: bool,
     /// How events about what it does are told, if they are. Only whoever works for others tells.
@@ -67,6 +70,7 @@ impl Settings {
             hooks_at_once: 64,
             tombstones: 200,
             takes_orphans: true,
+            finalizes_containers: true,
             keeps_rules: true,
             events: None,
         }

@@ -11,8 +11,8 @@ pub mod rules;
 pub mod snapshot;
 
 pub use detect::{
-    Cause, Detector, Finding, Grace, Hold, Hypothetical, Invalid, Judgement, Orphans, Roots, Settings, Strip,
-    Unknown, WhyHeld, judge, orphaned,
+    Cause, DeletionScope, Detector, Finding, Grace, Hold, Hypothetical, Invalid, Judgement, Orphans, Roots,
+    Settings, Strip, Unknown, WhyHeld, judge, orphaned,
 };
 pub use protect::{FuseLimits, Held, Protection, fuse};
 pub use snapshot::{

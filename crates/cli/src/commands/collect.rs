@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use sexton_client::FeedError;
-use sexton_collector::Stop;
+use sexton_collector::rights::missing_rights;
+use sexton_collector::{LeaseSettings, Stop};
 use sexton_lifecycle::FuseLimits;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -14,6 +15,9 @@ use crate::input::durations;
 use crate::output::Output;
 use crate::settings::Settings;
 use crate::world::{Purpose, World};
+
+/// Missing rights that are named; the rest is counted.
+const REFUSED_SHOWN: usize = 8;
 
 /// Collect what deletions on a server leave, until stopped
 ///
@@ -47,6 +51,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let collector = match resources.changes(None).await {
         Ok(_) => collecting::of_a_server(resources.clone(), choices),
         Err(FeedError::NotServed) => {
+            check_rights(&world, output).await?;
             output.talk("this server is not ours: absence is looked up, not proved; orphans are left alone");
             collecting::of_a_cluster(resources.clone(), events)
         }
@@ -68,6 +73,26 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         }
         stop.send_replace(told);
     }
+}
+
+/// Refuses to begin where nothing could be collected, and tells of kinds that will be left alone.
+async fn check_rights(world: &World, output: &Output) -> Result<(), Failure> {
+    let (kinds, lease) = (world.kinds().await?, LeaseSettings::new(""));
+    // A server that does not answer such questions refuses what it refuses later.
+    let Ok(missing) = missing_rights(&world.resources, &kinds, &lease).await else { return Ok(()) };
+    let named = |(kind, verbs): &(String, Vec<String>)| format!("{} {kind}", verbs.join(", "));
+    let refused = missing.lease.iter().cloned().chain(missing.kinds.iter().map(named));
+    if missing.lets_collect() {
+        for refused in refused.take(REFUSED_SHOWN) {
+            output.talk(&format!("left alone, because it is forbidden: {refused}"));
+        }
+        return Ok(());
+    }
+    let more = (missing.lease.len() + missing.kinds.len()).saturating_sub(REFUSED_SHOWN);
+    let what = format!("collecting is forbidden on {}: rights are missing", world.target);
+    let failure = refused.take(REFUSED_SHOWN).fold(Failure::new(what), Failure::detail);
+    Err(if more > 0 { failure.detail(format!("and {more} more")) } else { failure }
+        .next("see your rights", "kubectl auth can-i --list"))
 }
 
 fn unheard(error: std::io::Error) -> Failure {

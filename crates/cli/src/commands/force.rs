@@ -10,8 +10,7 @@ use sexton_lifecycle::explain::{self, Fate, Remedy};
 use sexton_model::collection::{self, Collection, Phase};
 use sexton_model::{Uid, marks};
 
-use super::resume::finish;
-use crate::collecting;
+use super::resume::{Resumed, finish};
 use crate::failure::{Exit, Failure};
 use crate::following::now;
 use crate::one::One;
@@ -19,12 +18,12 @@ use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::showing::why as shown;
-use crate::world::{Purpose, World};
+use crate::world::{Purpose, World, is_ours, keeps_tombstones};
 
 /// Give up one thing that an object waits for on its way out
 ///
 /// A destroy method, a handler of a subscriber, or the finalizer of somebody else is not waited for any more. What the
-/// object stood for may still exist then: a tombstone says so, with the reason. On the record of a collection that is
+/// object stood for may still exist then: a tombstone says so, with the reason, where the kinds of Sexton are known. On the record of a collection that is
 /// held because it would destroy too much, it lets that go on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -167,7 +166,7 @@ fn choose(typed: Option<&str>, blockers: &[Blocker]) -> Option<Blocker> {
     }
 }
 
-/// Leaves the note, and on the embedded store sees to it.
+/// Leaves the note, and sees to it where no server of ours does.
 async fn ask(
     world: &World,
     kinds: &Kinds,
@@ -197,14 +196,17 @@ async fn ask(
         output.talk(&format!("whoever collects sees to it; see how it goes: {see}"));
         return Ok(Exit::Done);
     }
-    if !world.embedded {
+    if !world.embedded && is_ours(kinds) {
         let why = format!("sexton why {}{}", quoted(&label), settings.flags());
         output.talk(&format!("the server sees to it; see how it goes: {why}"));
         return Ok(Exit::Done);
     }
-    let collector = collecting::of_a_command(world.resources.clone());
+    if want == Want::Force && !keeps_tombstones(kinds) {
+        output.talk("no tombstone is kept there: that takes the kinds of Sexton");
+        output.talk(&format!("  install them   sexton install-crds{}", settings.target_flags()));
+    }
     let uid = Uid(one.uid().to_owned());
-    finish(world, kinds, collector, Some(&uid), settings, output).await
+    finish(world, kinds, Resumed::Of(&uid), settings, output).await
 }
 
 #[cfg(test)]

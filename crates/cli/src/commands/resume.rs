@@ -1,19 +1,19 @@
 //! `sexton resume`: finishes what an interrupted command left.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sexton_client::resources::ListAsk;
 use sexton_client::{Kinds, Place, ServedKind};
-use sexton_collector::Collector;
-use sexton_lifecycle::FuseLimits;
-use sexton_lifecycle::Settings as Rules;
+use sexton_collector::preview::World as Seen;
+use sexton_lifecycle::{DeletionScope, Settings as Rules};
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KIND, RESOURCE};
 
-use super::delete::tell::{left, summary};
-use crate::collecting::{self, Choices};
+use super::delete::tell;
+use crate::collecting;
 use crate::failure::{Exit, Failure};
-use crate::following::{Follow, Obituary, Until, Where, Work, report, silence};
+use crate::following::{Follow, Obituary, Until, Where, Work, handed_over, report, silence};
 use crate::input::durations;
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
@@ -27,8 +27,8 @@ use crate::world::{Purpose, World, is_ours};
 /// Finish what an interrupted command left
 ///
 /// On the embedded store it collects until nothing is left to do: what is marked goes, and so do objects whose owners do
-/// not exist any more. On a Kubernetes of others what is marked or swept goes. A server of ours does that by itself: then
-/// it is shown what is under way.
+/// not exist any more. On a Kubernetes of others what a command of Sexton marked or swept goes; what others deleted is
+/// left to them. A server of ours does that by itself: then it is shown what is under way.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How long an object is left alone whose owners are all gone, if nobody saw them go
@@ -44,65 +44,62 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if !world.embedded && is_ours(&kinds) {
         return open_ones(&world, output).await;
     }
-    if !world.embedded {
-        // Perhaps nobody else does it there. Whoever does has the lease, and goes on.
-        let collector = collecting::of_a_command_elsewhere(world.resources.clone());
-        return finish(&world, &kinds, collector, None, settings, output).await;
-    }
-    let choices = Choices { orphan_grace: args.orphan_grace, fuse: FuseLimits::default(), events: false };
-    let collector = collecting::of_the_store(world.resources.clone(), choices, |runner| runner);
-    finish(&world, &kinds, collector, None, settings, output).await
+    let what = Resumed::All { orphan_grace: args.orphan_grace };
+    finish(&world, &kinds, what, settings, output).await
 }
 
-/// Collects in this process until nothing is left to do. With a uid, what belongs to the same deletion is followed.
+/// What is resumed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Resumed<'a> {
+    /// Everything that commands left; on the embedded store with what has no owners any more.
+    All { orphan_grace: Duration },
+    /// The deletion to which this object belongs.
+    Of(&'a Uid),
+}
+
+/// Collects in this process until nothing is left to do.
 pub(super) async fn finish(
     world: &World,
     kinds: &Kinds,
-    collector: Collector,
-    of: Option<&Uid>,
+    what: Resumed<'_>,
     settings: &Settings,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let names = Names::new(kinds, &world.namespace);
     let mut interrupts = Interrupts::listen();
-    let place = Where { gateway: world.gateway(kinds), resources: world.resources.clone() };
+    let names = Names::new(kinds, &world.namespace);
     let until = if world.embedded { Until::Idle } else { Until::Gone };
-    let mut follow = Follow::begin(place, until, &names, output).await?;
-    let (_, plan) = follow.seen().under_way(&Rules::default())?;
-    let root = of.and_then(|uid| plan.step_of(uid)).map(|step| &step.finding.root);
-    let steps = || plan.steps().filter(|step| root.is_none_or(|root| step.finding.root == *root));
-    let roots: Vec<Uid> =
-        steps().filter(|step| step.finding.root == step.uid).map(|step| step.uid.clone()).collect();
-    let lives: Vec<(Uid, String, usize)> = steps()
-        .map(|step| {
-            let wave = plan.wave_of(&step.uid).unwrap_or(0) + 1;
-            (step.uid.clone(), names.of(follow.seen().snapshot(), step.life), wave)
-        })
-        .collect();
-    if of.is_none() {
-        let told = match lives.len() {
-            0 => "nothing is being destroyed".to_owned(),
-            1 => "1 is being destroyed".to_owned(),
-            many => format!("{} are being destroyed", count(many)),
-        };
-        output.talk(&format!("resume on {}: {told}", world.target));
+    let mut follow = Follow::begin(Where::of(world, kinds), until, &names, output).await?;
+    let left = Left::find(follow.seen(), world, what, &names)?;
+    if let Resumed::All { .. } = what {
+        output.talk(&format!("resume on {}: {}", world.target, left.told()));
     }
-    output.data(&lines(&lives, &plan.digest, world, output))?;
-    follow.expect(lives.into_iter());
-    let mut work = Work::start(collector).await?;
+    let scope = DeletionScope::only(left.scope.clone());
+    let collector = match what {
+        Resumed::All { orphan_grace } if world.embedded => {
+            Some(collecting::of_a_plan_here(world.resources.clone(), scope, Some(orphan_grace)))
+        }
+        _ => collecting::of_a_plan(world, kinds, scope),
+    };
+    output.data(&lines(&left, world, output))?;
+    follow.expect(left.lives.iter().cloned());
+    let mut work = match collector {
+        Some(collector) => Work::start(collector).await?,
+        None => Work::Elsewhere,
+    };
     let says: &Obituary<'_> = if output.is_stream() { &ndjson::gone } else { &silence };
     let end = follow.run(&mut work, says, &mut interrupts).await?;
-    left(&end, output)?;
-    output.summarize(summary(&end));
+    tell::left(&end, output)?;
+    output.summarize(tell::summary(&end));
     if !end.left.is_empty() && end.interrupted {
         output.talk(&end.interrupted_text());
+        handed_over(&end, output);
         output.talk(&format!("  go on   sexton resume{}", settings.flags()));
     }
     if !end.left.is_empty() && !end.interrupted {
-        report(&end, &roots, &world.namespace, settings, output);
+        report(&end, &left.roots, &world.namespace, settings, output);
     }
-    let held = work.summary().and_then(|summary| summary.held).filter(|_| of.is_none());
-    match (end.exit(), held) {
+    let held = work.summary().and_then(|summary| summary.held);
+    match (end.exit(), held.filter(|_| matches!(what, Resumed::All { .. }))) {
         (Exit::Done, Some(held)) => {
             output.talk(&held);
             output.talk(&format!("  see what can be done   sexton collections{}", settings.flags()));
@@ -113,7 +110,7 @@ pub(super) async fn finish(
 }
 
 /// What is on its way out, for programs.
-fn lines(lives: &[(Uid, String, usize)], digest: &str, world: &World, output: &Output) -> String {
+fn lines(left: &Left, world: &World, output: &Output) -> String {
     if !output.is_stream() {
         return String::new();
     }
@@ -127,10 +124,78 @@ fn lines(lives: &[(Uid, String, usize)], digest: &str, world: &World, output: &O
     json::ndjson(&DeathPlan {
         target: world.target.clone(),
         title: "resume".to_owned(),
-        entries: lives.iter().map(death).collect(),
-        digest: digest.to_owned(),
+        entries: left.lives.iter().map(death).collect(),
+        digest: left.digest.clone(),
         ..DeathPlan::default()
     })
+}
+
+/// What is left of earlier commands: this is resumed, and nothing else.
+struct Left {
+    /// What was deleted, rather than what follows from it.
+    roots: Vec<Uid>,
+    /// Uid, label and wave.
+    lives: Vec<(Uid, String, usize)>,
+    /// How many have no owners any more, and follow from that.
+    orphans: usize,
+    /// All that may be destroyed.
+    scope: BTreeSet<Uid>,
+    /// Of the plan by which they go.
+    digest: String,
+}
+
+impl Left {
+    fn find(seen: &Seen, world: &World, what: Resumed<'_>, names: &Names) -> Result<Left, Failure> {
+        let rules = Rules::default();
+        // The embedded store has no other users: what is terminating there was left by a command or a server of it.
+        let (_, plan) = if world.embedded { seen.under_way(&rules)? } else { seen.left_by_commands(&rules)? };
+        let digest = plan.digest.clone();
+        let mut left =
+            Left { roots: Vec::new(), lives: Vec::new(), orphans: 0, scope: BTreeSet::new(), digest };
+        let root = match what {
+            Resumed::All { .. } => None,
+            Resumed::Of(uid) => Some(plan.step_of(uid).map_or(uid, |step| &step.finding.root)),
+        };
+        for step in plan.steps().filter(|step| root.is_none_or(|root| step.finding.root == *root)) {
+            if step.finding.root == step.uid {
+                left.roots.push(step.uid.clone());
+            }
+            let wave = plan.wave_of(&step.uid).unwrap_or(0) + 1;
+            left.lives.push((step.uid.clone(), names.of(seen.snapshot(), step.life), wave));
+            left.scope.extend([step.uid.clone(), step.finding.root.clone()]);
+        }
+        match what {
+            Resumed::All { .. } if world.embedded => {
+                let (_, orphans) = seen.without_owners(&rules)?;
+                left.orphans = orphans.len();
+                left.scope.extend(orphans.steps().map(|step| step.uid.clone()));
+            }
+            Resumed::All { .. } => {}
+            // Somebody else deleted it, and named it here.
+            Resumed::Of(uid) if left.lives.is_empty() => {
+                if let Some(life) = seen.snapshot().get(uid) {
+                    left.lives.push((uid.clone(), names.of(seen.snapshot(), life), 1));
+                }
+                left.roots.push(uid.clone());
+                left.scope.insert(uid.clone());
+            }
+            Resumed::Of(_) => {}
+        }
+        Ok(left)
+    }
+
+    fn told(&self) -> String {
+        let told = match self.lives.len() {
+            0 => "nothing is being destroyed".to_owned(),
+            1 => "1 is being destroyed".to_owned(),
+            many => format!("{} are being destroyed", count(many)),
+        };
+        match self.orphans {
+            0 => told,
+            1 => format!("{told}; 1 follows owners that do not exist any more"),
+            many => format!("{told}; {} follow owners that do not exist any more", count(many)),
+        }
+    }
 }
 
 /// What a server has under way.

@@ -19,8 +19,8 @@ use crate::one;
 use crate::output::Output;
 use crate::output::why::{self, Why, WhyLine};
 use crate::settings::Settings;
-use crate::showing::why as shown;
-use crate::world::{Purpose, World, is_ours};
+use crate::showing::{namespaces, why as shown};
+use crate::world::{Purpose, World, is_ours, keeps_tombstones};
 
 /// Explain why an object exists, is being deleted, or is gone
 #[derive(Debug, clap::Args)]
@@ -50,6 +50,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         Some(object) => {
             let mut why = of_a_life(&world, &kinds, text(&object, "/metadata/uid"), settings).await?;
             if place.kind.resource == GroupResource::new("", "namespaces") {
+                if !is_ours(&kinds) {
+                    why.lines.extend(namespaces::finalizers(&object));
+                }
                 let holds = namespace_holds(&world.resources, &kinds, &object).await;
                 // What the cluster says of a group is more than that it does not answer.
                 let is_told = |line: &WhyLine| kinds.unread.iter().any(|(group, _)| is_about(line, group));
@@ -97,7 +100,7 @@ async fn of_a_life(world: &World, kinds: &Kinds, uid: &str, settings: &Settings)
         told = told.with_policy(policy);
     }
     let naming = shown::naming(&world.namespace);
-    Ok(shown::why(explain::story(&told, &naming, now), settings))
+    Ok(shown::why(explain::story(&told, &naming, now), keeps_tombstones(kinds), settings))
 }
 
 /// How far a collection is, if there is a record of it.
@@ -130,7 +133,7 @@ async fn of_a_tombstone(
     meant: &Place,
     name: &str,
 ) -> Result<Option<Why>, Failure> {
-    if !is_ours(kinds) {
+    if !keeps_tombstones(kinds) {
         return Ok(None);
     }
     let place = Place::new(&ServedKind::of_ours(tombstone::RESOURCE, tombstone::KIND), None);

@@ -29,6 +29,12 @@ pub(crate) struct End {
     pub(crate) interrupted: bool,
     /// It is somebody else's work, and there is nobody who does it.
     pub(crate) nobody_collects: bool,
+    /// Whether tombstones can be kept there.
+    pub(crate) tombstones: bool,
+    /// How many of those who are still there were left to the collector of Kubernetes.
+    pub(crate) handed_over: usize,
+    /// What namespaces that are still there wait for, as the whole objects say.
+    pub(crate) namespaces: Vec<Why>,
     /// Whether what was said of those who are gone could be written.
     pub(crate) unheard: Result<(), Failure>,
 }
@@ -59,19 +65,30 @@ impl End {
         there
             .map(|life| {
                 let told = explain::explain(snapshot, &judgement, &plan, life, now);
-                shown::why(explain::story(&told, &naming, now), settings)
+                shown::why(explain::story(&told, &naming, now), self.tombstones, settings)
             })
             .collect()
     }
 }
 
+/// Tells on stderr what was left to the collector of Kubernetes.
+pub(crate) fn handed_over(end: &End, output: &Output) {
+    let are = match end.handed_over {
+        0 => return,
+        1 => "1 is".to_owned(),
+        many => format!("{many} are"),
+    };
+    output.talk(&format!("{are} left to the collector of Kubernetes, without a finalizer of Sexton"));
+}
+
 /// Tells on stderr why what is still there is so.
 pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings, output: &Output) {
+    handed_over(end, output);
     if end.nobody_collects {
         output.talk("nobody collects there: what is marked waits until somebody does");
         output.talk(&format!("  do it from here   sexton collect{}", settings.target_flags()));
     }
-    for why in end.explanations(of, namespace, settings) {
-        output.talk_text(&why::text(&why, output.talk_style()));
+    for why in end.explanations(of, namespace, settings).iter().chain(&end.namespaces) {
+        output.talk_text(&why::text(why, output.talk_style()));
     }
 }

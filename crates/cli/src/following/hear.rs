@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures::{FutureExt, Stream, StreamExt};
 use sexton_client::resources::FeedError;
 use sexton_collector::preview::World as Seen;
-use sexton_model::Uid;
 use sexton_model::feed::Line;
+use sexton_model::{GroupResource, Key, Uid};
 use tokio::time::Instant;
 
 use super::Follow;
@@ -88,13 +88,24 @@ impl Follow<'_> {
             Line::Added(seen) | Line::Modified(seen) | Line::Deleted(seen) => {
                 let metadata = &seen.object.metadata;
                 let followed = |uid: &String| self.left.contains_key(&Uid(uid.clone()));
-                metadata.deletion_timestamp.is_some()
+                // On a cluster of another make there are deletions of others all the time.
+                (metadata.deletion_timestamp.is_some() && !self.place.foreign)
+                    || (self.is_in_followed_namespace(&metadata.namespace) && seen.resource != "events")
                     || followed(&metadata.uid)
                     || metadata.owner_references.iter().any(|owner| followed(&owner.uid))
             }
             Line::Kinds { .. } | Line::Synced { .. } => true,
             Line::Bookmark { .. } | Line::Error { .. } => false,
         }
+    }
+
+    /// Whether a namespace is among those who go.
+    fn is_in_followed_namespace(&self, namespace: &str) -> bool {
+        let kind = GroupResource::new("", "namespaces");
+        let key = Key { kind, namespace: String::new(), name: namespace.to_owned() };
+        let snapshot = self.seen.snapshot();
+        let life = snapshot.find(&key).filter(|_| self.place.foreign && !namespace.is_empty());
+        life.is_some_and(|life| self.left.contains_key(&snapshot.uid(life)))
     }
 
     /// The feed broke off: everything is looked at anew.

@@ -4,9 +4,10 @@
 
 mod end;
 mod hear;
+mod leave;
 mod work;
 
-pub(crate) use end::{End, report};
+pub(crate) use end::{End, handed_over, report};
 pub(crate) use hear::{Obituary, silence};
 pub(crate) use work::Work;
 
@@ -18,11 +19,11 @@ use futures::StreamExt;
 use futures::stream::Fuse;
 use serde_json::Value;
 use sexton_client::resources::text;
-use sexton_client::{Gateway, Lines, Place, Resources, ServedKind};
+use sexton_client::{Gateway, Kinds, Lines, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Settings as CollectorSettings, Standing, Summary};
 use sexton_lifecycle::detect::accused;
-use sexton_lifecycle::{Judgement, Ownership, Roots, Settings as Rules, judge};
+use sexton_lifecycle::{DeletionScope, Judgement, Ownership, Roots, Settings as Rules, judge};
 use sexton_model::{Uid, time};
 use tokio::time::Instant;
 
@@ -32,6 +33,7 @@ use crate::naming::Names;
 use crate::output::Output;
 use crate::output::progress::{Event, Progress, Waiting};
 use crate::showing::blockers::Here;
+use crate::world::{World, is_ours, keeps_tombstones};
 
 /// So often what is drawn is drawn again.
 const DRAW: Duration = Duration::from_millis(120);
@@ -45,6 +47,8 @@ const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(30);
 /// Nothing happened for so long, nothing is in the way, and nobody collects.
 const ABANDONED: Duration = Duration::from_secs(3);
+/// Nothing happened for so long on a cluster of another make: its controllers, which pause between tries, have stopped.
+const STALLED: Duration = Duration::from_secs(30);
 /// So long the collector may take to write down that all is over.
 const BOOKS: Duration = Duration::from_secs(2);
 
@@ -53,6 +57,20 @@ const BOOKS: Duration = Duration::from_secs(2);
 pub(crate) struct Where {
     pub(crate) gateway: Arc<dyn Gateway>,
     pub(crate) resources: Resources,
+    /// Whether it is a cluster of another make, where controllers work that are not seen from here.
+    pub(crate) foreign: bool,
+    /// Whether tombstones can be kept there.
+    tombstones: bool,
+    kinds: Kinds,
+}
+
+impl Where {
+    /// The target of a command.
+    pub(crate) fn of(world: &World, kinds: &Kinds) -> Where {
+        let foreign = !world.embedded && !is_ours(kinds);
+        let (gateway, resources) = (world.gateway(kinds), world.resources.clone());
+        Where { gateway, resources, foreign, tombstones: keeps_tombstones(kinds), kinds: kinds.clone() }
+    }
 }
 
 /// When it is over.
@@ -75,6 +93,10 @@ pub(crate) struct Follow<'a> {
     lines: Fuse<Lines>,
     /// Who is still there, and what it is called.
     left: BTreeMap<Uid, String>,
+    /// All of them, the only ones whose blockers are of interest.
+    rules: Rules,
+    /// When to stop waiting, whatever is left.
+    deadline: Option<Instant>,
     total: usize,
     waves: BTreeMap<Uid, usize>,
     progress: Progress,
@@ -113,6 +135,8 @@ impl<'a> Follow<'a> {
         Ok(Follow {
             progress: Progress::new(output.talk_style(), output.is_live()),
             left: BTreeMap::new(),
+            rules: Rules::default(),
+            deadline: None,
             total: 0,
             waves: BTreeMap::new(),
             started: now,
@@ -141,6 +165,7 @@ impl<'a> Follow<'a> {
             self.left.insert(uid, label);
         }
         self.total = self.left.len();
+        self.rules.scope = DeletionScope::only(self.left.keys().cloned());
         self.started = Instant::now();
         self.moved = self.started;
     }
@@ -169,6 +194,11 @@ impl<'a> Follow<'a> {
                 done = &mut first => return done,
             }
         }
+    }
+
+    /// Stops waiting after this long.
+    pub(crate) fn wait_at_most(&mut self, timeout: Option<Duration>) {
+        self.deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     }
 
     /// Waits until it is over.
@@ -214,7 +244,8 @@ impl<'a> Follow<'a> {
         self.hear_the_rest(says).await;
         self.write_told();
         let interrupted = self.interrupted;
-        Ok(self.ended(work, interrupted))
+        let (handed_over, namespaces) = (self.hand_over(work).await, self.namespaces().await);
+        Ok(End { handed_over, namespaces, ..self.ended(work, interrupted) })
     }
 
     fn ended(mut self, work: &Work, interrupted: bool) -> End {
@@ -232,6 +263,9 @@ impl<'a> Follow<'a> {
             seen: self.seen,
             interrupted,
             nobody_collects: self.nobody_collects == Some(true),
+            handed_over: 0,
+            tombstones: self.place.tombstones,
+            namespaces: Vec::new(),
             unheard: self.unheard,
         }
     }
@@ -239,6 +273,9 @@ impl<'a> Follow<'a> {
     fn is_over(&mut self, work: &Work, interrupted: bool) -> bool {
         let quiet = self.moved.elapsed();
         let all_gone = self.left.is_empty() && self.until == Until::Gone;
+        if !interrupted && !all_gone && self.deadline.is_some_and(|at| Instant::now() >= at) {
+            return true;
+        }
         // Where somebody else has the lease, it is their work.
         let own = |summary: &Summary| interrupted || summary.acts || summary.other.is_none();
         match work.summary().filter(own) {
@@ -251,11 +288,15 @@ impl<'a> Follow<'a> {
                 }
                 let has_seen_all = up_to_date && quiet >= QUIET;
                 let soon = summary.next.is_some_and(|next| next <= now() + SOON);
+                if self.place.foreign {
+                    return work.is_finished() || (summary.calls == 0 && !soon && self.is_stalled());
+                }
                 // What a server refuses is tried again and again.
                 let refused = quiet >= IDLE && summary.calls == 0 && !summary.blockers.is_empty();
                 work.is_finished() || (has_seen_all && !soon) || refused
             }
             None if all_gone => true,
+            None if self.place.foreign => self.is_stalled(),
             None => {
                 let over = self.saved || self.standing.is_stuck(now() + SOON);
                 (over && quiet >= QUIET_ON_A_SERVER)
@@ -265,9 +306,18 @@ impl<'a> Follow<'a> {
         }
     }
 
+    /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
+    fn is_stalled(&self) -> bool {
+        let snapshot = self.seen.snapshot();
+        let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());
+        self.deadline.is_none()
+            && self.moved.elapsed() >= STALLED
+            && !self.left.keys().filter_map(|uid| snapshot.get(uid)).any(ends_later)
+    }
+
     /// Whether the lease of the collector is nobody's. Asked once, when nothing has happened for a while.
     async fn look_for_a_collector(&mut self) {
-        if self.nobody_collects.is_some() || self.moved.elapsed() < ABANDONED {
+        if self.place.foreign || self.nobody_collects.is_some() || self.moved.elapsed() < ABANDONED {
             return;
         }
         let usual = CollectorSettings::new("").lease;
@@ -283,9 +333,9 @@ impl<'a> Follow<'a> {
         if begin < self.next_look {
             return;
         }
-        let (snapshot, rules) = (self.seen.snapshot(), Rules::default());
-        let mut judgement = judge(snapshot, Roots::All, &[], &rules);
-        judgement.absorb(accused(snapshot, &rules));
+        let (snapshot, rules) = (self.seen.snapshot(), &self.rules);
+        let mut judgement = judge(snapshot, Roots::All, &[], rules);
+        judgement.absorb(accused(snapshot, rules));
         self.standing = self.seen.standing(&judgement);
         self.saved = !self.goes_on(&judgement);
         self.next_look = Instant::now() + (begin.elapsed() * 20).max(DRAW);

@@ -158,6 +158,7 @@ impl Shown<'_> {
                 WhyHeld::Protected(text) if text == "true" => "is protected".to_owned(),
                 WhyHeld::Protected(text) => format!("is protected: {text}"),
                 WhyHeld::NotApproved(digest) => format!("was not in the approved plan {digest}"),
+                WhyHeld::NotInPlan => "is not in the plan that is carried out".to_owned(),
             };
             let waits = hold.keeps.map(|keeps| format!("; {} waits for it", self.name(keeps)));
             held.push(self.beside(hold.life, format!("{why}{}", waits.unwrap_or_default())));

@@ -8,7 +8,8 @@ use crate::plugin;
 use crate::settings::Settings;
 
 /// The words of `lifecycle`, with flags behind every command of ours that lead to the same target.
-pub(crate) fn why(story: Story, settings: &Settings) -> Why {
+/// A tombstone is promised only where one can be kept.
+pub(crate) fn why(story: Story, tombstones: bool, settings: &Settings) -> Why {
     let flags = |command: &str| match command.contains(" -n ") {
         // It names a namespace itself.
         true => settings.target_flags(),
@@ -20,7 +21,10 @@ pub(crate) fn why(story: Story, settings: &Settings) -> Why {
             true => plugin::typed(&format!("{}{}", typed.command, flags(&typed.command))).into_owned(),
             false => typed.command,
         },
-        note: typed.note,
+        note: match typed.note.strip_prefix("leaves a tombstone: ") {
+            Some(rest) if !tombstones => rest.to_owned(),
+            _ => typed.note,
+        },
     };
     let line = |line: sexton_lifecycle::explain::Line| WhyLine {
         depth: line.depth,

@@ -15,7 +15,9 @@ use sexton_model::GroupResource;
 use sexton_model::feed::{FeedKind, Line};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
+use super::backoff::Backoff;
 use super::discovery::{self, Asking, Discovered};
 use super::follow::{Fate, Follower, News, Order, Shared};
 use super::followed::{Followed, Knowledge};
@@ -35,6 +37,9 @@ struct Feed {
     definitions: BTreeSet<String>,
     /// Groups that do not answer.
     unread: Vec<FeedKind>,
+    /// Those of them whose kinds are not served yet, and when to ask for them next.
+    unserved: BTreeSet<String>,
+    asking: (Backoff, Instant),
     told_kinds: Vec<FeedKind>,
     /// Lets the watches begin. A look that ends with SYNCED opens none.
     begin_watches: watch::Sender<bool>,
@@ -101,6 +106,8 @@ impl Feed {
             None
         });
         Feed {
+            unserved: BTreeSet::new(),
+            asking: (Backoff::new(options.pace), Instant::now()),
             shared: Shared { client, options, tell, lists, poke, may_watch },
             discovered,
             news,
@@ -185,6 +192,30 @@ impl Feed {
         }
         self.unread = discovery::unread(&found);
         self.tell_kinds();
+        self.ask_for_defined();
+    }
+
+    /// A kind is served some time after its definition was made, and nothing tells when: the server is asked again, later
+    /// and later. What happens to its objects before they are followed is not seen.
+    fn ask_for_defined(&mut self) {
+        let mut unserved = std::mem::take(&mut self.unserved);
+        unserved.retain(|name| !self.is_followed(name));
+        self.unserved = unserved;
+        if self.unserved.is_empty() {
+            self.asking = (Backoff::new(self.shared.options.pace), Instant::now());
+            return;
+        }
+        let (backoff, next) = &mut self.asking;
+        if Instant::now() < *next {
+            return;
+        }
+        let (poke, pause) = (Arc::clone(&self.shared.poke), backoff.pause());
+        *next = Instant::now() + pause;
+        self.tasks.spawn(async move {
+            tokio::time::sleep(pause).await;
+            poke.notify_one();
+            None
+        });
     }
 
     fn follow(&mut self, kind: ServedKind, versions: Vec<FeedKind>) {
@@ -281,6 +312,11 @@ impl Feed {
             let (told, first) = match line {
                 Line::Added(told) => (told, true),
                 Line::Modified(told) => (told, false),
+                Line::Deleted(told) => {
+                    self.unserved.remove(&told.object.metadata.name);
+                    is_news = true;
+                    continue;
+                }
                 _ => {
                     is_news = true;
                     continue;
@@ -289,6 +325,9 @@ impl Feed {
             let name = &told.object.metadata.name;
             is_news |= !(first && self.is_followed(name));
             self.definitions.insert(name.clone());
+            if !self.is_followed(name) {
+                self.unserved.insert(name.clone());
+            }
         }
         if is_news {
             self.shared.poke.notify_one();

@@ -62,7 +62,9 @@ impl Collector {
     /// Whoever was accused, perhaps by somebody before us, and is not any more: saved, or too late. Then it goes on.
     fn find_again(&mut self, decision: &Decision, now: i64) {
         let snapshot = &self.view.snapshot;
-        for life in self.view.accused().filter(|life| !decision.judgement.dooms(*life)) {
+        let scope = &self.settings.rules.scope;
+        let saved = |life: &LifeId| !decision.judgement.dooms(*life) && scope.contains(&snapshot.uid(*life));
+        for life in self.view.accused().filter(saved) {
             match self.actives.open(snapshot, life) {
                 Ok(active) if (Stage::Notifying..=Stage::Released).contains(&active.state.stage) => {
                     listen(active, snapshot, life, now);

@@ -2,14 +2,28 @@
 
 use std::collections::HashSet;
 
+use sexton_lifecycle::DeletionScope;
 use sexton_model::Uid;
-use sexton_model::collection::{Collection, KindCount, Progress};
+use sexton_model::collection::{Collection, KindCount, Progress, Root};
 
 use super::{Ledger, Open, held};
+use crate::settings::Settings;
 
 impl Ledger {
+    /// Takes those records over that are of what may be destroyed: a command keeps the books of its own plan only, and
+    /// that of what the fuse holds only if it takes orphans.
+    pub(crate) fn adopt_within(&mut self, unfinished: Vec<Collection>, settings: &Settings) {
+        let scope = &settings.rules.scope;
+        let is_root = |root: &Root| scope.contains(&Uid(root.uid.clone()));
+        let within = |record: &Collection| match held::is_about_the_fuse(record) {
+            true => settings.takes_orphans,
+            false => *scope == DeletionScope::All || record.spec.roots.iter().any(is_root),
+        };
+        unfinished.into_iter().filter(within).for_each(|record| self.adopt(record));
+    }
+
     /// Takes a record over that nobody has finished. If nobody of it is left, it is over with the next look.
-    pub(crate) fn adopt(&mut self, record: Collection) {
+    fn adopt(&mut self, record: Collection) {
         if held::is_about_the_fuse(&record) && self.held.is_none() {
             let written = Some(record.status.clone());
             self.held = Some((record, written));

@@ -166,6 +166,8 @@ pub(crate) struct Turns<'a> {
     pub(crate) stepping: Vec<&'a Group>,
     /// Lives that only others can let go.
     pub(crate) stuck: Vec<LifeId>,
+    /// Namespaces and definitions that a controller of the cluster lets go.
+    pub(crate) controlled: Vec<LifeId>,
     /// Lives that wait for somebody who stays, and for whom.
     pub(crate) kept: Vec<(LifeId, LifeId)>,
 }
@@ -296,8 +298,11 @@ pub(crate) fn turns<'a>(
             if foreign && marked {
                 turns.stuck.push(step.life);
             }
-            if step.finding.marked && !items::is_held_by_us(snapshot, step.life) {
+            let container = snapshot.is_namespace(step.life) || snapshot.is_definition(step.life);
+            let controlled = decision.leaves_containers && container;
+            if step.finding.marked && (controlled || !items::is_held_by_us(snapshot, step.life)) {
                 all_go = false;
+                turns.controlled.extend(controlled.then_some(step.life));
                 continue;
             }
             turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);

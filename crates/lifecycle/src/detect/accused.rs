@@ -17,7 +17,8 @@ use crate::snapshot::{LifeId, Snapshot};
 /// What follows from the accusations that hold. Owners that were said not to exist must not exist; and whoever is swept and
 /// would take along what another module has put meanwhile is let alone as long as that is there.
 pub fn accused(snapshot: &Snapshot, settings: &Settings) -> Judgement {
-    let mut lives: Vec<LifeId> = snapshot.accused().collect();
+    let mut lives: Vec<LifeId> =
+        snapshot.accused().filter(|life| settings.scope.contains(&snapshot.uid(*life))).collect();
     loop {
         let starts: Vec<Start> = lives.iter().filter_map(|life| start(snapshot, *life)).collect();
         if starts.is_empty() {

@@ -6,7 +6,7 @@ use sexton_model::Uid;
 
 use super::chains::Chains;
 use super::spread::{Spread, Start};
-use super::{Cause, Detector, Hypothetical, Judgement, report};
+use super::{Cause, DeletionScope, Detector, Hypothetical, Judgement, report};
 use crate::protect::Protection;
 use crate::snapshot::{LifeId, Snapshot};
 
@@ -31,6 +31,8 @@ pub enum Roots<'a> {
 pub struct Settings {
     /// What must not be destroyed.
     pub protection: Protection,
+    /// Which objects may be doomed at all.
+    pub scope: DeletionScope,
 }
 
 /// What follows from the deletions in a snapshot, and from those that are only considered.
@@ -64,7 +66,7 @@ pub(super) fn judge_from(
     starts: Vec<Start>,
     settings: &Settings,
 ) -> Judgement {
-    let mut spread = Spread::new(snapshot, roots, &settings.protection);
+    let mut spread = Spread::new(snapshot, roots, settings);
     starts.iter().for_each(|start| spread.start(start));
     spread.run();
     let doomed = Chains::new(&spread, roots, &starts).findings();

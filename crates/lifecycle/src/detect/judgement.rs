@@ -152,6 +152,8 @@ pub enum WhyHeld {
     Protected(String),
     /// It was not in the plan that was approved; the digest of that.
     NotApproved(String),
+    /// It is not in the plan that is carried out.
+    NotInPlan,
 }
 
 /// A deletion that has not happened: what would follow?

@@ -9,6 +9,7 @@ mod judgement;
 mod orphaned;
 mod removed;
 mod report;
+mod scope;
 mod spread;
 mod unreachable;
 
@@ -19,4 +20,5 @@ pub use judgement::{
 };
 pub use orphaned::{Grace, Orphans, orphaned};
 pub use removed::{missing, removed};
+pub use scope::DeletionScope;
 pub use unreachable::{Reachable, References, reachable, unreachable};

@@ -39,7 +39,7 @@ pub fn orphaned(snapshot: &Snapshot, grace: Grace<'_>, settings: &Settings) -> O
     let mut found = Orphans::default();
     let (mut starts, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
     for life in snapshot.suspects() {
-        if snapshot.is_marked(life) {
+        if snapshot.is_marked(life) || !settings.scope.contains(&snapshot.uid(life)) {
             continue;
         }
         let (mut seen_going, mut certain, mut uids) = (false, true, Vec::new());

@@ -86,6 +86,7 @@ fn strip(spread: &Spread<'_>, life: LifeId) -> Option<Strip> {
     if kept && pulled && !cascade {
         released.append(&mut dying);
     }
+    released.retain(|uid| spread.may_strip(uid));
     released.sort_unstable();
     released.dedup();
     (!released.is_empty()).then_some(Strip { life, owners: released, ready })
@@ -123,7 +124,7 @@ fn holds(spread: &Spread<'_>, life: LifeId, tally: Tally, holds: &mut Vec<Hold>)
     for keeps in waiting {
         holds.extend(why(keeps).map(|why| Hold { life, keeps: Some(keeps), why }));
     }
-    if let (Some(why), true) = (protected, holds.len() == before) {
+    if let (Some(why @ WhyHeld::Protected(_)), true) = (protected, holds.len() == before) {
         holds.push(Hold { life, keeps: None, why: why.clone() });
     }
 }

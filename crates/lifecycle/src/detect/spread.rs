@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
-use sexton_model::Policy;
+use sexton_model::{Policy, Uid};
 
 use super::approvals::{self, Approvals};
-use super::{Cause, Detector, Roots, WhyHeld};
+use super::{Cause, DeletionScope, Detector, Roots, Settings, WhyHeld};
 use crate::protect::Protection;
 use crate::snapshot::{LifeId, Ownership, Snapshot};
 
@@ -84,11 +84,26 @@ pub(super) struct Tally {
     pub(super) misled: bool,
 }
 
+/// What becomes of a marked life that is reached.
+#[derive(Debug, Clone, Copy)]
+enum Reached {
+    /// It is among the roots, and followed as such.
+    IsFollowed,
+    /// It is named: it was looked at before.
+    Name,
+    /// It is followed, because nothing else does.
+    Follow,
+}
+
 /// The fixpoint in the making.
 pub(super) struct Spread<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) protection: &'a Protection,
-    follow_marked: bool,
+    scope: &'a DeletionScope,
+    /// The lives of the scope that are there, if it does not have all.
+    scoped: Option<HashSet<LifeId>>,
+    /// What becomes of a marked life that is reached.
+    reached: Reached,
     pub(super) approvals: Approvals,
     pub(super) doomed: HashMap<LifeId, State>,
     pub(super) tallies: HashMap<LifeId, Tally>,
@@ -101,11 +116,21 @@ pub(super) struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, roots: Roots<'_>, protection: &'a Protection) -> Spread<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, roots: Roots<'_>, settings: &'a Settings) -> Spread<'a> {
+        let scoped = match &settings.scope {
+            DeletionScope::All => None,
+            DeletionScope::Only(uids) => Some(uids.iter().filter_map(|uid| snapshot.get(uid)).collect()),
+        };
         let mut spread = Spread {
             snapshot,
-            protection,
-            follow_marked: matches!(roots, Roots::All),
+            protection: &settings.protection,
+            scope: &settings.scope,
+            scoped,
+            reached: match roots {
+                Roots::All => Reached::IsFollowed,
+                Roots::These { .. } => Reached::Name,
+                Roots::None => Reached::Follow,
+            },
             approvals: approvals::find(snapshot, roots),
             doomed: HashMap::new(),
             tallies: HashMap::new(),
@@ -116,13 +141,17 @@ impl<'a> Spread<'a> {
         };
         match roots {
             Roots::All => {
-                snapshot.marked().for_each(|life| spread.follow(life));
+                let marked: Vec<LifeId> =
+                    snapshot.marked().filter(|life| spread.is_in_scope(*life)).collect();
+                marked.into_iter().for_each(|life| spread.follow(life));
                 let missed = snapshot.missed_ids().flat_map(|id| snapshot.all_dependents(id));
                 missed.for_each(|dependent| spread.look(dependent));
             }
             Roots::These { lives, gone } => {
                 let (marked, others): (Vec<LifeId>, Vec<LifeId>) =
                     lives.iter().partition(|life| snapshot.is_marked(**life));
+                let marked: Vec<LifeId> =
+                    marked.into_iter().filter(|life| spread.is_in_scope(*life)).collect();
                 marked.into_iter().for_each(|life| spread.follow(life));
                 let missed = gone.iter().flat_map(|uid| snapshot.dependents_of(uid));
                 others.into_iter().chain(missed).for_each(|life| spread.look(life));
@@ -139,6 +168,7 @@ impl<'a> Spread<'a> {
         let protected = if marked { None } else { self.protection.of(self.snapshot, life) };
         match protected {
             Some(why) => _ = self.held.insert(life, WhyHeld::Protected(why)),
+            None if !self.may_doom(life) => {}
             None => self.doom(life, Pull::of(recorded.unwrap_or(start.policy)), marked),
         }
     }
@@ -236,9 +266,14 @@ impl<'a> Spread<'a> {
     }
 
     fn reach(&mut self, marked: LifeId) {
-        if !self.follow_marked {
-            let pull = self.recorded(marked);
-            self.doomed.entry(marked).or_insert(State { pull, marked: true, told: pull });
+        match self.reached {
+            Reached::IsFollowed => {}
+            _ if !self.is_in_scope(marked) || self.doomed.contains_key(&marked) => {}
+            Reached::Follow => self.follow(marked),
+            Reached::Name => {
+                let pull = self.recorded(marked);
+                self.doomed.insert(marked, State { pull, marked: true, told: pull });
+            }
         }
     }
 
@@ -246,7 +281,8 @@ impl<'a> Spread<'a> {
     fn look(&mut self, life: LifeId) {
         if !self.snapshot.is_marked(life) {
             let mut tally = self.tally(life);
-            for around in self.snapshot.marked_around(life).into_iter().flatten() {
+            let around = self.snapshot.marked_around(life).into_iter().flatten();
+            for around in around.filter(|around| self.is_in_scope(*around)) {
                 tally.contain(self.approved(around) && !self.snapshot.is_event(life));
             }
             self.weigh(life, tally);
@@ -292,8 +328,26 @@ impl<'a> Spread<'a> {
         }
         match self.protection.of(self.snapshot, life) {
             Some(why) => _ = self.held.insert(life, WhyHeld::Protected(why)),
+            None if !self.may_doom(life) => _ = self.held.insert(life, WhyHeld::NotInPlan),
             None => self.doom(life, pull, false),
         }
+    }
+
+    /// Whether a life is among those that may be doomed.
+    pub(super) fn is_in_scope(&self, life: LifeId) -> bool {
+        self.scoped.as_ref().is_none_or(|scoped| scoped.contains(&life))
+    }
+
+    /// Whether references to an owner, which may be gone, are taken off what lives on.
+    pub(super) fn may_strip(&self, owner: &Uid) -> bool {
+        self.scope.contains(owner)
+    }
+
+    /// Whether a life may be doomed: events go with a namespace of the scope, though no plan names them.
+    fn may_doom(&self, life: LifeId) -> bool {
+        let in_scope = |namespace: LifeId| self.is_in_scope(namespace);
+        self.is_in_scope(life)
+            || (self.snapshot.is_event(life) && self.snapshot.namespace_life(life).is_some_and(in_scope))
     }
 
     fn verdict(&self, life: LifeId, tally: Tally) -> Pull {

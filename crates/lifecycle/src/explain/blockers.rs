@@ -169,7 +169,9 @@ pub(super) fn clears(snapshot: &Snapshot, life: LifeId, why: &WhyHeld) -> Vec<Re
         WhyHeld::Protected(_) => {
             vec![Remedy::Unprotect { key: snapshot.key(life) }]
         }
-        WhyHeld::NotApproved(_) => vec![Remedy::Delete { object: snapshot.object(life) }],
+        WhyHeld::NotApproved(_) | WhyHeld::NotInPlan => {
+            vec![Remedy::Delete { object: snapshot.object(life) }]
+        }
     }
 }
 

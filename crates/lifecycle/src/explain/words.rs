@@ -134,6 +134,7 @@ pub(super) fn spared(name: &str, why: &WhyHeld) -> String {
         WhyHeld::Protected(reason) if reason == "true" => format!("{name} is protected"),
         WhyHeld::Protected(reason) => format!("{name} is protected: {reason}"),
         WhyHeld::NotApproved(digest) => format!("{name} was not in the plan {digest} that was approved"),
+        WhyHeld::NotInPlan => format!("{name} is not in the plan that is carried out"),
     }
 }
 

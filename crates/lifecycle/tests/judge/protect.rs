@@ -65,7 +65,7 @@ fn what_is_marked_is_marked() {
 fn protected_kinds() {
     let snapshot = world("app/shop deleted cascade\n disk/root <- app/shop\n disk/lost <- app/never");
     let kinds = [("example.com".to_owned(), "Disk".to_owned())].into();
-    let settings = Settings { protection: Protection { kinds } };
+    let settings = Settings { protection: Protection { kinds }, ..Settings::default() };
     expect(
         &render(&snapshot, &judge(&snapshot, Roots::All, &[], &settings)),
         r#"app/shop dies Cascade: asked, marked

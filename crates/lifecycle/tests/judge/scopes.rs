@@ -1,7 +1,7 @@
 //! Judging only what changed.
 
 use crate::common::{expect, life, render, uid, world};
-use sexton_lifecycle::{Roots, Settings, judge};
+use sexton_lifecycle::{DeletionScope, Roots, Settings, judge, plan};
 
 const WORLD: &str = "app/shop deleted cascade by ada
     vm/web <- app/shop deleted cascade
@@ -82,4 +82,73 @@ fn with_approvals() {
            disk/late keeps vm/web: NotApproved("digest")"#,
     );
     these(text, &["disk/direct"], &[], r#"disk/direct keeps app/shop: NotApproved("digest")"#);
+}
+
+fn within(text: &str, uids: &[&str]) -> String {
+    let snapshot = world(text);
+    let scope = DeletionScope::only(uids.iter().map(|word| uid(word)));
+    let settings = Settings { scope, ..Settings::default() };
+    let judgement = judge(&snapshot, Roots::All, &[], &settings);
+    let plan = plan::make(&snapshot, &judgement);
+    plan::check(&snapshot, &judgement, &plan).expect("the plan passes its check");
+    render(&snapshot, &judgement)
+}
+
+/// What others deleted is not followed: neither marks, nor removals, nor namespaces.
+#[test]
+fn a_scope_leaves_the_deletions_of_others_alone() {
+    let text = "app/mine deleted cascade
+        vm/mine <- app/mine
+        app/theirs deleted cascade
+        vm/theirs <- app/theirs
+        app/gone
+        vm/after <- app/gone
+        gone app/gone
+        ns/b deleted background
+        vm/b/inside";
+    expect(
+        &within(text, &["app/mine", "vm/mine"]),
+        "app/mine dies Cascade: asked, marked
+         vm/mine dies Cascade: owner app/mine, root app/mine",
+    );
+    expect(
+        &within(text, &["app/gone", "vm/after"]),
+        "vm/after dies Background: gone app/gone, root app/gone",
+    );
+    expect(
+        &within(text, &["ns/b", "vm/b/inside"]),
+        "ns/b dies Background: asked, marked
+         vm/b/inside dies Background: in ns/b, root ns/b",
+    );
+    expect(&within(text, &[]), "");
+}
+
+/// A dependent that came after the plan is not in it: it stays, and its owner waits for it.
+#[test]
+fn a_scope_holds_what_came_later() {
+    let text = "app/mine deleted cascade
+        vm/mine <- app/mine
+        vm/late <- app/mine";
+    expect(
+        &within(text, &["app/mine", "vm/mine"]),
+        "app/mine dies Cascade: asked, marked
+         vm/mine dies Cascade: owner app/mine, root app/mine
+         vm/late keeps app/mine: NotInPlan",
+    );
+}
+
+/// An owner that dies by the deletion of others does not keep its dependent, and loses no reference.
+#[test]
+fn owners_outside_a_scope_keep_what_they_would_keep() {
+    let text = "app/mine deleted foreground
+        app/theirs deleted foreground
+        app/kept
+        vm/both <- app/mine, app/theirs
+        vm/three <- app/mine, app/theirs, app/kept";
+    expect(
+        &within(text, &["app/mine", "vm/both", "vm/three"]),
+        "app/mine dies Foreground: asked, marked
+         vm/both dies Background: owner app/mine, root app/mine
+         vm/three loses app/mine",
+    );
 }

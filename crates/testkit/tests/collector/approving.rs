@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use sexton_client::{Gateway, Resources};
-use sexton_collector::approve::{self, Approval, Marked};
+use sexton_collector::approve::{self, Approval, Marked, Order};
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::plan::Plan;
 use sexton_lifecycle::{Hypothetical, Judgement, Settings as Rules};
@@ -34,7 +34,7 @@ async fn look(world: &World, uids: &[&str], policy: Policy) -> Looked {
 
 async fn mark(world: &World, looked: &Looked) -> Marked {
     let approval = Approval { digest: looked.plan.digest.clone(), by: Some("ada".into()) };
-    let writes = approve::items(&looked.seen, &looked.judgement, &looked.plan, &approval);
+    let writes = approve::items(&looked.seen, &looked.judgement, &looked.plan, &approval, Order::OurServer);
     approve::send(gateway(world), writes).await.unwrap()
 }
 

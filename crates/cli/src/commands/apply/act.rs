@@ -8,7 +8,7 @@ use sexton_collector::modules::{
     DeployError, Deployed, Destruction, Event, LeaseError, Member, ModulePlan, Tools,
 };
 use sexton_collector::{Collector, SystemClock};
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::{DeletionScope, LifeId};
 use sexton_model::Uid;
 
 use super::{Agreed, Args, Form, lines};
@@ -146,10 +146,12 @@ pub(crate) async fn follow_sweep(
     output: &Output,
 ) -> Result<Swept, Failure> {
     let kinds = world.kinds().await?;
-    let place = Where { gateway: world.gateway(&kinds), resources: world.resources.clone() };
+    let expected = expected(&sweep);
+    let accused = sweep.accused.iter().map(|member| Uid(member.uid.clone()));
+    let scope = DeletionScope::only(expected.iter().map(|(uid, _, _)| uid.clone()).chain(accused));
     // Both look at everything first: at the same time. Who goes before it is followed is known to have been there.
-    let begin = Follow::begin(place, Until::Gone, sweep.names, output);
-    let (follow, work) = tokio::join!(begin, start(own_collector(world, is_ours(&kinds))));
+    let begin = Follow::begin(Where::of(world, &kinds), Until::Gone, sweep.names, output);
+    let (follow, work) = tokio::join!(begin, start(collecting::of_a_plan(world, &kinds, scope)));
     let mut work = work?;
     let mut follow = match follow {
         Ok(follow) => follow,
@@ -158,7 +160,7 @@ pub(crate) async fn follow_sweep(
             return Err(failure);
         }
     };
-    follow.expect(expected(&sweep).into_iter());
+    follow.expect(expected.into_iter());
     let end = follow.run(&mut work, says, interrupts).await?;
     let told = left(&end, output);
     let flags = sweep.settings.flags();
@@ -185,15 +187,6 @@ async fn start(collector: Option<Collector>) -> Result<Work, Failure> {
     match collector {
         Some(collector) => Work::start(collector).await,
         None => Ok(Work::Elsewhere),
-    }
-}
-
-fn own_collector(world: &World, ours: bool) -> Option<Collector> {
-    match (world.embedded, ours) {
-        (true, _) => Some(collecting::of_a_command(world.resources.clone())),
-        (false, true) => None,
-        // What rules find was not shown: that is left to whoever collects there.
-        (false, false) => Some(collecting::of_a_command_elsewhere(world.resources.clone())),
     }
 }
 

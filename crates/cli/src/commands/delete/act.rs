@@ -1,8 +1,10 @@
 //! Carries an approved plan out: marks what is in it, and follows it to the end.
 
-use sexton_collector::approve::{self, Approval, Marked};
-use sexton_lifecycle::LifeId;
-use sexton_model::Status;
+use std::collections::BTreeSet;
+
+use sexton_collector::approve::{self, Approval, Marked, Order};
+use sexton_lifecycle::{DeletionScope, LifeId};
+use sexton_model::{Status, Uid};
 
 use super::preview::{Preview, command};
 use super::tell;
@@ -14,7 +16,7 @@ use crate::following::{Follow, Until, Where, Work, report};
 use crate::interrupt::Interrupts;
 use crate::output::Output;
 use crate::settings::Settings;
-use crate::world::World;
+use crate::world::{World, is_ours};
 
 /// A world that changes so often while it is looked at does not want to be looked at.
 const LOOKS: usize = 5;
@@ -30,51 +32,85 @@ pub(super) async fn act(
 ) -> Result<Exit, Failure> {
     let Agreed { world, kinds, preview, missing } = agreed;
     let mut interrupts = Interrupts::listen();
-    let place = Where { gateway: world.gateway(&kinds), resources: world.resources.clone() };
+    let place = Where::of(&world, &kinds);
     let mut follow = Follow::begin(place.clone(), Until::Gone, &preview.names, output).await?;
-    let wait = !args.no_wait;
     // Who follows somebody that goes at once is found by having seen it go: so it is watched before.
-    let mut work = match world.embedded && wait {
-        true => Work::start(collecting::of_a_command(world.resources.clone())).await?,
-        false => Work::Elsewhere,
-    };
-    let marking = mark(args, settings, &world, &kinds, &place, &preview);
-    let refused = match follow.finish_first(marking, &mut work, &mut interrupts).await {
-        Ok(refused) => refused,
+    let (mut work, order) = start(args, &world, &kinds, &preview, output).await?;
+    let marking = mark(args, settings, &world, &kinds, &place, &preview, order);
+    let outcome = match follow.finish_first(marking, &mut work, &mut interrupts).await {
+        Ok(outcome) => outcome,
         Err(failure) => {
             work.end().await;
             return Err(failure);
         }
     };
-    refused.iter().for_each(|failure| output.explain(failure));
-    if !wait {
-        let on = format!("marked on {}; nobody waits for it", world.target);
-        output.talk(&on);
-        if world.embedded {
-            output.talk(&format!("  go on   sexton resume{}", settings.flags()));
-        }
-        return Ok(Exit::of_several(missing + refused.len(), missing + preview.roots.len()));
+    outcome.failures.iter().for_each(|failure| output.explain(failure));
+    let refused = outcome.failures.len();
+    if refused > 0 && outcome.taken == 0 {
+        work.end().await;
+        return Ok(Exit::of_several(1, if missing > 0 { 2 } else { 1 }));
     }
-    follow.expect(preview.doomed());
+    if args.no_wait {
+        tell::not_waited(&world, &place, settings, output);
+        return Ok(Exit::of_several(missing + refused, missing + preview.roots.len()));
+    }
+    follow.expect(preview.doomed().filter(|(uid, _, _)| !outcome.left_alone.contains(uid)));
+    follow.wait_at_most(args.timeout);
     let says = |label: &str, uid: &_| tell::gone(args.output, label, uid);
     let end = follow.run(&mut work, &says, &mut interrupts).await?;
-    let unheard = tell::end(args.output, &preview, &end, output);
-    let flags = settings.flags();
+    let unheard = tell::end(args.output, &preview, &end, &outcome.left_alone, output);
     if end.interrupted && !end.left.is_empty() {
-        let how = match world.embedded {
-            true => format!("  go on   sexton resume{flags}"),
-            false => format!("  the server goes on; see how far it is   sexton collections{flags}"),
-        };
-        output.talk(&end.interrupted_text());
-        output.talk(&how);
+        tell::interrupted(&end, &world, &place, settings, output);
     } else if !end.left.is_empty() {
         report(&end, &preview.root_uids(), &world.namespace, settings, output);
     }
     match end.exit() {
-        Exit::Done if missing + refused.len() > 0 => Ok(Exit::Partial),
+        Exit::Done if missing + refused > 0 => Ok(Exit::Partial),
         Exit::Done => end.unheard.and(unheard).map(|()| Exit::Done),
         exit => Ok(exit),
     }
+}
+
+/// Starts what carries the plan out, if that is done in this process, and says what holds objects until their turn.
+async fn start(
+    args: &Args,
+    world: &World,
+    kinds: &sexton_client::Kinds,
+    preview: &Preview,
+    output: &Output,
+) -> Result<(Work, Order), Failure> {
+    let ours = world.embedded || is_ours(kinds);
+    let order = match (ours, args.no_wait) {
+        (true, _) => Order::OurServer,
+        (false, true) => Order::Kubernetes,
+        (false, false) => Order::Command,
+    };
+    if args.no_wait || (!ours && !approve::takes_a_collector(&preview.seen, &preview.plan)) {
+        return Ok((Work::Elsewhere, order));
+    }
+    let roots = preview.plan.steps().map(|step| step.finding.root.clone());
+    let scope = DeletionScope::only(preview.plan.steps().map(|step| step.uid.clone()).chain(roots));
+    let Some(collector) = collecting::of_a_plan(world, kinds, scope) else {
+        return Ok((Work::Elsewhere, order));
+    };
+    match Work::start(collector).await {
+        Ok(work) => Ok((work, order)),
+        // Kubernetes' own collector does it as well, as long as nothing takes steps that only ours knows.
+        Err(failure) if !ours && !approve::takes_steps(&preview.seen, &preview.plan) => {
+            output.talk("the collector of Kubernetes carries it out, in its own order:");
+            failure.details.iter().for_each(|why| output.talk(&format!("  {why}")));
+            Ok((Work::Elsewhere, Order::Kubernetes))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What became of the marks.
+struct Outcome {
+    taken: usize,
+    failures: Vec<Failure>,
+    /// Who was refused, and who would have followed them.
+    left_alone: BTreeSet<Uid>,
 }
 
 /// Marks what was approved. If the world changed meanwhile it is looked at again: whoever is new was not approved.
@@ -85,17 +121,21 @@ async fn mark(
     kinds: &sexton_client::Kinds,
     place: &Where,
     approved: &Preview,
-) -> Result<Vec<Failure>, Failure> {
+    order: Order,
+) -> Result<Outcome, Failure> {
     let approval = Approval { digest: approved.plan.digest.clone(), by: who(world) };
     let mut again: Option<Preview> = None;
     let mut taken = 0;
     for _ in 0..LOOKS {
         let now = again.as_ref().unwrap_or(approved);
-        let writes = approve::items(&now.seen, &now.judgement, &now.plan, &approval);
+        let writes = approve::items(&now.seen, &now.judgement, &now.plan, &approval, order);
         let marked = approve::send(place.gateway.clone(), writes).await?;
         taken += marked.taken;
         if !marked.refused.iter().any(|(_, status)| is_race(status)) {
-            return Ok(failures(now, &marked));
+            let refused = marked.refused.iter().map(|(life, _)| life);
+            let left_alone = refused.chain(&marked.untouched);
+            let left_alone = left_alone.map(|life| now.seen.snapshot().uid(*life)).collect();
+            return Ok(Outcome { taken, failures: failures(now, &marked), left_alone });
         }
         let named: Vec<Named> = named(approved, kinds);
         let next = Preview::make(args, world, kinds, &named).await?;

@@ -7,11 +7,14 @@ mod preview;
 pub(crate) mod tell;
 mod wanted;
 
+use std::time::Duration;
+
 use consent::{Agreement, Refusal, consent, obtain};
 use policy::PolicyName;
 use preview::{Form, Preview, command};
 
 use crate::failure::{Exit, Failure};
+use crate::input::durations;
 use crate::interrupt::breakable;
 use crate::output::Output;
 use crate::output::style::Style;
@@ -53,9 +56,13 @@ pub(crate) struct Args {
     pub(crate) ignore_not_found: bool,
     #[command(flatten)]
     pub(crate) agreement: Agreement,
-    /// Return once everything is marked; on the embedded store `sexton resume` does the rest
+    /// Return once everything is marked. On the embedded store `sexton resume` does the rest, elsewhere the collector of
+    /// the server
     #[arg(long)]
     pub(crate) no_wait: bool,
+    /// Wait at most this long. Without it, on a cluster that is no server of Sexton, until nothing has moved for 30s
+    #[arg(long, value_parser = durations::read, value_name = "DURATION", conflicts_with = "no_wait")]
+    pub(crate) timeout: Option<Duration>,
     /// Show every single life, however many they are
     #[arg(long)]
     pub(crate) full: bool,
@@ -108,7 +115,7 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Pr
         }
         return Ok(Prepared::Over(Exit::of_several(missing, missing)));
     }
-    wanted::refuse_permanent(&found.named, &world).await?;
+    wanted::refuse_permanent(&found.named, &world, &kinds).await?;
     let preview = Preview::make(args, &world, &kinds, &found.named).await?;
     if args.dry_run {
         show_only(args, settings, &world, &preview, output)?;

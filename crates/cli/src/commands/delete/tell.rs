@@ -1,14 +1,18 @@
 //! What is told while lives go, and at the end.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use sexton_model::Uid;
 
 use super::preview::{Form, Preview};
 use crate::failure::Failure;
-use crate::following::End;
+use crate::following::{End, Where, handed_over};
 use crate::output::ndjson::{self, Event};
 use crate::output::style::count;
 use crate::output::{Output, Paint};
+use crate::settings::Settings;
+use crate::world::World;
 
 /// What is said of a life that is gone, in a form for programs.
 pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
@@ -20,14 +24,20 @@ pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
 }
 
 /// The end: one line for each that was named.
-pub(super) fn end(form: Form, preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {
+pub(super) fn end(
+    form: Form,
+    preview: &Preview,
+    end: &End,
+    left_alone: &BTreeSet<Uid>,
+    output: &Output,
+) -> Result<(), Failure> {
     match form {
         Form::Json => {
             left(end, output)?;
             output.summarize(summary(end));
             Ok(())
         }
-        Form::Text => roots(preview, end, output),
+        Form::Text => roots(preview, end, left_alone, output),
         _ => Ok(()),
     }
 }
@@ -43,16 +53,21 @@ pub(crate) fn summary(end: &End) -> Value {
     json!({"gone": end.gone, "left": end.left.len(), "interrupted": end.interrupted})
 }
 
-fn roots(preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {
+fn roots(preview: &Preview, end: &End, left_alone: &BTreeSet<Uid>, output: &Output) -> Result<(), Failure> {
     let snapshot = preview.seen.snapshot();
     for root in &preview.roots {
         let (label, uid) = (preview.names.of(snapshot, *root), snapshot.uid(*root));
+        if left_alone.contains(&uid) {
+            // That it was refused, and why, is told already.
+            continue;
+        }
         if end.left.contains_key(&uid) {
             output.mark('!', Paint::Change, &format!("{label} is marked, and still there"))?;
             continue;
         }
         let followed = preview.plan.steps().filter(|step| step.uid != uid && step.finding.root == uid);
-        let followed = followed.filter(|step| !end.left.contains_key(&step.uid)).count();
+        let there = |uid: &Uid| end.left.contains_key(uid) || left_alone.contains(uid);
+        let followed = followed.filter(|step| !there(&step.uid)).count();
         let along = match followed {
             0 => String::new(),
             1 => ", and 1 other with it".to_owned(),
@@ -61,4 +76,28 @@ fn roots(preview: &Preview, end: &End, output: &Output) -> Result<(), Failure> {
         output.mark('-', Paint::Bad, &format!("{label} destroyed{along}"))?;
     }
     Ok(())
+}
+
+/// The end of a command that was not to wait.
+pub(super) fn not_waited(world: &World, place: &Where, settings: &Settings, output: &Output) {
+    match place.foreign {
+        true => {
+            output.talk(&format!("marked on {}; the collector of Kubernetes does the rest", world.target))
+        }
+        false => output.talk(&format!("marked on {}; nobody waits for it", world.target)),
+    }
+    if world.embedded {
+        output.talk(&format!("  go on   sexton resume{}", settings.flags()));
+    }
+}
+
+/// The end of a command that was interrupted before all were gone.
+pub(super) fn interrupted(end: &End, world: &World, place: &Where, settings: &Settings, output: &Output) {
+    let flags = settings.flags();
+    output.talk(&end.interrupted_text());
+    handed_over(end, output);
+    output.talk(&match world.embedded || place.foreign {
+        true => format!("  go on   sexton resume{flags}"),
+        false => format!("  the server goes on; see how far it is   sexton collections{flags}"),
+    });
 }

@@ -3,12 +3,13 @@
 use serde_json::Value;
 use sexton_client::resources::{DeleteAsk, DeleteError, GetError, ListAsk, text};
 use sexton_client::{CallError, Kinds, Place};
+use sexton_model::names::PERMANENT_NAMESPACES;
 use sexton_model::{Policy, Uid, environment};
 
 use super::Args;
 use crate::failure::{Exit, Failure};
 use crate::settings::quoted;
-use crate::world::World;
+use crate::world::{World, is_ours};
 use crate::{input, targets};
 
 /// A life that was named, and is there.
@@ -52,12 +53,12 @@ pub(crate) async fn find(args: &Args, world: &World, kinds: &Kinds) -> Result<Fo
 
 /// What the server does not delete, whoever agrees, is refused before anybody is asked: permanent namespaces, definitions
 /// of the server's own, environments that have objects. Each is asked for in earnest but for the doing.
-pub(crate) async fn refuse_permanent(named: &[Named], world: &World) -> Result<(), Failure> {
+pub(crate) async fn refuse_permanent(named: &[Named], world: &World, kinds: &Kinds) -> Result<(), Failure> {
     let holds = |named: &&Named| {
         let plural = named.place.kind.resource.resource.as_str();
         ["namespaces", "customresourcedefinitions"].contains(&plural) || is_environment(named)
     };
-    let mut refused = Vec::new();
+    let (mut refused, mut exit) = (Vec::new(), Exit::Held);
     let mut environments = Vec::new();
     for named in named.iter().filter(holds) {
         let (uid, policy) = (Some(named.uid.0.clone()), Some(Policy::Background));
@@ -67,6 +68,10 @@ pub(crate) async fn refuse_permanent(named: &[Named], world: &World) -> Result<(
         match asked {
             Err(DeleteError::Call(CallError::Refused(status))) if status.code == 403 => {
                 refused.push(status.message);
+                // Elsewhere somebody else may be allowed what is refused here.
+                if !is_ours(kinds) && !PERMANENT_NAMESPACES.contains(&named.name.as_str()) {
+                    exit = Exit::Error;
+                }
             }
             Err(DeleteError::Changed(_)) if is_environment(named) => {
                 refused.push(format!(
@@ -83,7 +88,7 @@ pub(crate) async fn refuse_permanent(named: &[Named], world: &World) -> Result<(
     let failure = environments.into_iter().fold(failure, |failure, name| {
         failure.next("destroy it in order", format!("sexton destroy --env {}", quoted(name)))
     });
-    Err(failure.detail("Nothing was deleted.").exit(Exit::Held))
+    Err(failure.detail("Nothing was deleted.").exit(exit))
 }
 
 /// Whether the record of an environment is meant.

@@ -4,7 +4,7 @@
 use sexton_collector::preview::World as Seen;
 use sexton_collector::rules::{Accused, Charge, Found, accuse};
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{Hypothetical, Settings as Rules};
+use sexton_lifecycle::{DeletionScope, Hypothetical, Settings as Rules};
 use sexton_model::accusation::Accuser;
 use sexton_model::{Policy, Uid};
 
@@ -21,7 +21,6 @@ use crate::output::tree::{DeathPlan, Fold, json, text};
 use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::showing::plan::Shown;
-use crate::world::is_ours;
 
 /// Shows, asks, accuses, follows.
 pub(super) async fn collect(
@@ -38,14 +37,12 @@ pub(super) async fn collect(
     let doomed = breakable(agree(args, settings, &looked, &condemned, output)).await?;
     let mut interrupts = Interrupts::listen();
     let gateway = looked.world.gateway(&looked.kinds);
-    let place = Where { gateway: gateway.clone(), resources: looked.world.resources.clone() };
+    let place = Where::of(&looked.world, &looked.kinds);
     let mut follow = Follow::begin(place, Until::Gone, &looked.names, output).await?;
-    let resources = looked.world.resources.clone();
-    let mut work = match (looked.world.embedded, is_ours(&looked.kinds)) {
-        (true, _) => Work::start(collecting::of_a_command(resources)).await?,
-        (false, true) => Work::Elsewhere,
-        // Perhaps nobody collects there: then it is done from here.
-        (false, false) => Work::start(collecting::of_a_command_elsewhere(resources)).await?,
+    let scope = DeletionScope::only(doomed.iter().map(|(uid, _, _, _)| uid.clone()));
+    let mut work = match collecting::of_a_plan(&looked.world, &looked.kinds, scope) {
+        Some(collector) => Work::start(collector).await?,
+        None => Work::Elsewhere,
     };
     let charge = Charge {
         accuser: Accuser::Orphaned,

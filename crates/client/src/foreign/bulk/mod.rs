@@ -10,6 +10,7 @@ mod absent;
 mod delete;
 mod live;
 mod patch;
+mod tombstone;
 
 use std::time::Duration;
 
@@ -159,9 +160,6 @@ impl Performer<'_> {
                 if epoch {
                     done.weaker.push("epoch: the lease was looked at before the write");
                 }
-                if item.tombstone.is_some() {
-                    done.weaker.push("tombstone: none was left");
-                }
                 let weaker = (!done.weaker.is_empty()).then(|| done.weaker.join("; "));
                 let (outcome, resource_version) = (Some(done.outcome), done.version);
                 ItemResult { code: 200, outcome, resource_version, status: None, weaker }
@@ -181,6 +179,13 @@ impl Performer<'_> {
 
     async fn attempt(&self, item: &Item) -> Result<Done, Refusal> {
         let kind = self.kind_of(item)?;
+        let last = self.last_document(item, kind).await;
+        let mut done = self.act(item, kind).await?;
+        done.weaker.extend(self.bury(item, done.outcome, last).await);
+        Ok(done)
+    }
+
+    async fn act(&self, item: &Item, kind: &ServedKind) -> Result<Done, Refusal> {
         match &item.action {
             Action::Delete { policy, annotations, hold } => {
                 self.delete(item, kind, policy.as_deref(), (annotations, *hold)).await

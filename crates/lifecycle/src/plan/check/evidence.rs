@@ -34,7 +34,7 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
                     || named.clone().any(|(_, leads)| matches!(leads, Ownership::Valid(_)))
             });
             let unsure = owners.iter().any(|(_, leads)| matches!(leads, Ownership::Unknown(_)));
-            let solid = owners.iter().any(|(_, leads)| solid(judgement, leads));
+            let solid = owners.iter().any(|(_, leads)| solid(snapshot, judgement, leads));
             match () {
                 () if uids.is_empty() || back => Some("an owner that was gone is there"),
                 () if unsure => Some("it cannot be said whether an owner exists"),
@@ -65,17 +65,25 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
 }
 
 fn follows(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, owner: LifeId) -> Option<&'static str> {
-    let Some(cause) = judgement.doomed.get(&owner) else { return Some("its owner does not die") };
+    let Some(policy) = policy_of(snapshot, judgement, owner) else { return Some("its owner does not die") };
     if !snapshot.leads(life).any(|leads| leads == Ownership::Valid(owner)) {
         return Some("the one it follows does not own it");
     }
-    let alone = matches!(cause.policy, Policy::Foreground | Policy::Background);
-    if alone && snapshot.leads(life).any(|leads| solid(judgement, &leads)) {
+    let alone = matches!(policy, Policy::Foreground | Policy::Background);
+    if alone && snapshot.leads(life).any(|leads| solid(snapshot, judgement, &leads)) {
         return Some("it has an owner that lives on");
     }
-    (cause.policy == Policy::Orphan).then_some("its owner goes without it")
+    (policy == Policy::Orphan).then_some("its owner goes without it")
 }
 
-fn solid(judgement: &Judgement, leads: &Ownership) -> bool {
-    matches!(leads, Ownership::Valid(owner) if !judgement.dooms(*owner))
+/// How an owner dies, if it does: in this judgement, or by a deletion outside of its scope that takes dependents along.
+fn policy_of(snapshot: &Snapshot, judgement: &Judgement, owner: LifeId) -> Option<Policy> {
+    let recorded = || snapshot.policy(owner).filter(|_| snapshot.is_marked(owner));
+    let takes = |policy: &Policy| matches!(policy, Policy::Cascade | Policy::Foreground);
+    let doomed = judgement.doomed.get(&owner).map(|finding| finding.policy);
+    doomed.or_else(|| recorded().filter(takes))
+}
+
+fn solid(snapshot: &Snapshot, judgement: &Judgement, leads: &Ownership) -> bool {
+    matches!(leads, Ownership::Valid(owner) if policy_of(snapshot, judgement, *owner).is_none())
 }

@@ -1,0 +1,50 @@
+//! What is done and looked at when following ends before all are gone, on a cluster of another make.
+
+use sexton_client::{Place, ServedKind};
+use sexton_collector::handover::hand_over;
+use sexton_collector::namespace_holds;
+
+use super::{Follow, Work};
+use crate::output::why::Why;
+use crate::showing::{namespaces, why};
+
+/// Namespaces that are looked at; more say nothing new.
+const MAX_NAMESPACES: usize = 5;
+
+impl Follow<'_> {
+    /// Takes finalizers of ours off what could not be finished, and leaves it to the collector of the cluster; unless a
+    /// collector of ours has the work. Returns of how many.
+    pub(super) async fn hand_over(&self, work: &Work) -> usize {
+        let others = work.summary().is_none_or(|summary| summary.other.is_some());
+        if !self.place.foreign || others || self.left.is_empty() {
+            return 0;
+        }
+        let handed = hand_over(self.place.gateway.clone(), self.seen.snapshot(), self.left.keys()).await;
+        handed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "finalizers of ours could not be taken off");
+            0
+        })
+    }
+
+    /// What namespaces that are still there wait for.
+    pub(super) async fn namespaces(&self) -> Vec<Why> {
+        let mut found = Vec::new();
+        if !self.place.foreign {
+            return found;
+        }
+        let snapshot = self.seen.snapshot();
+        let place = Place::new(&ServedKind::well_known("", "namespaces", "Namespace", false), None);
+        let left = self.left.keys().filter_map(|uid| snapshot.get(uid));
+        for life in left.filter(|life| snapshot.is_namespace(*life)).take(MAX_NAMESPACES) {
+            // One that cannot be looked at is told without this.
+            if let Ok(Some(namespace)) = self.place.resources.find(&place, snapshot.name(life)).await {
+                let subject = self.names.of(snapshot, life);
+                let mut lines = namespaces::finalizers(&namespace);
+                let holds = namespace_holds(&self.place.resources, &self.place.kinds, &namespace).await;
+                lines.extend(holds.into_iter().map(why::hold));
+                found.push(Why { subject, headline: "is being deleted".to_owned(), lines, ..Why::default() });
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,65 @@
+//! The end of a command on a cluster of another make that could not finish its plan: the finalizers of ours that hold
+//! objects until their turn are replaced by the one of Kubernetes, whose collector then goes on.
+//!
+//! It must not decide who dies: what it touches is terminating already.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sexton_client::Gateway;
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::bulk::{Action, Item};
+use sexton_model::{Policy, Uid};
+
+use crate::approve::ApproveError;
+use crate::perform::Hand;
+
+/// Hands the terminating objects among these over to the collector of Kubernetes. Returns how many carry no finalizer of
+/// ours any more. What takes steps keeps its finalizer, because only a collector of ours takes them.
+///
+/// # Errors
+/// See [`ApproveError`].
+pub async fn hand_over<'a>(
+    gateway: Arc<dyn Gateway>,
+    snapshot: &Snapshot,
+    uids: impl IntoIterator<Item = &'a Uid>,
+) -> Result<usize, ApproveError> {
+    let held = uids.into_iter().filter_map(|uid| snapshot.get(uid)).filter(|life| is_held(snapshot, *life));
+    let held: Vec<LifeId> = held.collect();
+    if held.is_empty() {
+        return Ok(0);
+    }
+    let hand = Hand::new(gateway, None);
+    let held_by_kubernetes = hand.send(held.iter().map(|life| delete(snapshot, *life)).collect()).await?;
+    let results = held.into_iter().zip(&held_by_kubernetes.results);
+    let ready = results.filter(|(_, result)| result.code < 400).map(|(life, _)| release(snapshot, life));
+    let released = hand.send(ready.collect()).await?;
+    Ok(released.results.iter().filter(|result| result.code < 400).count())
+}
+
+fn cascades(finalizer: &str) -> bool {
+    Policy::recorded_by(finalizer) == Some(Policy::Cascade)
+}
+
+fn is_held(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.is_marked(life) && snapshot.finalizers(life).any(cascades)
+}
+
+/// A second deletion, which puts the finalizer of Kubernetes on.
+fn delete(snapshot: &Snapshot, life: LifeId) -> Item {
+    let policy = Some("Foreground".to_owned());
+    let action = Action::Delete { policy, annotations: BTreeMap::new(), hold: false };
+    Item::new(snapshot.key(life), snapshot.uid(life).0, action)
+}
+
+/// Takes ours off.
+fn release(snapshot: &Snapshot, life: LifeId) -> Item {
+    let ours = snapshot.finalizers(life).filter(|one| cascades(one));
+    let action = Action::Patch {
+        remove_finalizers: ours.map(str::to_owned).collect(),
+        add_finalizers: Vec::new(),
+        remove_owners: Vec::new(),
+        annotations: BTreeMap::new(),
+    };
+    Item::new(snapshot.key(life), snapshot.uid(life).0, action)
+}

@@ -1,0 +1,98 @@
+//! What a collector must be allowed to do, and what of that the server refuses: asked before it begins.
+
+use serde_json::{Value, json};
+use sexton_client::resources::PutError;
+use sexton_client::{Kinds, Place, Resources, ServedKind};
+
+use crate::lease::LeaseSettings;
+
+/// What a collector does to the objects of a kind.
+const VERBS: [&str; 4] = ["list", "watch", "patch", "delete"];
+/// What it does to its lease.
+const LEASE_VERBS: [&str; 3] = ["get", "create", "update"];
+
+/// What is refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MissingRights {
+    /// Verbs on the lease by which collectors take turns. Without one of them nothing can be done.
+    pub lease: Vec<String>,
+    /// Kinds and the verbs that are missing for each, if not all kinds may be collected.
+    pub kinds: Vec<(String, Vec<String>)>,
+    /// How many kinds may be collected.
+    pub allowed: usize,
+}
+
+impl MissingRights {
+    /// Whether a collector can do anything at all.
+    pub fn lets_collect(&self) -> bool {
+        self.lease.is_empty() && self.allowed > 0
+    }
+}
+
+/// Asks the server what a collector may do there.
+///
+/// # Errors
+/// The server does not answer such questions.
+pub async fn missing_rights(
+    resources: &Resources,
+    kinds: &Kinds,
+    lease: &LeaseSettings,
+) -> Result<MissingRights, PutError> {
+    let mut missing = MissingRights::default();
+    for verb in LEASE_VERBS {
+        let group = "coordination.k8s.io";
+        let mut asked =
+            json!({"group": group, "resource": "leases", "namespace": lease.namespace, "verb": verb});
+        if verb != "create" {
+            asked["name"] = lease.name.as_str().into();
+        }
+        if !is_allowed(resources, asked).await? {
+            missing.lease.push(format!("{verb} leases.{group} in the namespace {}", lease.namespace));
+        }
+    }
+    let collected: Vec<&ServedKind> = kinds.preferred().filter(|kind| is_collected(kind)).collect();
+    if refused(resources, "*", "*").await?.is_empty() {
+        missing.allowed = collected.len();
+        return Ok(missing);
+    }
+    for kind in collected {
+        let verbs = refused(resources, &kind.resource.group, &kind.resource.resource).await?;
+        match verbs.is_empty() {
+            true => missing.allowed += 1,
+            false => missing.kinds.push((kind.resource.to_string(), verbs)),
+        }
+    }
+    Ok(missing)
+}
+
+/// Which of the verbs are refused for a kind.
+async fn refused(resources: &Resources, group: &str, resource: &str) -> Result<Vec<String>, PutError> {
+    let mut refused = Vec::new();
+    for verb in VERBS {
+        if !is_allowed(resources, json!({"group": group, "resource": resource, "verb": verb})).await? {
+            refused.push(verb.to_owned());
+        }
+    }
+    Ok(refused)
+}
+
+/// Whether a kind can be listed and deleted at all; others are questions rather than objects.
+fn is_collected(kind: &ServedKind) -> bool {
+    VERBS.iter().all(|verb| kind.verbs.iter().any(|known| known == verb))
+}
+
+async fn is_allowed(resources: &Resources, attributes: Value) -> Result<bool, PutError> {
+    let kind = ServedKind::well_known(
+        "authorization.k8s.io",
+        "selfsubjectaccessreviews",
+        "SelfSubjectAccessReview",
+        false,
+    );
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    });
+    let answer = resources.create(&Place::new(&kind, None), &review).await?;
+    Ok(answer.pointer("/status/allowed").and_then(Value::as_bool).unwrap_or(false))
+}
