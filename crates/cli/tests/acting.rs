@@ -236,8 +236,8 @@ fn a_namespace_waits_for_its_controller() {
     let target = Target::foreign();
     target.put("apiVersion: v1\nkind: Namespace\nmetadata: {name: old}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: inside, namespace: old}\n");
     let shown = target.done("plan delete ns/old -o json").out;
-    let head: Value = serde_json::from_str(shown.lines().next().unwrap()).unwrap();
-    let digest = head["digest"].as_str().unwrap();
+    let lines = shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let digest = lines.filter_map(|line| Some(line["digest"].as_str()?.to_owned())).next().unwrap();
     let ran = target.run(&format!("delete ns/old --approve {digest} --timeout 2s"));
     ran.fails(4, &["Namespace/old", "held by the finalizer kubernetes", "the namespace controller deletes"]);
     let why = target.done("why ns/old").out;

@@ -62,7 +62,7 @@ pub(crate) struct Decision {
     /// Whether anybody is accused who is not asked for. Mostly nobody is, and then nobody need be looked at for it.
     pub(crate) accuses_some: bool,
     /// Whether the hold of an empty namespace or definition is left to a controller of the cluster.
-    pub(crate) leaves_containers: bool,
+    leaves_containers: bool,
     /// From these follow accused lives of which not everybody has been warned: nothing of it goes before. Who that is,
     /// whoever makes the calls knows.
     pub(crate) unwarned: BTreeSet<Uid>,
@@ -82,6 +82,11 @@ impl Decision {
             && (finding.detector.accuses()
                 || snapshot.journal(finding.life).is_some()
                 || self.accuses_some && root().is_some_and(|root| root.detector.accuses() && !root.marked))
+    }
+
+    /// Whether a life is let go by a controller of the cluster, once it is empty.
+    pub(crate) fn leaves(&self, snapshot: &Snapshot, life: LifeId) -> bool {
+        self.leaves_containers && (snapshot.is_namespace(life) || snapshot.is_definition(life))
     }
 
     /// Whether some of its owners go after it.

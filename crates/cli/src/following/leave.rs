@@ -1,17 +1,30 @@
-//! What is done and looked at when following ends before all are gone, on a cluster of another make.
+//! When following ends before all are gone on a cluster of another make, and what is done and looked at then.
+
+use std::time::Duration;
 
 use sexton_client::{Place, ServedKind};
 use sexton_collector::handover::hand_over;
 use sexton_collector::namespace_holds;
 
-use super::{Follow, Work};
+use super::{Follow, Work, now};
 use crate::output::why::Why;
 use crate::showing::{namespaces, why};
 
+/// Nothing happened for so long on a cluster of another make: its controllers, which pause between tries, have stopped.
+const STALLED: Duration = Duration::from_secs(30);
 /// Namespaces that are looked at; more say nothing new.
 const MAX_NAMESPACES: usize = 5;
 
 impl Follow<'_> {
+    /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
+    pub(super) fn is_stalled(&self) -> bool {
+        let snapshot = self.seen.snapshot();
+        let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());
+        self.deadline.is_none()
+            && self.moved.elapsed() >= STALLED
+            && !self.left.keys().filter_map(|uid| snapshot.get(uid)).any(ends_later)
+    }
+
     /// Takes finalizers of ours off what could not be finished, and leaves it to the collector of the cluster; unless a
     /// collector of ours has the work. Returns of how many.
     pub(super) async fn hand_over(&self, work: &Work) -> usize {

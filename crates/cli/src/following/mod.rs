@@ -47,8 +47,6 @@ const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(30);
 /// Nothing happened for so long, nothing is in the way, and nobody collects.
 const ABANDONED: Duration = Duration::from_secs(3);
-/// Nothing happened for so long on a cluster of another make: its controllers, which pause between tries, have stopped.
-const STALLED: Duration = Duration::from_secs(30);
 /// So long the collector may take to write down that all is over.
 const BOOKS: Duration = Duration::from_secs(2);
 
@@ -304,15 +302,6 @@ impl<'a> Follow<'a> {
                     || (quiet >= ABANDONED && self.nobody_collects == Some(true))
             }
         }
-    }
-
-    /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
-    fn is_stalled(&self) -> bool {
-        let snapshot = self.seen.snapshot();
-        let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());
-        self.deadline.is_none()
-            && self.moved.elapsed() >= STALLED
-            && !self.left.keys().filter_map(|uid| snapshot.get(uid)).any(ends_later)
     }
 
     /// Whether the lease of the collector is nobody's. Asked once, when nothing has happened for a while.

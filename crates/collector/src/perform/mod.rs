@@ -295,11 +295,8 @@ pub(crate) fn turns<'a>(
             let marked = step.finding.marked || marked_now.contains(&step.life);
             let foreign = items::is_held_by_others(snapshot, step.life);
             all_go &= !foreign;
-            if foreign && marked {
-                turns.stuck.push(step.life);
-            }
-            let container = snapshot.is_namespace(step.life) || snapshot.is_definition(step.life);
-            let controlled = decision.leaves_containers && container;
+            turns.stuck.extend((foreign && marked).then_some(step.life));
+            let controlled = decision.leaves(snapshot, step.life);
             if step.finding.marked && (controlled || !items::is_held_by_us(snapshot, step.life)) {
                 all_go = false;
                 turns.controlled.extend(controlled.then_some(step.life));
