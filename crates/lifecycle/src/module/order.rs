@@ -127,22 +127,22 @@ pub fn arrange(
     Ok(order.into_iter().map(|at| (at, places[at])).collect())
 }
 
+/// From a document to one that comes after it.
+type Edge = (Node, Node);
+
 /// The order in which documents are put, and the edges that hold.
-fn sequence(
-    entries: &[Entry],
-    dependencies: &[Dependency],
-) -> Result<(Vec<usize>, Vec<(Node, Node)>), OrderError> {
+fn sequence(entries: &[Entry], dependencies: &[Dependency]) -> Result<(Vec<usize>, Vec<Edge>), OrderError> {
     let mut hard = provided(entries);
     for edge in dependencies {
         let find = |word: &str| find(entries, edge, word);
         hard.push((find(&edge.first)?, find(&edge.then)?));
     }
     let owned = owned(entries);
-    let all: Vec<(Node, Node)> = hard.iter().chain(&owned).copied().collect();
+    let all: Vec<Edge> = hard.iter().chain(&owned).copied().collect();
     let together = components(&Graph::new(entries.len(), &all));
     // Within a circle nobody can say which owner is meant to come first.
     let soft = owned.into_iter().filter(|(first, then)| together.of(*first) != together.of(*then));
-    let edges: Vec<(Node, Node)> = hard.iter().copied().chain(soft).collect();
+    let edges: Vec<Edge> = hard.iter().copied().chain(soft).collect();
     match order(&Graph::new(entries.len(), &edges)) {
         Some(order) => Ok((order.into_iter().map(|node| node as usize).collect(), edges)),
         None => Err(OrderError::Cycle(cycle(entries, &hard))),
@@ -154,7 +154,7 @@ fn number(at: usize) -> Node {
 }
 
 /// Edges from what others need to be served or to end.
-fn provided(entries: &[Entry]) -> Vec<(Node, Node)> {
+fn provided(entries: &[Entry]) -> Vec<Edge> {
     let mut namespaces: HashMap<&str, usize> = HashMap::new();
     let mut providers: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -177,7 +177,7 @@ fn provided(entries: &[Entry]) -> Vec<(Node, Node)> {
 }
 
 /// Edges from owners to what they own.
-fn owned(entries: &[Entry]) -> Vec<(Node, Node)> {
+fn owned(entries: &[Entry]) -> Vec<Edge> {
     let mut slots: HashMap<(&str, &str, &str, &str), usize> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
         slots.insert((&entry.group, &entry.kind, &entry.namespace, &entry.name), at);

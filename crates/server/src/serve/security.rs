@@ -91,7 +91,8 @@ impl Security {
         }
         let authenticated =
             files.tokens.is_some() || files.client_authority.is_some() || files.self_signed.is_some();
-        if !listen.ip().is_loopback() && !(encrypted && authenticated) {
+        let is_protected = encrypted && authenticated;
+        if !is_protected && !listen.ip().is_loopback() {
             return Err(SecurityError::Unprotected(listen));
         }
         let contents = Contents::read(files)?;
