@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "every test file uses its part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may end so")]
 
+pub(crate) mod modules;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -69,10 +69,7 @@ impl Modules {
         let was_on =
             record.as_ref().is_some_and(|record| record.spec.support_gc && record.status.sealed.is_some());
         // Until a module sweeps, all that carries its label may have been meant: that is shown, and asked about.
-        let kinds = record.as_ref().filter(|_| was_on).map(|record| {
-            let kind = |(group, resource, ..): &Slot| GroupResource::new(group, resource).to_string();
-            record.status.kinds.iter().cloned().chain(named.iter().map(kind)).collect()
-        });
+        let kinds = record.as_ref().filter(|_| was_on).map(|record| kinds_of(record, &named));
         self.set_copies_aside(&mut looked, &spec.manager, kinds, is_marked).await;
         let sorted = sort(&spec.scope, &looked.members, is_marked);
         let in_scope = sorted.marked.len() + sorted.unmarked.len();
@@ -133,6 +130,12 @@ impl Modules {
             looked_at,
         })
     }
+}
+
+/// The kinds that a module has, or had: those of its record and those of its documents.
+fn kinds_of(record: &ModuleRecord, named: &HashSet<Slot>) -> BTreeSet<String> {
+    let kind = |(group, resource, ..): &Slot| GroupResource::new(group, resource).to_string();
+    record.status.kinds.iter().cloned().chain(named.iter().map(kind)).collect()
 }
 
 /// All that a plan is made of.
