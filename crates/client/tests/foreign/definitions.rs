@@ -87,6 +87,41 @@ async fn a_kind_that_is_switched_off_is_broken_and_not_gone() {
     reader.until_right(&world).await;
 }
 
+/// A kind whose definition came and went unheard cannot be proved gone: that the server does not name it may as well mean
+/// that a server behind it is down. Its objects stay, as broken, until a definition of it is heard.
+#[tokio::test]
+async fn what_was_never_known_to_be_defined_cannot_be_proved_gone() {
+    let world = World::new().await;
+    let (faults, client) = Faults::over(&world);
+    let often = FeedOptions { rediscovery: Duration::from_millis(10), ..options() };
+    let mut reader = Reader::synced(&client, often).await;
+    faults.on(&["/customresourcedefinitions?"], Fault::Code(500));
+    faults.cut();
+    reader.until("deaf", |reader| reader.broken("customresourcedefinitions").is_some()).await;
+    define(&world).await;
+    world.create(WIDGETS, &widget("a", 1)).await.expect(201);
+    reader.until_told("ADDED widgets a").await;
+    faults.on(&["/widgets?"], Fault::Code(500));
+    faults.cut();
+    reader.until("broken", |reader| reader.broken("widgets").is_some()).await;
+    remove(&world, "a").await;
+    undefine(&world).await;
+    world.compact().await;
+    faults.heal();
+    let off = Some("the server does not serve it any more");
+    let heard = |reader: &Reader| reader.broken("customresourcedefinitions").is_none();
+    reader.until("switched off", |reader| heard(reader) && reader.broken("widgets") == off).await;
+    let is_unheard =
+        |told: &String| !told.contains("customresourcedefinitions") && told != "DELETED widgets a";
+    assert!(reader.told.iter().all(is_unheard), "{:?}", reader.told);
+    define(&world).await;
+    reader.until_told("ADDED customresourcedefinitions widgets.demo.example.com").await;
+    undefine(&world).await;
+    reader.until("the end of the kind", |reader| !reader.names("widgets")).await;
+    assert!(reader.told.contains(&"DELETED widgets a".to_owned()));
+    reader.until_right(&world).await;
+}
+
 /// Race 20: discovery that is empty, lacks a group, lacks a kind, or fails for a group takes nothing away. Each lie is
 /// told until the kinds have been looked at again, which a new definition shows.
 #[tokio::test]
