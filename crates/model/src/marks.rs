@@ -20,7 +20,8 @@ pub const APPROVED: &str = "sexton.dev/approved";
 pub const REQUEST: &str = "sexton.dev/request";
 /// Somebody who looked for garbage says that this is some: see [`crate::accusation`].
 pub const ACCUSED: &str = "sexton.dev/accused";
-/// Which deployment put an object last.
+/// Which deployment put an object last: an annotation, or a label where changing annotations has effects (see
+/// docs/decisions/0015). Read it with [`deployment_id`].
 pub const DEPLOYMENT_ID: &str = "sexton.dev/deployment-id";
 /// Where an object stands in its module; higher ones go first.
 pub const DEPENDENCY_ORDER: &str = "sexton.dev/dependency-order";
@@ -58,6 +59,15 @@ pub const OURS: [&str; 7] = [
     IN_USE_FINALIZER,
     DEFINITION_HOLD,
 ];
+
+/// Which deployment put an object last, as `label` and `annotation` answer for [`DEPLOYMENT_ID`]. The label wins: an
+/// annotation beside it is from before, or was copied there.
+pub fn deployment_id<T>(
+    label: impl FnOnce(&str) -> Option<T>,
+    annotation: impl FnOnce(&str) -> Option<T>,
+) -> Option<T> {
+    label(DEPLOYMENT_ID).or_else(|| annotation(DEPLOYMENT_ID))
+}
 
 /// Whether a finalizer is one that the collector takes off.
 pub fn is_ours(finalizer: &str) -> bool {

@@ -16,7 +16,7 @@ pub struct FieldChange {
 }
 
 /// What servers count and write down on their own, and what marks a module's resources.
-const IGNORED: [&str; 10] = [
+const IGNORED: [&str; 11] = [
     "metadata.managedFields",
     "metadata.resourceVersion",
     "metadata.generation",
@@ -24,6 +24,7 @@ const IGNORED: [&str; 10] = [
     "metadata.creationTimestamp",
     "metadata.selfLink",
     "metadata.labels[sexton.dev/manager]",
+    "metadata.labels[sexton.dev/deployment-id]",
     "metadata.annotations[sexton.dev/deployment-id]",
     "metadata.annotations[sexton.dev/dependency-order]",
     "metadata.annotations[sexton.dev/accused]",

@@ -241,9 +241,12 @@ pub(super) fn member(kind: &ServedKind, mut slim: Slim) -> Member {
         name: slim.name,
         uid: slim.uid,
         version: slim.resource_version,
+        deployment: marks::deployment_id(
+            |name| slim.labels.get(name).cloned(),
+            |name| slim.annotations.remove(name),
+        ),
         labels: slim.labels,
         owners: slim.owner_references.into_iter().map(|owner| owner.uid).collect(),
-        deployment: slim.annotations.remove(marks::DEPLOYMENT_ID),
         accused: slim.annotations.contains_key(marks::ACCUSED),
         order: slim.annotations.get(marks::DEPENDENCY_ORDER).and_then(|order| order.parse().ok()),
         protect,

@@ -11,6 +11,7 @@ mod checks;
 mod conflicts;
 mod copied;
 mod deploy;
+mod deployment_mark;
 mod destroy;
 mod diff;
 mod digest;

@@ -10,6 +10,7 @@ use sexton_client::{Kinds, Place, ServedKind};
 use sexton_lifecycle::module::{Entry, OrderError, arrange};
 use sexton_model::marks;
 
+use super::deployment_mark::{DeploymentMark, set_mark};
 use super::documents::{Deployment, Refusal, Source};
 
 /// The label with which other tools mark what they manage.
@@ -33,6 +34,8 @@ pub(super) struct Prepared {
     pub(super) wanted: bool,
     /// Whether it names somebody before whom it must not be put.
     pub(super) linked: bool,
+    /// Where it carries the id of its deployment.
+    pub(super) deployment_mark: DeploymentMark,
 }
 
 impl Prepared {
@@ -65,16 +68,12 @@ impl Prepared {
     pub(super) fn marked(&self, manager: &str, deployment: &str) -> Value {
         let mut value = self.value.clone();
         for (map, name, mark) in [
-            ("labels", marks::MANAGER, manager.to_owned()),
-            ("annotations", marks::DEPLOYMENT_ID, deployment.to_owned()),
-            ("annotations", marks::DEPENDENCY_ORDER, self.order.to_string()),
+            ("labels", marks::MANAGER, manager),
+            ("annotations", marks::DEPENDENCY_ORDER, &self.order.to_string()),
         ] {
-            let metadata = &mut value["metadata"];
-            if !metadata[map].is_object() {
-                metadata[map] = json!({});
-            }
-            metadata[map][name] = mark.into();
+            set_mark(&mut value, map, name, mark);
         }
+        self.deployment_mark.set(&mut value, deployment);
         value
     }
 }
@@ -184,10 +183,8 @@ fn one(
     }
     let own = deployment.spec.manager.as_str();
     if let Some(other) = label(marks::MANAGER).filter(|other| *other != own) {
-        return Err(refuse(
-            format!("its label {} says {other}, but the module is {own}", marks::MANAGER),
-            None,
-        ));
+        let why = format!("its label {} says {other}, but the module is {own}", marks::MANAGER);
+        return Err(refuse(why, None));
     }
     let mut value = value.clone();
     let mut namespace = text(&value, "/metadata/namespace").to_owned();
@@ -210,6 +207,7 @@ fn one(
         order: 0,
         awaits: served.is_none(),
         redefined: false,
+        deployment_mark: DeploymentMark::of(kinds, known),
         wanted: deployment.only.as_ref().is_none_or(|only| only.contains(&at)),
     })
 }

@@ -10,6 +10,7 @@ use sexton_client::{CallError, Resources};
 use sexton_model::module::PREFIX;
 
 use super::conflicts::TakeOver;
+use super::deployment_mark;
 use super::plan::PutAction;
 use super::prepare::Prepared;
 
@@ -83,7 +84,7 @@ pub(super) async fn put(
     }
     let mark = |pointer: &str| text(&put.object, pointer) == text(marked, pointer);
     let is_marked = mark(MANAGER_POINTER)
-        && mark("/metadata/annotations/sexton.dev~1deployment-id")
+        && deployment_mark::read(&put.object) == deployment_mark::read(marked)
         && mark("/metadata/annotations/sexton.dev~1dependency-order");
     if !is_marked {
         return Err(

@@ -12,6 +12,7 @@ use sexton_model::module::manager_name;
 
 use super::Modules;
 use super::copied::is_put_by;
+use super::deployment_mark::DeploymentMark;
 use super::handover::applied_by;
 use super::look::member;
 use super::prepare::APPLY_SET;
@@ -153,10 +154,10 @@ impl Modules {
         }
         metadata["resourceVersion"] = json!(version);
         metadata["labels"][marks::MANAGER] = json!(ask.to);
-        metadata["annotations"][marks::DEPLOYMENT_ID] = json!(deployment);
         if !order.is_empty() {
             metadata["annotations"][marks::DEPENDENCY_ORDER] = json!(order);
         }
+        DeploymentMark::of(&self.kinds, &ask.place.kind).set(&mut document, &deployment);
         Ok(document)
     }
 }

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use sexton_client::ServedKind;
 use sexton_client::resources::Slim;
 use sexton_model::feed::OwnerReference;
-use sexton_model::marks::{ACCUSED, DEPLOYMENT_ID, DESTROYED, PROTECT};
+use sexton_model::marks::{ACCUSED, DESTROYED, PROTECT, deployment_id};
 use sexton_model::rule::KindName;
 use sexton_model::time;
 
@@ -104,7 +104,7 @@ impl Candidates {
         let rare = Rare {
             protect: note(PROTECT).filter(|value| !value.is_empty() && value != "false"),
             dying: slim.deletion_timestamp.is_some() || slim.annotations.contains_key(DESTROYED),
-            deployment: note(DEPLOYMENT_ID),
+            deployment: deployment_id(|name| slim.labels.get(name).cloned(), note),
             accused: note(ACCUSED),
             of,
         };

@@ -186,9 +186,11 @@ impl From<&OwnerReference> for OwnerRef {
 fn accusation(metadata: &Metadata) -> Option<Arc<Accused>> {
     let text = metadata.annotations.get(marks::ACCUSED)?;
     let said = Accusation::decode(text).ok()?;
-    let deployment = metadata.annotations.get(marks::DEPLOYMENT_ID).map(String::as_str);
+    let deployment =
+        marks::deployment_id(|name| metadata.labels.get(name), |name| metadata.annotations.get(name));
     let owners = metadata.owner_references.iter().map(|owner| owner.uid.as_str());
-    let holds = metadata.deletion_timestamp.is_some() || said.holds_for(&metadata.uid, deployment, owners);
+    let holds = metadata.deletion_timestamp.is_some()
+        || said.holds_for(&metadata.uid, deployment.map(String::as_str), owners);
     holds.then(|| Arc::new(Accused { text: text.clone(), said }))
 }
 

@@ -24,8 +24,8 @@ async fn modules(world: &World) -> Modules {
     Modules::open(tools).await.unwrap()
 }
 
-/// Waits until a collector has done away with everything that is not among these.
-async fn until_left(world: &World, names: &[&str]) {
+/// A collector at work.
+fn collecting(world: &World) -> Collecting {
     let means = Means {
         gateway: gateway(world),
         resources: Resources::new(world.kube()),
@@ -34,8 +34,13 @@ async fn until_left(world: &World, names: &[&str]) {
     };
     let mut settings = quick("tests");
     settings.takes_orphans = false;
+    Collecting::of(means, settings)
+}
+
+/// Waits until a collector has done away with everything that is not among these.
+async fn until_left(world: &World, names: &[&str]) {
     let mut watch = world.watch("configmaps?watch=true").await;
-    let _collecting = Collecting::of(means, settings);
+    let _collecting = collecting(world);
     while left(world).await != names {
         watch.next().await.expect("the watch ended early");
     }
@@ -117,4 +122,42 @@ async fn a_record_moves_when_our_kinds_come() {
     let history = &after.find("shop").await.unwrap().unwrap().record.status.history;
     let rounds: Vec<&str> = history.iter().map(|past| past.deployment_id.as_str()).collect();
     assert_eq!(rounds, ["d2", "d1"]);
+}
+
+/// REQ-CLD-2: Kubernetes counts a changed annotation of a Deployment as a change of it, and copies annotations to its
+/// ReplicaSets. An unchanged apply changes none, and what a controller makes of a Deployment is not taken for a member.
+#[tokio::test]
+async fn an_unchanged_apply_leaves_the_annotations_of_a_deployment_alone() {
+    let world = World::plain().await;
+    let modules = modules(&world).await;
+    let web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {}});
+    let deploy = async |id: &str, documents: Vec<Value>| {
+        let plan = modules.plan(&shop(id, sources(documents))).await.unwrap();
+        modules.deploy(&plan, &|_| ()).await.unwrap()
+    };
+    const WEB: &str = "/apis/apps/v1/namespaces/default/deployments/web";
+    let before = {
+        deploy("d1", vec![map("a"), web.clone()]).await;
+        world.get(WEB).await.document(200)
+    };
+    // As the controllers of Kubernetes do: annotations are copied to what a Deployment owns, and labels to what others make.
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": before["metadata"]["uid"]}]);
+    let annotations = before["metadata"]["annotations"].clone();
+    stray(&world, "replica", json!({"annotations": annotations, "ownerReferences": owner})).await;
+    let labels = before["metadata"]["labels"].clone();
+    stray(&world, "copy", json!({"labels": labels, "annotations": annotations, "ownerReferences": owner}))
+        .await;
+
+    assert_eq!(deploy("d2", vec![map("a"), web.clone()]).await.unchanged, 2);
+    let after = world.get(WEB).await.document(200);
+    assert_eq!(after["metadata"]["annotations"], annotations);
+    assert_eq!(after["metadata"]["generation"], before["metadata"]["generation"]);
+    assert_eq!(after["metadata"]["labels"][DEPLOYMENT], "d2");
+    assert_eq!(annotation(&world, "a", DEPLOYMENT).await, "d2", "others keep the annotation");
+
+    let accused = deploy("d3", vec![map("a")]).await.swept.accused;
+    assert_eq!(accused.len(), 1, "only the Deployment itself: {accused:?}");
+    let mut watch = world.watch("/apis/apps/v1/namespaces/default/deployments?watch=true").await;
+    let _collecting = collecting(&world);
+    while watch.next().await.expect("the watch ended early")["type"] != "DELETED" {}
 }

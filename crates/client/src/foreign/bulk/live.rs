@@ -35,20 +35,21 @@ impl Live {
 
     /// Refuses what the item says about annotations and labels, if that is not so.
     pub(super) fn check_marks(&self, item: &Item) -> Result<(), Refusal> {
-        if let Some(other) = self.changed(&item.annotated, "/metadata/annotations") {
+        let mark = |map: &str| self.0.pointer(&format!("/metadata/{map}"));
+        let text = |map: &str, name: &str| mark(map).and_then(|all| all.get(name)).and_then(Value::as_str);
+        let annotation = |name: &str| match name {
+            marks::DEPLOYMENT_ID => {
+                marks::deployment_id(|name| text("labels", name), |name| text("annotations", name))
+            }
+            _ => text("annotations", name),
+        };
+        if let Some(other) = changed(&item.annotated, annotation) {
             return Err(Status::annotations_changed(&resource_of(item), &item.name, other).into());
         }
-        if let Some(other) = self.changed(&item.labelled, "/metadata/labels") {
+        if let Some(other) = changed(&item.labelled, |name| text("labels", name)) {
             return Err(Status::labels_changed(&resource_of(item), &item.name, other).into());
         }
         Ok(())
-    }
-
-    fn changed<'a>(&self, said: &'a Annotations, pointer: &str) -> Option<&'a str> {
-        let all = self.0.pointer(pointer);
-        let value = |name: &str| all.and_then(|all| all.get(name)).and_then(Value::as_str);
-        let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
-        said.iter().find(differs).map(|(name, _)| name.as_str())
     }
 
     pub(super) fn finalizers(&self) -> Vec<String> {
@@ -68,6 +69,12 @@ impl Live {
         let change = wanted.iter().filter(|(name, value)| current(name) != value.as_deref());
         change.map(|(name, value)| (name.clone(), value.clone().into())).collect()
     }
+}
+
+/// The first mark whose value is not as it was said to be.
+fn changed<'a, 'v>(said: &'a Annotations, value: impl Fn(&str) -> Option<&'v str>) -> Option<&'a str> {
+    let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
+    said.iter().find(differs).map(|(name, _)| name.as_str())
 }
 
 pub(super) fn resource_of(item: &Item) -> GroupResource {
