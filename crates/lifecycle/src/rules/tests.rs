@@ -107,6 +107,19 @@ fn leftovers_are_of_the_former_life_only() {
     assert!(said.starts_with("left over: Cluster.example.com/a (old) does not exist"), "{said}");
 }
 
+/// EXT-20: who is exactly as old as the rule asks for is old enough, and who is a second younger is not.
+#[test]
+fn the_minimum_age_is_reached_to_the_second() {
+    let (owners, old) = (owners(), [reference("Cluster", "c", "gone")]);
+    for (age, verdict) in [(59, Verdict::TooYoung), (60, Verdict::Orphan), (61, Verdict::Orphan)] {
+        let candidate = candidate(&old, age, None);
+        assert_eq!(judge_orphan(&candidate, &owners, 60), verdict, "{age}");
+        assert_eq!(judge_leftover(&rule(false, true), "c", &candidate, &owners, 60), verdict, "{age}");
+    }
+    assert_eq!(judge_orphan(&candidate(&old, 0, None), &owners, 0), Verdict::Orphan);
+    assert_eq!(judge_orphan(&candidate(&old, -1, None), &owners, 0), Verdict::TooYoung);
+}
+
 /// A world so small that everything in it meets everything else.
 #[derive(Debug, Clone)]
 struct Naive {

@@ -7,6 +7,9 @@ use crate::detect::{Cause, Judgement};
 use crate::plan::Step;
 use crate::snapshot::{LifeId, Ownership, Snapshot};
 
+/// An owner that may exist keeps what it owns: only a cascade takes that along.
+const UNCERTAIN: &str = "it cannot be said whether an owner exists";
+
 pub(super) fn holds(snapshot: &Snapshot, judgement: &Judgement, step: &Step, flaws: &mut Vec<Flaw>) {
     if let Some(what) = contradiction(snapshot, judgement, step) {
         flaws.push(Flaw::Evidence(step.key.to_string(), what));
@@ -33,11 +36,11 @@ fn contradiction(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> Opt
                 named.clone().count() == 0
                     || named.clone().any(|(_, leads)| matches!(leads, Ownership::Valid(_)))
             });
-            let unsure = owners.iter().any(|(_, leads)| matches!(leads, Ownership::Unknown(_)));
+            let unsure = owners.iter().any(|(_, leads)| is_uncertain(leads));
             let solid = owners.iter().any(|(_, leads)| solid(snapshot, judgement, leads));
             match () {
                 () if uids.is_empty() || back => Some("an owner that was gone is there"),
-                () if unsure => Some("it cannot be said whether an owner exists"),
+                () if unsure => Some(UNCERTAIN),
                 () if solid => Some("it has an owner that lives on"),
                 () => None,
             }
@@ -73,6 +76,9 @@ fn follows(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, owner: Life
     if alone && snapshot.leads(life).any(|leads| solid(snapshot, judgement, &leads)) {
         return Some("it has an owner that lives on");
     }
+    if alone && snapshot.leads(life).any(|leads| is_uncertain(&leads)) {
+        return Some(UNCERTAIN);
+    }
     (policy == Policy::Orphan).then_some("its owner goes without it")
 }
 
@@ -82,6 +88,10 @@ fn policy_of(snapshot: &Snapshot, judgement: &Judgement, owner: LifeId) -> Optio
     let takes = |policy: &Policy| matches!(policy, Policy::Cascade | Policy::Foreground);
     let doomed = judgement.doomed.get(&owner).map(|finding| finding.policy);
     doomed.or_else(|| recorded().filter(takes))
+}
+
+fn is_uncertain(leads: &Ownership) -> bool {
+    matches!(leads, Ownership::Unknown(_))
 }
 
 fn solid(snapshot: &Snapshot, judgement: &Judgement, leads: &Ownership) -> bool {

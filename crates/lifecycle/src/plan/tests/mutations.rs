@@ -1,10 +1,10 @@
 //! The proof notices whatever is done to a plan, even by somebody who puts index, text and digest right again.
 
 use proptest::prelude::*;
-use sexton_model::Policy;
 use sexton_model::Policy::Cascade;
+use sexton_model::{GroupResource, Policy, Uid};
 
-use super::super::{Flaw, Group, Plan, Step, Wave, check, make};
+use super::super::{DroppedEdge, Flaw, Group, Plan, Relation, Step, Wave, check, make};
 use super::naive::worlds;
 use super::world::{judgement, life, proved, snapshot};
 use crate::detect::{Cause, Judgement};
@@ -139,4 +139,87 @@ fn an_owner_that_is_back_is_a_flaw() {
     judged.doomed.insert(child, finding);
     let plan = make(&world, &judged);
     assert!(matches!(check(&world, &judged, &plan).unwrap_err()[..], [Flaw::Evidence(..)]));
+}
+
+/// A judgement that somebody got wrong: the machine dies for this cause.
+fn wrongly(world: &Snapshot, cause: Cause) -> Judgement {
+    let machine = life(world, "Vm/c");
+    let mut judged = judgement(world, &[("Vm/c", Cascade)]);
+    judged.doomed.get_mut(&machine).unwrap().cause = cause;
+    judged
+}
+
+fn evidence(world: &Snapshot, judged: &Judgement) -> Vec<&'static str> {
+    let flaws = check(world, judged, &make(world, judged)).err().unwrap_or_default();
+    flaws
+        .into_iter()
+        .filter_map(|flaw| if let Flaw::Evidence(_, why) = flaw { Some(why) } else { None })
+        .collect()
+}
+
+/// Networks may exist that are not seen.
+fn unlistable(world: &mut Snapshot) {
+    world.set_incomplete(GroupResource::new("example.com", "nets"), Some("the list fails".into()));
+}
+
+/// EXT-20: one owner is gone, and another is of a kind that cannot be listed: it may exist, so nothing is proved.
+#[test]
+fn an_uncertain_owner_is_a_flaw() {
+    let gone = Cause::OwnersGone { uids: vec![Uid("App/gone".into())] };
+    let mut world = snapshot(["Vm/c <- App/gone, Net/n"]);
+    assert_eq!(evidence(&world, &wrongly(&world, gone.clone())), Vec::<&str>::new());
+    unlistable(&mut world);
+    let uncertain = ["it cannot be said whether an owner exists"];
+    assert_eq!(evidence(&world, &wrongly(&world, gone)), uncertain);
+    world.set_synced(false);
+    let all_gone = Cause::OwnersGone { uids: vec![Uid("App/gone".into()), Uid("Net/n".into())] };
+    assert_eq!(evidence(&world, &wrongly(&world, all_gone)), uncertain);
+}
+
+/// EXT-20: the same for what follows a deleted owner, unless that takes all its dependents along.
+#[test]
+fn an_uncertain_owner_of_a_follower_is_a_flaw() {
+    for (policy, flaws) in [
+        (Policy::Foreground, vec!["it cannot be said whether an owner exists"]),
+        (Policy::Background, vec!["it cannot be said whether an owner exists"]),
+        (Cascade, vec![]),
+    ] {
+        let mut world = snapshot(["App/p", "Vm/c <- App/p, Net/n"]);
+        unlistable(&mut world);
+        let mut judged = judgement(&world, &[("App/p", policy), ("Vm/c", Cascade)]);
+        let cause = Cause::OwnerDoomed { owner: life(&world, "App/p") };
+        judged.doomed.get_mut(&life(&world, "Vm/c")).unwrap().cause = cause;
+        assert_eq!(evidence(&world, &judged), flaws, "{policy:?}");
+    }
+}
+
+/// An owner is gone, and another one lives on: that one keeps it.
+#[test]
+fn an_owner_that_lives_on_is_a_flaw() {
+    let world = snapshot(["App/p", "Vm/c <- App/gone, App/p"]);
+    let gone = Cause::OwnersGone { uids: vec![Uid("App/gone".into())] };
+    assert_eq!(evidence(&world, &wrongly(&world, gone)), ["it has an owner that lives on"]);
+}
+
+/// Ownership gives way to a destruction dependency, and to nothing else.
+#[test]
+fn an_edge_that_was_dropped_without_need_is_a_flaw() {
+    let world = snapshot(["App/p", "Vm/c <- App/p"]);
+    let judged = judgement(&world, &[("App/p", Cascade)]);
+    let mut plan = proved(&world, &judged);
+    let (first, second) = (life(&world, "Vm/c"), life(&world, "App/p"));
+    plan.dropped.push(DroppedEdge { first, second, relation: Relation::Owner });
+    let flaws = check(&world, &judged, &plan.indexed().written(&world)).unwrap_err();
+    assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Dropped { .. })), "{flaws:?}");
+}
+
+/// A step that does not name an object it has to wait for would begin too early.
+#[test]
+fn a_step_that_forgets_what_it_waits_for_is_a_flaw() {
+    let world = snapshot(["App/p", "Vm/c <- App/p"]);
+    let judged = judgement(&world, &[("App/p", Cascade)]);
+    let mut plan = proved(&world, &judged);
+    at(&mut plan, 1).after.clear();
+    let flaws = check(&world, &judged, &plan.indexed().written(&world)).unwrap_err();
+    assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Untrue(..))), "{flaws:?}");
 }
