@@ -49,3 +49,24 @@ impl Pins {
         self.0.retain(|(state, _)| state.revision >= revision);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(revision: usize) -> State {
+        State { revision: Revision::new(revision as u64), ..State::default() }
+    }
+
+    /// Of too many the one goes that was used longest ago, not the one that was pinned first.
+    #[test]
+    fn what_is_used_stays() {
+        let mut pins = Pins::default();
+        (1..=MOST).for_each(|revision| pins.keep(&at(revision)));
+        assert!(pins.get(Revision::new(1)).is_some());
+        pins.keep(&at(MOST + 1));
+        assert!(pins.get(Revision::new(1)).is_some() && pins.get(Revision::new(2)).is_none());
+        pins.forget_before(Revision::new(9));
+        assert!(pins.get(Revision::new(8)).is_none() && pins.get(Revision::new(9)).is_some());
+    }
+}

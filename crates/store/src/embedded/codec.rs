@@ -158,4 +158,15 @@ mod tests {
             let _ = decode(Head { first, last, at_ms: 0 }, &bytes);
         }
     }
+
+    /// A value without bytes is there; only a removal is none.
+    #[test]
+    fn empty_is_not_gone() {
+        let (head, batch) = batch(vec![(b"k".to_vec(), Some(Vec::new())), (b"k".to_vec(), None)]);
+        let mut bytes = Vec::new();
+        encode(head, &batch, &mut bytes);
+        let values: Vec<Option<RawValue>> =
+            decode(head, &bytes).unwrap().into_iter().map(|one| one.1).collect();
+        assert_eq!(values, [Some(RawValue::from(&b""[..])), None]);
+    }
 }
