@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sexton_lifecycle::destruction::{self, Action, Event, Origin, Stage, State};
-use sexton_lifecycle::plan::{Group, Step};
+use sexton_lifecycle::plan::Step;
 use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
 use sexton_model::bulk::{Item, ItemResult, Outcome};
 use sexton_model::{Policy, Uid, marks};
@@ -52,9 +52,9 @@ impl Collector {
                         self.advance(step, group.members.len() > 1, turn.contains(&step.life), now);
                     }
                 }
-                self.close_circle(group);
             }
         }
+        self.close_circles(decision);
         self.find_again(decision, now);
         self.rescue(decision);
     }
@@ -108,24 +108,6 @@ impl Collector {
         listen(active, snapshot, life, now);
         if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
             active.take_turn(subscribers(snapshot, life), together);
-        }
-    }
-
-    /// A circle is notified as a whole before any of it is destroyed. Who is left alone of one is a circle, too.
-    fn close_circle(&mut self, group: &Group) {
-        let snapshot = &self.view.snapshot;
-        let all = group.members.iter().all(|step| {
-            let stage = self.actives.stage(snapshot, step.life);
-            stage.is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
-        });
-        if all {
-            for step in &group.members {
-                if let Ok(active) = self.actives.open(snapshot, step.life)
-                    && active.state.stage == Stage::Notified
-                {
-                    active.take(&Event::CircleNotified);
-                }
-            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod brief;
 mod calling;
+mod circle;
 mod drive;
 mod parallel;
 mod subscribers;

@@ -1,11 +1,12 @@
 //! In which order lives are destroyed when ownership and destruction dependencies pull in different directions.
 
 use serde_json::{Value, json};
+use sexton_model::hook::Verdict;
 use sexton_testkit::collecting::quick;
 use sexton_testkit::things::DEFINITIONS;
 use sexton_testkit::{Collecting, Gate, Scripted, World};
 
-use crate::common::{CLASSES, DEPENDENCIES, delete, hears, left, make, make_with};
+use crate::common::{CLASSES, DEPENDENCIES, delete, hears, left, make, make_with, pass};
 use crate::murano::stage;
 
 /// The names in the order in which their destroy method was called.
@@ -122,6 +123,42 @@ async fn parent_and_child_in_a_circle() {
         all.sort();
         assert_eq!(all, ["child", "parent"], "{policy} {summary:#?}");
         assert_eq!(left(&world).await, Vec::<String>::new(), "{policy} {summary:#?}");
+    }
+}
+
+/// REQ-MUR-22, REQ-MUR-25: in a circle no dependency says which of two goes first, so ownership does: while the owned is not
+/// destroyed none of its owners is, also for a collector that comes later and when the circle has fallen apart. What does
+/// not own it goes on.
+#[tokio::test]
+async fn in_a_circle_the_owned_go_before_their_owners() {
+    for policy in ["", "Foreground"] {
+        let (world, hooks) = stage().await;
+        // The owners come first by name and by age.
+        let top = make_with(&world, "a-top", &[], hears(&["d-other"])).await;
+        let middle = make_with(&world, "b-middle", &[("a-top", &top)], hears(&["a-top"])).await;
+        make_with(&world, "c-low", &[("b-middle", &middle)], hears(&["b-middle"])).await;
+        make_with(&world, "d-other", &[("a-top", &top)], hears(&["c-low"])).await;
+        for _ in 0..2 {
+            hooks.answer("destroying destroy c-low", Verdict::Failed { reason: "it is busy".into() });
+        }
+        let mut collecting = Collecting::scripted(&world, &hooks);
+        collecting.settled(&world).await;
+        delete(&world, "configmaps/a-top", policy).await;
+        let summary = collecting.settled(&world).await;
+        let mut first = destroyed(&hooks);
+        first.sort();
+        assert_eq!(first, ["c-low", "d-other"], "{policy} {summary:#?}");
+        assert_eq!(left(&world).await, ["a-top", "b-middle", "c-low"], "{policy}");
+        collecting.drain().await;
+        let mut collecting = Collecting::scripted(&world, &hooks);
+        collecting.settled(&world).await;
+        assert_eq!(destroyed(&hooks).len(), 2, "{policy} {:?}", hooks.heard());
+        for _ in 0..2 {
+            pass(&world, 600).await;
+            collecting.settled(&world).await;
+        }
+        assert_eq!(destroyed(&hooks)[2..], ["c-low", "c-low", "b-middle", "a-top"], "{policy}");
+        assert_eq!(left(&world).await, Vec::<String>::new(), "{policy}");
     }
 }
 

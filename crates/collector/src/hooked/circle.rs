@@ -1,0 +1,92 @@
+//! Circles of destruction dependencies: notified as a whole before any of it is destroyed, and inside of one ownership
+//! orders: what is owned is destroyed before its owner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sexton_lifecycle::destruction::{Event, Stage, State};
+use sexton_lifecycle::plan::Group;
+use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_model::Uid;
+
+use super::Active;
+use crate::controller::Collector;
+use crate::decide::Decision;
+
+impl Collector {
+    /// Lets circles go on whose members are all notified: those members that own none which is still to be destroyed. An
+    /// object that is left of a circle, because the others are gone, is one, too.
+    pub(super) fn close_circles(&mut self, decision: &Decision) {
+        let snapshot = &self.view.snapshot;
+        let notified = |active: &Active| active.state.stage == Stage::Notified;
+        if !self.actives.iter().any(|(_, active)| notified(active)) {
+            return;
+        }
+        let unfinished = self.actives.iter().filter(|(_, active)| is_to_be_destroyed(&active.state));
+        let unfinished: BTreeMap<LifeId, bool> = unfinished
+            .filter_map(|(uid, active)| Some((snapshot.get(&Uid(uid.clone()))?, active.state.marked)))
+            .collect();
+        let waiting = waiting(snapshot, decision, &unfinished);
+        let groups = decision.plan.groups().filter(|group| self.is_notified(group));
+        let free = groups.flat_map(|group| &group.members).map(|step| step.life);
+        let free: Vec<LifeId> = free.filter(|life| !waiting.contains(life)).collect();
+        for life in free {
+            if let Ok(active) = self.actives.open(snapshot, life)
+                && notified(active)
+            {
+                active.take(&Event::CircleNotified);
+            }
+        }
+    }
+
+    fn is_notified(&self, group: &Group) -> bool {
+        group.members.iter().all(|step| {
+            let stage = self.actives.stage(&self.view.snapshot, step.life);
+            stage.is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
+        })
+    }
+}
+
+/// Whether an object of a circle is notified of, and its end is not known.
+fn is_to_be_destroyed(state: &State) -> bool {
+    state.together && (Stage::Notified..=Stage::Destroying).contains(&state.stage)
+}
+
+/// The objects that own, directly or over others, one that is still to be destroyed. Objects that own each other do not
+/// wait for each other, and neither does an owner for what can only go when the owner has gone, or is terminating.
+///
+/// All unfinished objects are looked at, not those of one group: a circle falls apart in the plan as its members go.
+fn waiting(
+    snapshot: &Snapshot,
+    decision: &Decision,
+    unfinished: &BTreeMap<LifeId, bool>,
+) -> BTreeSet<LifeId> {
+    let owners: BTreeMap<LifeId, BTreeSet<LifeId>> =
+        unfinished.keys().map(|life| (*life, owners(snapshot, decision, *life))).collect();
+    let mut waiting = BTreeSet::new();
+    for (owned, above) in &owners {
+        let terminates = |life: &LifeId| unfinished.get(life).copied().unwrap_or_default();
+        for owner in above.iter().filter(|owner| terminates(owned) || terminates(owner)) {
+            let is_mutual = owners.get(owner).is_some_and(|above| above.contains(owned));
+            if owner != owned && !is_mutual {
+                waiting.insert(*owner);
+            }
+        }
+    }
+    waiting
+}
+
+/// The owners of an object, theirs, and so on, as far as the owned goes first.
+fn owners(snapshot: &Snapshot, decision: &Decision, life: LifeId) -> BTreeSet<LifeId> {
+    let judgement = &decision.judgement;
+    let (mut found, mut open) = (BTreeSet::new(), vec![life]);
+    while let Some(owned) = open.pop() {
+        for owner in snapshot.owner_lives(owned) {
+            let goes_first =
+                !judgement.follows(snapshot, owned, owner) && !judgement.goes_without(snapshot, owner, owned);
+            if goes_first && found.insert(owner) {
+                open.push(owner);
+            }
+        }
+    }
+    found
+}
