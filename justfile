@@ -33,6 +33,10 @@ simulate seeds="10000" first="0":
     SEXTON_SIM_SEEDS={{seeds}} SEXTON_SIM_FIRST={{first}} SEXTON_SIM_SECONDS=14400 SEXTON_SIM_KEEP_GOING=1 \
         cargo test --profile quick -p sexton-testkit --test sim -- --nocapture
 
+# Plant bugs in a copy of the tree, and see whether their tests notice: just mutants crates/store
+mutants which="all":
+    SEXTON_MUTANTS={{which}} cargo test -p sexton-testkit --test mutants -- --nocapture
+
 # The same tests for much longer: more random cases, a hundred kills, optimized
 long cases="20000":
     SEXTON_LONG=1 PROPTEST_CASES={{cases}} cargo test --release --workspace
