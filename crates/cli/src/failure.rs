@@ -106,6 +106,11 @@ impl Failure {
         Failure { exit: Exit::Interrupted, quiet: true, ..Failure::new("interrupted") }
     }
 
+    /// Whether it is a Ctrl-C.
+    pub(crate) fn is_interruption(&self) -> bool {
+        self.exit == Exit::Interrupted
+    }
+
     #[must_use]
     pub(crate) fn detail(mut self, detail: impl Into<String>) -> Failure {
         self.details.push(detail.into());

@@ -91,6 +91,13 @@ pub struct Locked {
     work: JoinHandle<()>,
 }
 
+/// Gives a lease back; it does not keep it.
+#[derive(Debug, Clone)]
+pub struct LeaseGiver {
+    lease: WorkLease,
+    epoch: Epoch,
+}
+
 /// What is known of a lease that was taken, for all who work under it.
 #[derive(Debug)]
 pub(super) struct Hold {
@@ -269,9 +276,21 @@ impl Locked {
         self.hold.clone()
     }
 
+    /// A way to give it back though whoever works under it was broken off.
+    pub fn giver(&self) -> LeaseGiver {
+        LeaseGiver { lease: self.lease.clone(), epoch: self.epoch.clone() }
+    }
+
     /// Gives it back, so that others need not wait for its end.
     pub async fn release(self) {
         self.work.abort();
+        self.giver().give_back().await;
+    }
+}
+
+impl LeaseGiver {
+    /// Gives the lease back, if it is still the one that was taken. Writes under it are refused from then on.
+    pub async fn give_back(&self) {
         let Ok(Some(mut lease)) = self.lease.read().await else { return };
         if is_under(&lease, &self.epoch) {
             lease["spec"]["holderIdentity"] = json!("");

@@ -50,7 +50,7 @@ pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed};
 pub use diff::FieldChange;
 pub use documents::{Deployment, Refusal, Source};
 pub use event::{Event, FailedPut};
-pub use lease::{LeaseError, LeaseView, Locked, WorkLease};
+pub use lease::{LeaseError, LeaseGiver, LeaseView, Locked, WorkLease};
 pub use look::Unlistable;
 pub use plan::{ModulePlan, PlanError, PlannedPut, PutAction, ScopeShift, Sweep};
 pub use records::{Home, ModuleRecord, RecordsError};

@@ -98,6 +98,11 @@ pub(super) fn check_model(incoming: &Model, before: &Model, allow_empty: bool) -
     }
     let stored: BTreeMap<&ObjectId, &ModelObject> =
         before.objects.iter().map(|object| (&object.id, object)).collect();
+    let living = before.objects.iter().filter(|object| !object.destroyed).count();
+    let is_kept = |id: &ObjectId| stored.get(id).is_some_and(|object| !object.destroyed);
+    if living > 0 && !incoming.objects.is_empty() && !incoming.ids().any(is_kept) && !allow_empty {
+        return Err(OpenError::NothingKept { stored: living });
+    }
     for object in &incoming.objects {
         if let Some(bytes) = too_large(object) {
             let what =

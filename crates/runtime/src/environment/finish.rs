@@ -19,7 +19,7 @@ use sexton_model::bulk::Epoch;
 use sexton_model::environment::EnvironmentPhase;
 
 use super::keeper::Kept;
-use super::kinds::{ClassCode, ensure};
+use super::kinds::{classes_of, ensure};
 use super::open::Opened;
 use super::save::save;
 use super::{FinishError, RunError, burial, predecessor};
@@ -84,7 +84,7 @@ impl Opened {
         self.store(model, &mut stored).await?;
         if collects {
             self.reload(&mut stored).await?;
-            match self.program.collect(Scope::NotPersistable).await {
+            match self.collect_noting(Scope::NotPersistable).await {
                 Ok(Ok(report)) => finished.report = report,
                 Ok(Err(error)) => collected = Err(error.into()),
                 Err(_) => {}
@@ -135,7 +135,8 @@ impl Opened {
         let Kept { shelf, record } = &mut *kept;
         bury_unreferenced(&keeping.tools, epoch, shelf, &model).await?;
         let environment = shelf.environment.clone();
-        ensure(&keeping.tools.resources, &environment, &self.classes(&model)).await?;
+        let classes = classes_of(self.program.world(), &model.objects);
+        ensure(&keeping.tools.resources, &environment, &classes).await?;
         let known: HashSet<&ObjectId> = model.ids().collect();
         let besides = shelf.resources().filter(|(id, _)| !known.contains(id)).count();
         stored.objects = model.objects.len() + besides;
@@ -212,19 +213,6 @@ impl Opened {
                 model.objects.push(written(self.program.gc(), &object));
             }
         }
-    }
-
-    /// The classes of the objects that are stored, with the methods that their destruction may need.
-    fn classes(&self, model: &Model) -> BTreeMap<String, ClassCode> {
-        let mut classes: BTreeMap<String, ClassCode> = BTreeMap::new();
-        for object in &model.objects {
-            let code = classes.entry(object.class.clone()).or_insert_with(|| ClassCode {
-                destroys: self.program.world().class(&object.class).is_some_and(|class| class.has_destroy()),
-                ..ClassCode::default()
-            });
-            code.handlers.extend(object.dependencies.iter().filter_map(|one| one.handler.clone()));
-        }
-        classes
     }
 }
 

@@ -15,11 +15,12 @@ use sexton_model::bulk::{Action, Annotations, Epoch};
 use sexton_model::marks;
 
 use super::burial::{Reasons, bury, item, send};
+use super::changes::Baseline;
 use super::open::Why;
 use super::record::Record;
 use crate::gc::{Ended, Intent, Keeper, KeeperError, Permit};
 use crate::stored::Shelf;
-use crate::world::{Handle, ObjectId};
+use crate::world::{Handle, ObjectId, World};
 
 /// So many objects that a run destroys leave a tombstone: who destroys more knows why.
 const TOMBSTONES: usize = 1_000;
@@ -48,6 +49,8 @@ pub(super) struct Keeping {
     /// Why those die whose end is intended: the first of them, so that there are not too many tombstones.
     reasons: RefCell<Reasons>,
     told: Cell<usize>,
+    /// With an incoming model: the stored objects as that has them. Empty without one.
+    pub(super) baseline: RefCell<Baseline>,
 }
 
 impl Keeping {
@@ -73,6 +76,7 @@ impl Keeping {
             fused: RefCell::default(),
             reasons: RefCell::default(),
             told: Cell::new(0),
+            baseline: RefCell::default(),
         }
     }
 
@@ -165,9 +169,10 @@ impl Keeping {
         record.write(&self.tools.resources).await.map_err(failed)
     }
 
-    async fn end(&self, ids: &[ObjectId]) -> Result<(), KeeperError> {
+    async fn end(&self, world: &World, ids: &[ObjectId]) -> Result<(), KeeperError> {
         let epoch = self.epoch()?;
         let mut kept = self.kept.lock().await;
+        let stay = self.store_changes(world, &mut kept, ids).await?;
         let uids: BTreeSet<String> = ids
             .iter()
             .filter_map(|id| kept.shelf.get(id))
@@ -177,15 +182,16 @@ impl Keeping {
             let mut all = self.reasons.borrow_mut();
             ids.iter().filter_map(|id| all.remove_entry(id)).collect()
         };
-        bury(&self.tools, epoch, &mut kept.shelf, ids, &reasons).await.map_err(failed)?;
+        let gone: Vec<ObjectId> = ids.iter().filter(|id| !stay.contains(*id)).cloned().collect();
+        bury(&self.tools, epoch, &mut kept.shelf, &gone, &reasons).await.map_err(failed)?;
         kept.record.status.destroying.retain(|uid| !uids.contains(uid));
         let mut stored = self.ids.borrow_mut();
-        ids.iter().for_each(|id| _ = stored.remove(id));
+        gone.iter().for_each(|id| _ = stored.remove(id));
         Ok(())
     }
 }
 
-fn failed(error: impl std::error::Error) -> KeeperError {
+pub(super) fn failed(error: impl std::error::Error) -> KeeperError {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     KeeperError(format!("{error}{cause}"))
 }
@@ -248,6 +254,13 @@ impl Keeper for Keeping {
     fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
         let gone = batch.iter().filter(|ended| ended.state.is_destroyed());
         let ids: Vec<ObjectId> = gone.map(|ended| ended.object.id()).collect();
-        async move { self.end(&ids).await }.boxed_local()
+        let world = batch.first().map(|ended| ended.object.world().clone());
+        async move {
+            match world {
+                Some(world) => self.end(&world, &ids).await,
+                None => Ok(()),
+            }
+        }
+        .boxed_local()
     }
 }

@@ -8,6 +8,9 @@ use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::class::API_VERSION;
 use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, plural_of};
 
+use crate::model::ModelObject;
+use crate::world::World;
+
 /// What has to be known of a class to store its objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ClassCode {
@@ -15,6 +18,19 @@ pub(super) struct ClassCode {
     pub(super) destroys: bool,
     /// Methods of it that hear of the end of others.
     pub(super) handlers: BTreeSet<String>,
+}
+
+/// The classes of objects, with the methods that their destruction may need.
+pub(super) fn classes_of(world: &World, objects: &[ModelObject]) -> BTreeMap<String, ClassCode> {
+    let mut classes: BTreeMap<String, ClassCode> = BTreeMap::new();
+    for object in objects {
+        let code = classes.entry(object.class.clone()).or_insert_with(|| ClassCode {
+            destroys: world.class(&object.class).is_some_and(|class| class.has_destroy()),
+            ..ClassCode::default()
+        });
+        code.handlers.extend(object.dependencies.iter().filter_map(|one| one.handler.clone()));
+    }
+    classes
 }
 
 /// Why there are no kinds for a program's objects.

@@ -9,6 +9,7 @@
 
 mod belonging;
 mod burial;
+mod changes;
 mod checks;
 mod end;
 mod finish;
@@ -79,6 +80,12 @@ pub enum OpenError {
     /// The incoming model is empty.
     #[error("the model has no objects, and {stored} are stored: all of them would be destroyed")]
     EmptyModel {
+        /// How many.
+        stored: usize,
+    },
+    /// The incoming model has objects, and none of those that are stored: another environment's, or with new ids.
+    #[error("the model has none of the {stored} stored objects: all of them would be destroyed")]
+    NothingKept {
         /// How many.
         stored: usize,
     },

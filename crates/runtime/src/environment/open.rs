@@ -7,7 +7,7 @@ use serde_json::Value;
 use sexton_client::Kinds;
 use sexton_client::Place;
 use sexton_client::resources::{ListAsk, text};
-use sexton_collector::modules::{Locked, Tools, WorkLease};
+use sexton_collector::modules::{LeaseGiver, Locked, Tools, WorkLease};
 use sexton_lifecycle::FuseLimits;
 use sexton_model::bulk::Epoch;
 use sexton_model::class::MAX_SOURCE;
@@ -83,6 +83,8 @@ pub struct Opened {
     pub predecessor: bool,
     /// For the stored program: its objects as they were before it destroyed any.
     pub(super) survivors: Option<Model>,
+    /// Whether a model came in.
+    pub(super) has_model: bool,
     /// Whether not all is destroyed that has to be before the deployment.
     pub(super) incomplete: bool,
 }
@@ -138,6 +140,7 @@ impl Opened {
         let before = shelf.model(root);
         let incoming = incoming(&ask, &before, &record)?;
         let (removed, begun) = removed(&incoming, &before, &record, &shelf);
+        let has_model = ask.model.is_some();
         let (mut spec, former) = (ask.program.clone(), record.spec.program.clone());
         let changes = former != spec && !former.source.is_empty();
         let predecessor = changes && predecessor::is_needed(&ask, &incoming, &before, &removed)?;
@@ -179,6 +182,7 @@ impl Opened {
             stored,
             predecessor,
             survivors,
+            has_model,
             incomplete: false,
         })
     }
@@ -201,6 +205,11 @@ impl Opened {
     /// The world of its objects.
     pub fn world(&self) -> &World {
         self.program.world()
+    }
+
+    /// A way to give the lease back though the run was broken off; nothing for a preview.
+    pub fn lease(&self) -> Option<LeaseGiver> {
+        self.locked.as_ref().map(Locked::giver)
     }
 
     /// Gives the lease back, if nothing is to be run after all.

@@ -63,18 +63,23 @@ pub(super) fn survivors(world: &World, incoming: &Model, before: &Model) -> Mode
 pub(super) fn note(changed: &mut ChangedProperties, before: &Model, now: &Model) {
     let known: BTreeMap<&ObjectId, &ModelObject> = before.objects.iter().map(|one| (&one.id, one)).collect();
     for object in &now.objects {
-        let Some(known) = known.get(&object.id) else { continue };
-        let names = object.properties.keys().chain(known.properties.keys());
-        let value =
-            |object: &ModelObject, name: &str| object.properties.get(name).cloned().unwrap_or_default();
-        let differs = |name: &&String| value(object, name.as_str()) != value(known, name.as_str());
-        let mut names: BTreeSet<String> = names.filter(differs).cloned().collect();
-        if sorted(&object.dependencies) != sorted(&known.dependencies) {
-            names.insert(HEADER.to_owned());
+        if let Some(known) = known.get(&object.id) {
+            note_object(changed, known, object);
         }
-        if !names.is_empty() {
-            changed.entry(object.id.to_string()).or_default().extend(names);
-        }
+    }
+}
+
+/// The same for one object.
+pub(super) fn note_object(changed: &mut ChangedProperties, known: &ModelObject, object: &ModelObject) {
+    let names = object.properties.keys().chain(known.properties.keys());
+    let value = |object: &ModelObject, name: &str| object.properties.get(name).cloned().unwrap_or_default();
+    let differs = |name: &&String| value(object, name.as_str()) != value(known, name.as_str());
+    let mut names: BTreeSet<String> = names.filter(differs).cloned().collect();
+    if sorted(&object.dependencies) != sorted(&known.dependencies) {
+        names.insert(HEADER.to_owned());
+    }
+    if !names.is_empty() {
+        changed.entry(object.id.to_string()).or_default().extend(names);
     }
 }
 

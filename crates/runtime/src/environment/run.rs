@@ -4,8 +4,9 @@ use sexton_model::environment::{EnvironmentPhase, RunRecord};
 use sexton_model::time;
 
 use super::RunError;
+use super::changes::{Baseline, baseline};
 use super::open::Opened;
-use crate::gc::{Report, Scope};
+use crate::gc::{CollectError, Report, Scope};
 use crate::lua::ProgramError;
 use crate::world::CodeErrorKind;
 
@@ -20,10 +21,37 @@ impl Opened {
             return Ok(Report::default());
         }
         self.incomplete = true;
-        let mut report = self.program.collect(Scope::Removed(self.removed.clone())).await??;
+        self.note_baseline().await;
+        let mut report = self.collect_noting(Scope::Removed(self.removed.clone())).await??;
         self.incomplete = !report.is_complete();
         report.destroyed.iter_mut().for_each(|one| self.why.say(&one.id, &mut one.reasons));
         Ok(report)
+    }
+
+    /// Notes what the stored objects are by the incoming model, so that what handlers change in them is known.
+    async fn note_baseline(&self) {
+        let baseline = match &self.survivors {
+            Some(model) => model.objects.iter().map(|object| (object.id.clone(), object.clone())).collect(),
+            None if self.has_model => {
+                let kept = self.keeping.kept.lock().await;
+                baseline(self.program.world(), kept.shelf.resources().map(|(id, _)| id.clone()))
+            }
+            None => Baseline::new(),
+        };
+        self.keeping.baseline.replace(baseline);
+    }
+
+    /// A collection before or after the deployment: what its handlers change is stored as it goes.
+    pub(super) async fn collect_noting(
+        &self,
+        scope: Scope,
+    ) -> Result<Result<Report, CollectError>, ProgramError> {
+        let world = self.program.world();
+        world.write(|store| store.note_changes(true));
+        let collected = self.program.collect(scope).await;
+        world.write(|store| store.note_changes(false));
+        self.keeping.baseline.take();
+        collected
     }
 
     /// Runs `deploy`. Objects that are new with the model are initialized before.

@@ -1,10 +1,14 @@
 //! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of; stored ones in
 //! batches.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use hashbrown::HashSet;
 use sexton_lifecycle::LifeId;
 use sexton_lifecycle::destruction::{Event, Stage, State, step};
 use sexton_lifecycle::plan::{Group, Progress};
+use tokio::time::Instant;
 
 use super::keeper::{Ended, Intent, Permit};
 use super::order::{Trial, owns};
@@ -15,6 +19,9 @@ use crate::world::Handle;
 
 /// So many groups of stored objects are recorded at once. Most groups are one object.
 const BATCH: usize = 1_000;
+/// After so long the ends of stored objects are recorded, though more of their batch are to be destroyed: what a run that
+/// is killed has not recorded is destroyed once more.
+const UNRECORDED: Duration = Duration::from_secs(1);
 
 /// An object whose turn has come.
 struct Member {
@@ -70,10 +77,28 @@ impl Run<'_> {
             }
             members.extend(turn);
         }
-        let members = self.intend(members).await;
+        let mut members: VecDeque<Member> = self.intend(members).await.into();
+        let mut gone = Vec::with_capacity(members.len());
+        while !members.is_empty() {
+            gone.extend(self.destroy_some(&mut members).await);
+        }
+        gone
+    }
+
+    /// Destroys members, whole groups at a time, until it is time to record that; then tells of their ends.
+    async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<LifeId> {
+        let began = Instant::now();
         let (mut destroyed, mut failed, mut untouched): (Vec<Member>, Vec<Member>, Vec<Member>) =
             Default::default();
-        for member in members {
+        let mut last = None;
+        loop {
+            let goes_on =
+                |next: &Member| last.is_none_or(|last| last == next.group) || began.elapsed() < UNRECORDED;
+            if !members.front().is_some_and(goes_on) {
+                break;
+            }
+            let Some(member) = members.pop_front() else { break };
+            last = Some(member.group);
             // In a group the owned go first: their owner waits for them, as it would outside of one.
             let waits = |other: &Member| {
                 let (owner, owned) = (member.object.key(), other.object.key());

@@ -178,6 +178,7 @@ pub(crate) fn add(
     if let Some(object) = store.get_mut(caller) {
         object.rare().targets.insert(target);
     }
+    store.note_change(caller);
     Ok(())
 }
 
@@ -195,6 +196,7 @@ fn remove(store: &mut Store, caller: ObjectKey, target: ObjectKey) {
             }
         }
     }
+    store.note_change(caller);
 }
 
 /// Ends all subscriptions to and of an object.

@@ -17,16 +17,32 @@ pub fn gather(world: &World, root: &Handle) -> Model {
         let gathered = |key: &ObjectKey| {
             let object = store.get(*key)?;
             let class = classes.get(object.class as usize)?;
-            Some(Gathering { store, places: &places, masks: &masks }.object(*key, object, class))
+            let is_there = |key: ObjectKey| places.numbers.contains_key(&key);
+            Some(Gathering { store, is_there: &is_there, masks: &masks }.object(*key, object, class))
         };
         places.order.iter().filter_map(gathered).collect()
     });
     Model { objects, root: Some(root.id()), ..Model::default() }
 }
 
+/// Some objects, as [`gather`] would write them down, with all that they refer to.
+pub(crate) fn gather_some(world: &World, keys: impl IntoIterator<Item = ObjectKey>) -> Vec<ModelObject> {
+    let (masks, classes) = (masks(world), world.classes());
+    world.read(|store| {
+        let is_there = |key: ObjectKey| store.get(key).is_some();
+        let gathering = Gathering { store, is_there: &is_there, masks: &masks };
+        let gathered = |key: ObjectKey| {
+            let object = store.get(key)?;
+            Some(gathering.object(key, object, classes.get(object.class as usize)?))
+        };
+        keys.into_iter().filter_map(gathered).collect()
+    })
+}
+
 struct Gathering<'a> {
     store: &'a Store,
-    places: &'a Places,
+    /// Which objects may be referred to.
+    is_there: &'a dyn Fn(ObjectKey) -> bool,
     masks: &'a [Vec<bool>],
 }
 
@@ -37,7 +53,7 @@ impl Gathering<'_> {
         let properties = known.map(|(place, field)| {
             (names.get(place).copied().unwrap_or_default().to_owned(), self.plain(field))
         });
-        let owner = object.owner.filter(|owner| self.places.numbers.contains_key(owner));
+        let owner = object.owner.filter(|owner| (self.is_there)(*owner));
         let dependencies = subscriptions(self.store, key).into_iter().map(Dependency::from);
         ModelObject {
             id: object.id.clone(),
@@ -63,7 +79,7 @@ impl Gathering<'_> {
                 Plain::Map(entries.iter().map(|(name, item)| (name.to_string(), self.plain(item))).collect())
             }
             Stored::Object(key) => {
-                let there = self.store.get(*key).filter(|_| self.places.numbers.contains_key(key));
+                let there = self.store.get(*key).filter(|_| (self.is_there)(*key));
                 there.map_or(Plain::Null, |object| Plain::Ref(object.id.clone()))
             }
         }

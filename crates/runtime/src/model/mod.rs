@@ -23,6 +23,7 @@ mod written;
 
 pub use export::{ExportError, export};
 pub use gather::gather;
+pub(crate) use gather::gather_some;
 pub use import::{Dangling, ImportError, Imported};
 pub use parse::{MAX_BYTES, ModelError};
 pub use plain::{Dependency, Model, ModelObject, Plain};

@@ -148,14 +148,19 @@ impl Shelf {
     /// All objects, by id.
     pub fn model(&mut self, root: Option<ObjectId>) -> Model {
         let mut dangling = Vec::new();
-        let objects = self.resources.iter().map(|(id, resource)| self.object(id, resource, &mut dangling));
+        let objects = self.resources.iter().map(|(id, resource)| self.read(id, resource, &mut dangling));
         let objects = objects.collect();
         self.dangling = dangling;
         let lenient = self.resources.keys().cloned().collect();
         Model { objects, root: root.filter(|root| self.resources.contains_key(root)), lenient }
     }
 
-    fn object(&self, id: &ObjectId, resource: &Value, dangling: &mut Vec<String>) -> ModelObject {
+    /// One object, as it is stored.
+    pub fn object(&self, id: &ObjectId) -> Option<ModelObject> {
+        Some(self.read(id, self.resources.get(id)?, &mut Vec::new()))
+    }
+
+    fn read(&self, id: &ObjectId, resource: &Value, dangling: &mut Vec<String>) -> ModelObject {
         let mut find = |reference: &Reference| {
             let found = self.id_of(&reference.uid).cloned();
             if found.is_none() {

@@ -161,6 +161,9 @@ impl Handle {
         if let Some(place) = class.place(name) {
             self.change(|object| object.fields[place] = stored);
         }
+        if property.usage.is_persistable() {
+            self.world.write(|store| store.note_change(self.key));
+        }
         self.referenced(name, &value);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! All objects of a world, by slot and by id. Slots of objects that left are used again, with another turn.
 
+use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -17,6 +18,8 @@ pub(crate) struct Store {
     births: u64,
     /// How many are destroyed or never came to be.
     over: usize,
+    /// Objects of which something that is stored was changed, while that is noted.
+    changed: Option<BTreeSet<ObjectKey>>,
 }
 
 struct Slot {
@@ -86,6 +89,23 @@ impl Store {
         slot.turn = slot.turn.wrapping_add(1);
         self.free.push(key.slot);
         slot.object.take()
+    }
+
+    /// Notes from now on which objects are changed, or no longer.
+    pub(crate) fn note_changes(&mut self, note: bool) {
+        self.changed = note.then(BTreeSet::new);
+    }
+
+    /// Something was changed that is stored with an object: a persistable property, or a subscription.
+    pub(crate) fn note_change(&mut self, key: ObjectKey) {
+        if let Some(changed) = &mut self.changed {
+            changed.insert(key);
+        }
+    }
+
+    /// The objects that were changed since this was asked last, while that is noted.
+    pub(crate) fn take_changed(&mut self) -> BTreeSet<ObjectKey> {
+        self.changed.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// It is destroyed: only to be read from now on.

@@ -92,6 +92,27 @@ async fn an_empty_model_is_refused() {
     opened.close().await;
 }
 
+/// A model with objects, none of which is stored, would destroy all that are: that has to be said, too.
+#[tokio::test]
+async fn a_model_that_keeps_nothing_is_refused() {
+    let world = World::new().await;
+    let model = |root: &str| json!({"Objects": {"?": {"type": "Environment", "id": root}}});
+    assert!(opened_with(&world, &model("new"), false).await.is_ok(), "there is nothing to lose yet");
+    world.nature().pass(31);
+    let first = run(&world, THINGS).await;
+    let error = opened_with(&world, &model("new"), false).await.err().unwrap();
+    assert!(matches!(error, OpenError::NothingKept { stored: 3 }), "{error}");
+    let opened = opened_with(&world, &model("new"), true).await.unwrap();
+    assert_eq!(opened.removed.len(), 3);
+    opened.close().await;
+    // With the stored root it is a model like any other: the limit of deletions is for that.
+    let stored: Value = serde_json::from_str(&first.finished.model).unwrap();
+    let root = stored["Objects"]["?"]["id"].as_str().unwrap();
+    let opened = opened_with(&world, &model(root), false).await.unwrap();
+    assert_eq!(opened.removed.len(), 2);
+    opened.close().await;
+}
+
 /// Grants stay until they are taken back.
 #[tokio::test]
 async fn grants_are_kept() {

@@ -10,6 +10,7 @@ use sexton_runtime::environment::{Ask, Opened};
 use sexton_runtime::gc::Preview;
 use sexton_runtime::lua::{Grants, Limits};
 
+use super::breaking::CurrentLease;
 use super::report::{Words, destroyed, not_destroyed, show_preview, tell_opened};
 use super::trouble::{cannot_open, not_stored};
 use crate::commands::apply::tools;
@@ -40,10 +41,24 @@ pub(crate) async fn destroy(
         output.talk(&format!("there is no environment {environment} on {}", world.target));
         return Ok(Exit::Done);
     };
+    let lease = CurrentLease::default();
+    lease.is_of(&opened);
+    let asked = (environment, dry_run, command.as_str());
+    lease.breakable(show_and_end(opened, asked, agreement, &world, (output, started))).await
+}
+
+/// Shows what would be destroyed, asks, and destroys it.
+async fn show_and_end(
+    opened: Opened,
+    (environment, dry_run, command): (&str, bool, &str),
+    agreement: &Agreement,
+    world: &World,
+    (output, started): (&Output, Instant),
+) -> Result<Exit, Failure> {
     tell_opened(&opened, output);
     let preview = opened.preview().await.map_err(|error| Failure::new(error.to_string()))?;
     output.talk(&format!("destroy the environment {environment} on {}", world.target));
-    output.event(&plan_event(&preview, &world, environment, dry_run))?;
+    output.event(&plan_event(&preview, world, environment, dry_run))?;
     show_preview(&preview, output)?;
     output.talk(&format!(
         "Plan: {} to destroy, then the record of {environment}.",
@@ -57,7 +72,7 @@ pub(crate) async fn destroy(
         return Ok(Exit::Done);
     }
     let what = format!("all {} of {environment}", count(preview.doomed.len()));
-    let refusal = Refusal { command: &command, digest: &preview.digest, what: &what };
+    let refusal = Refusal { command, digest: &preview.digest, what: &what };
     let question = format!("Destroy {what} on {}?", world.target);
     let given = consent(agreement.given(&preview.digest), &[]);
     if let Err(failure) = obtain(given, &question, &refusal, output).await {

@@ -1,5 +1,6 @@
 //! `sexton run`: a program in an environment.
 
+mod breaking;
 pub(crate) mod end;
 mod out;
 mod report;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use sexton_collector::modules::Tools;
 use sexton_lifecycle::FuseLimits;
 use sexton_model::environment::ProgramSpec;
 use sexton_runtime::environment::{Ask, Opened, RunError};
@@ -16,6 +18,7 @@ use sexton_runtime::gc::{Cancelled, Preview};
 use sexton_runtime::lua::{Grants, Limits};
 use sexton_runtime::model::Model;
 
+use self::breaking::CurrentLease;
 use self::out::OutFile;
 use self::report::{Words, destroyed, not_destroyed, show_preview, tell_opened, tried};
 pub(crate) use self::trouble::cannot_open;
@@ -45,7 +48,7 @@ pub(crate) struct Args {
     /// The incoming model, as JSON; without it, the stored one
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// The model has no objects, and that is meant: everything that is stored is destroyed
+    /// The model has no objects, or none of those that are stored, and that is meant: all of these are destroyed
     #[arg(long)]
     allow_empty: bool,
     /// Write the model to a file when it is over
@@ -96,7 +99,67 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, purpose).await?;
     let tools = tools(&world).await?;
     refuse_foreign(&world).await?;
-    let ask = Ask {
+    let session = Session {
+        ask: ask(&args, program, model, &world, output),
+        command: command(&args, settings),
+        lease: CurrentLease::default(),
+        args: &args,
+        settings,
+        output,
+        tools: &tools,
+    };
+    session.lease.breakable(session.run(&world, out, started)).await
+}
+
+/// What one command has to do, and with what.
+struct Session<'a> {
+    args: &'a Args,
+    settings: &'a Settings,
+    output: &'a Output,
+    tools: &'a Tools,
+    ask: Ask,
+    command: String,
+    lease: CurrentLease,
+}
+
+impl Session<'_> {
+    async fn open(&self) -> Result<Opened, Failure> {
+        let opened = Opened::open(self.tools, self.ask.clone()).await;
+        let opened = opened.map_err(|error| cannot_open(error, &self.args.env, &self.command))?;
+        self.lease.is_of(&opened);
+        Ok(opened)
+    }
+
+    /// Asks, lets the stored program destroy what only it knows, and runs the new one.
+    async fn run(&self, world: &World, out: Option<OutFile>, started: Instant) -> Result<Exit, Failure> {
+        let Session { args, settings, output, .. } = *self;
+        let opened = self.open().await?;
+        tell_opened(&opened, output);
+        let Some(mut opened) = agree(args, settings, output, world, opened).await? else {
+            return Ok(Exit::Done);
+        };
+        let mut before = 0;
+        if opened.predecessor {
+            output.talk(
+                "what goes first is destroyed by the program that made it: the new one does not know its classes",
+            );
+            let told = opened.dangling.clone();
+            before = by_predecessor(opened, args, &self.command, output).await?;
+            opened = self.open().await?;
+            for one in opened.dangling.iter().filter(|one| !told.contains(one)) {
+                output.warn("environment", std::slice::from_ref(one));
+            }
+            if opened.predecessor {
+                opened.close().await;
+                return Err(still_unknown(&args.program));
+            }
+        }
+        carry_out(args, settings, output, (opened, out), (started, before)).await
+    }
+}
+
+fn ask(args: &Args, program: ProgramSpec, model: Option<Model>, world: &World, output: &Output) -> Ask {
+    Ask {
         environment: args.env.clone(),
         program,
         revoked: Grants { exec: args.revoke_exec.clone(), http: args.revoke_http.clone() },
@@ -112,31 +175,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         trace: args.trace,
         preview: args.dry_run,
         alone: world.embedded,
-    };
-    let command = command(&args, settings);
-    let opened = Opened::open(&tools, ask.clone()).await;
-    let opened = opened.map_err(|error| cannot_open(error, &args.env, &command))?;
-    tell_opened(&opened, output);
-    let Some(mut opened) = agree(&args, settings, output, &world, opened).await? else {
-        return Ok(Exit::Done);
-    };
-    let mut before = 0;
-    if opened.predecessor {
-        output.talk(
-            "what goes first is destroyed by the program that made it: the new one does not know its classes",
-        );
-        let told = opened.dangling.clone();
-        before = by_predecessor(opened, &args, &command, output).await?;
-        opened = Opened::open(&tools, ask).await.map_err(|error| cannot_open(error, &args.env, &command))?;
-        for one in opened.dangling.iter().filter(|one| !told.contains(one)) {
-            output.warn("environment", std::slice::from_ref(one));
-        }
-        if opened.predecessor {
-            opened.close().await;
-            return Err(still_unknown(&args.program));
-        }
     }
-    carry_out(&args, settings, output, (opened, out), (started, before)).await
 }
 
 /// Programs store their objects only where many of them can be written at once.

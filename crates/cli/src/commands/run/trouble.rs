@@ -21,7 +21,7 @@ pub(crate) fn cannot_open(error: OpenError, environment: &str, command: &str) ->
             "either",
             "give the program the classes and properties that the objects have, or say --model with one without them",
         ),
-        OpenError::EmptyModel { .. } => failure
+        OpenError::EmptyModel { .. } | OpenError::NothingKept { .. } => failure
             .exit(Exit::Held)
             .detail("Nothing was run.")
             .next("it is meant", format!("{command} --allow-empty")),
