@@ -4,10 +4,11 @@ use std::io::IsTerminal;
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::screen::Stream;
 
 /// Whether somebody can be asked.
 pub(crate) fn somebody_is_there() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    std::io::stdin().is_terminal() && Stream::Talk.is_terminal()
 }
 
 /// Asks for a line, without the spaces around it.

@@ -12,8 +12,8 @@ use crate::commands::{
 };
 use crate::failure::{Exit, Failure};
 use crate::logging;
-use crate::output::Output;
 use crate::output::ndjson::{self, Stream};
+use crate::output::{Output, Paint, screen};
 use crate::plugin::{self, Typed};
 use crate::settings::{self, Settings};
 use crate::suggest;
@@ -23,6 +23,7 @@ const CLOSING: Duration = Duration::from_millis(500);
 
 /// Runs the command that was typed.
 pub(crate) fn run() -> ExitCode {
+    screen::tell_panics();
     plugin::remember(std::env::args_os().next());
     let server = std::env::var(settings::SERVER_VARIABLE).ok();
     let Typed { arguments, called_by_kubectl, stream } = match plugin::parse(std::env::args_os(), server) {
@@ -40,7 +41,7 @@ pub(crate) fn run() -> ExitCode {
         return output.fail(&failure);
     }
     suggest::remember(&settings);
-    logging::start(&settings, serve::logs(&command), output.talks_in_colours());
+    logging::start(&settings, serve::logs(&command), output.talk_style());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return output.fail(&Failure::new(format!("cannot start: {error}"))),
@@ -120,14 +121,21 @@ async fn dispatch(command: Command, settings: &Settings, output: &Output) -> Res
 /// Help and version are data; everything else that is wrong with what was typed is an error like any other. Clap would
 /// exit with 2, which here means something else.
 fn misread(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
+    let output = Output::new(false);
     if !error.use_stderr() {
+        let help = error.render();
+        // The words of help are all ours, so its colours are, too.
+        let _ = match output.data_style().colours {
+            true => output.data(&screen::own(&help.ansi().to_string())),
+            false => output.data(&help.to_string()),
+        };
         return ExitCode::SUCCESS;
     }
+    let text = error.render().to_string();
+    output.talk_text(&text.replacen("error", &output.talk_style().paint("error", Paint::Bad), 1));
     let typed: Vec<OsString> = std::env::args_os().collect();
     if ndjson::asked_in_vain(&typed) {
-        let output = Output::new(true).streaming(Some(Stream::new(String::new(), None)));
-        let text = error.to_string();
+        let output = output.streaming(Some(Stream::new(String::new(), None)));
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let what = lines.next().unwrap_or_default().trim_start_matches("error: ");
         let failure = lines.fold(Failure::new(what), |failure, line| failure.detail(line.trim()));

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sexton_client::connect::Credentials;
 use sexton_server::serve::SelfSigned;
+use sexton_store::embedded::is_open_to_others;
 
 use crate::failure::Failure;
 use crate::lock::RunningServer;
+use crate::world::exposed;
 
 /// The usual data directory.
 pub(crate) const DATA: &str = ".sexton";
@@ -119,6 +121,9 @@ impl Settings {
     pub(crate) fn credentials(&self) -> Result<Credentials, Failure> {
         let token = match &self.token_file {
             Some(file) => {
+                if is_open_to_others(file) {
+                    return Err(exposed(&format!("the token in {}", file.display()), file, "600"));
+                }
                 let text = std::fs::read_to_string(file).map_err(|error| {
                     Failure::new(format!("cannot read the token in {}: {error}", file.display()))
                 })?;

@@ -247,8 +247,16 @@ async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
 pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     match error {
         OpenError::Locked { holder, .. } => in_use(dir, holder),
+        OpenError::Exposed { dir } => exposed(&format!("the store in {}", dir.display()), dir, "700"),
         error => Failure::new(error.to_string()).because(error),
     }
+}
+
+/// What to do about something that every user of the machine can read.
+pub(crate) fn exposed(what: &str, path: &Path, mode: &str) -> Failure {
+    Failure::new(format!("{what} can be read by every user of this machine"))
+        .detail("it holds what is secret; nothing was read")
+        .next("make it private", format!("chmod {mode} {}", settings::quoted(&path.display().to_string())))
 }
 
 /// What to do about a directory that another process has.

@@ -25,6 +25,7 @@ pub mod patch;
 pub mod raw;
 pub mod rule;
 pub mod schema;
+pub mod secrets;
 pub mod selector;
 pub mod status;
 pub mod stored;

@@ -1,12 +1,13 @@
 //! `sexton backup`: copies the store, also while a server uses it.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use sexton_store::embedded::{self, BackupError};
 
 use crate::failure::{Exit, Failure};
 use crate::output::ndjson::Event;
+use crate::output::screen::Stream;
 use crate::output::{FormFlag, Output};
 use crate::settings::Settings;
 
@@ -68,11 +69,8 @@ async fn to_stdout(dir: PathBuf, output: &Output) -> Result<Exit, Failure> {
         let beside = Beside::new()?;
         let file = beside.0.join("copy.db");
         let report = embedded::backup(dir, &file).map_err(failure)?;
-        let mut copy = std::fs::File::open(&file).map_err(|error| cannot_send(&error))?;
-        let mut stdout = std::io::stdout().lock();
-        std::io::copy(&mut copy, &mut stdout)
-            .and_then(|_| stdout.flush())
-            .map_err(|error| cannot_send(&error))?;
+        let copy = std::fs::File::open(&file).map_err(|error| cannot_send(&error))?;
+        Stream::Data.bytes(copy).map_err(|error| cannot_send(&error))?;
         Ok(report)
     });
     let report = report.await?;

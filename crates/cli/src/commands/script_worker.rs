@@ -33,6 +33,6 @@ pub(crate) async fn run(_: Args, output: &Output) -> Result<Exit, Failure> {
     let answer = worker::answer(&told, Rc::new(Aside(Output::new(true)))).await;
     let said = serde_json::to_string(&answer)
         .map_err(|error| Failure::new(format!("the answer cannot be written: {error}")))?;
-    output.data(&said)?;
+    output.exact(&said)?;
     Ok(Exit::Done)
 }

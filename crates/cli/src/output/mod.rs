@@ -6,6 +6,7 @@ pub(crate) mod graph;
 pub(crate) mod ndjson;
 pub(crate) mod object;
 pub(crate) mod progress;
+pub(crate) mod screen;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod template;
@@ -13,7 +14,7 @@ pub(crate) mod tree;
 pub(crate) mod why;
 pub(crate) mod yaml;
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -84,27 +85,17 @@ impl Output {
         let said = |name: &str| std::env::var(name).ok();
         let (all, ctype, lang) = (said("LC_ALL"), said("LC_CTYPE"), said("LANG"));
         let unicode = style::speaks_unicode(all.as_deref(), ctype.as_deref(), lang.as_deref());
-        let style = |terminal: bool, size: Option<usize>| Style {
-            colours: allowed && terminal,
-            unicode,
-            width: size.filter(|_| terminal),
+        let style = |stream: screen::Stream| {
+            let terminal = stream.is_terminal();
+            let width = terminal.then(|| stream.columns().unwrap_or(USUAL_COLUMNS));
+            Style { colours: allowed && terminal, unicode, width }
         };
-        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
-        Output {
-            data: style(stdout.is_terminal(), columns(&stdout)),
-            talk: style(stderr.is_terminal(), columns(&stderr)),
-            stream: None,
-        }
+        Output { data: style(screen::Stream::Data), talk: style(screen::Stream::Talk), stream: None }
     }
 
     /// The same with an answer for programs.
     pub(crate) fn streaming(self, stream: Option<Stream>) -> Output {
         Output { stream: stream.map(Arc::new), ..self }
-    }
-
-    /// Whether talk is coloured.
-    pub(crate) fn talks_in_colours(&self) -> bool {
-        self.talk.colours
     }
 
     /// How data is to look.
@@ -127,19 +118,22 @@ impl Output {
         self.data.width.is_some()
     }
 
-    /// Writes data as it is.
+    /// Writes data, neutralised.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
-        let mut stdout = std::io::stdout().lock();
-        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-        written.map_err(|error| match error.kind() {
-            ErrorKind::BrokenPipe => Failure::nobody_listens(),
-            _ => Failure::new(format!("cannot write: {error}")),
-        })
+        written(screen::Stream::Data.write(text))
     }
 
-    /// Writes a line of data.
+    /// Writes a value that was asked for: exactly as it is for a program or a file, neutralised for a terminal.
+    pub(crate) fn exact(&self, text: &str) -> Result<(), Failure> {
+        match self.is_watched() {
+            true => self.data(text),
+            false => written(screen::Stream::Data.bytes(text.as_bytes())),
+        }
+    }
+
+    /// Writes a line of data. It stays one line, whatever is in it.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
-        self.data(&format!("{text}\n"))
+        self.data(&format!("{}\n", screen::single(text)))
     }
 
     /// Writes a line of data that begins with a symbol.
@@ -163,9 +157,9 @@ impl Output {
         format!("{} {text}", self.data.paint(&symbol.to_string(), paint))
     }
 
-    /// Writes a line of talk. If nobody listens, nothing is lost.
+    /// Writes a line of talk, which stays one line. If nobody listens, nothing is lost.
     pub(crate) fn talk(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        self.talk_text(&format!("{}\n", screen::single(text)));
     }
 
     /// Tells what can be typed next: for what, and the command.
@@ -173,10 +167,9 @@ impl Output {
         suggest::lines(commands, self.talk).iter().for_each(|line| self.talk(line));
     }
 
-    /// Writes talk as it is.
+    /// Writes talk of several lines, or of half a one, neutralised.
     pub(crate) fn talk_text(&self, text: &str) {
-        let mut stderr = std::io::stderr().lock();
-        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+        let _ = screen::Stream::Talk.write(text);
     }
 
     /// Writes a question, and stays on its line.
@@ -201,14 +194,16 @@ impl Output {
         let word = if failure.exit == crate::failure::Exit::Held { "held" } else { "error" };
         let columns = self.talk.columns();
         let mut lines = Vec::new();
-        for line in format!("{word}: {}", failure.what).lines() {
-            lines.extend(style::wrapped(line, columns, 2));
+        for (at, line) in format!("{word}: {}", failure.what).lines().enumerate() {
+            // Only the first line begins at the edge: what went wrong may be told in the words of others.
+            let edge = if at == 0 { "" } else { "  " };
+            lines.extend(style::wrapped(&format!("{edge}{line}"), columns, 2));
         }
         for detail in failure.details.iter().flat_map(|detail| detail.lines()) {
             lines.extend(style::wrapped(&format!("  {detail}"), columns, 4));
         }
         lines.extend(suggest::lines(&failure.next, self.talk));
-        self.talk(&lines.join("\n").replacen(word, &self.talk.paint(word, Paint::Bad), 1));
+        self.talk_text(&(lines.join("\n").replacen(word, &self.talk.paint(word, Paint::Bad), 1) + "\n"));
     }
 
     /// The end of a command that went wrong.
@@ -219,12 +214,21 @@ impl Output {
     }
 }
 
-/// The columns of a terminal; narrower than some width nothing can be laid out.
-fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(terminal).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).or(Some(80))
+/// For a terminal that does not know its columns.
+const USUAL_COLUMNS: usize = 80;
+
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::nobody_listens(),
+        _ => Failure::new(format!("cannot write: {error}")),
+    })
 }
 
 fn painted(text: &str, paint: Paint, colours: bool) -> String {
-    if colours { format!("\x1b[{}m{text}\x1b[0m", paint.code()) } else { text.to_owned() }
+    match colours {
+        true => {
+            format!("{}{text}{}", screen::own(&format!("\x1b[{}m", paint.code())), screen::own("\x1b[0m"))
+        }
+        false => text.to_owned(),
+    }
 }

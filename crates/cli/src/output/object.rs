@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Output, yaml};
+use super::{Output, screen, yaml};
 use crate::failure::Failure;
 
 /// Takes away what only field owners need.
@@ -21,7 +21,7 @@ pub(crate) fn list(items: Vec<Value>) -> Value {
 impl Output {
     /// Writes a value as JSON that people can read.
     pub(crate) fn json(&self, value: &Value) -> Result<(), Failure> {
-        self.line(&format!("{value:#}"))
+        self.data(&screen::json(&format!("{value:#}\n")))
     }
 
     /// Writes a value as YAML.

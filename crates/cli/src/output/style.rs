@@ -2,10 +2,11 @@
 //!
 //! It must not know what is printed, and does not look at the terminal itself: the caller did.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use super::{Paint, painted};
+use super::{Paint, painted, screen};
+
+pub(crate) use super::screen::inline as harmless;
 
 /// What the reader can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,14 +75,14 @@ impl Style {
     }
 }
 
-/// The columns that a text takes.
+/// The columns that a text takes. Colours take none.
 pub(crate) fn width(text: &str) -> usize {
-    text.chars().count()
+    screen::visible(text).chars().count()
 }
 
 /// A text with spaces behind it, up to so many columns.
 pub(crate) fn padded(text: &str, columns: usize) -> String {
-    format!("{text:columns$}")
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// A text in lines of at most so many columns, broken between words; all but the first are indented. Words are never broken.
@@ -100,15 +101,6 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> 
     }
     lines.push(line);
     lines
-}
-
-/// A text without anything that a terminal would take for an instruction.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let written_out = |c: char| if c.is_control() { c.escape_default().collect() } else { vec![c] };
-    Cow::Owned(text.chars().flat_map(written_out).collect())
 }
 
 /// `10,000`
@@ -197,7 +189,7 @@ mod tests {
     #[test]
     fn a_terminal_is_told_nothing() {
         assert_eq!(harmless("Vm/a\u{1b}[2J\n"), "Vm/a\\u{1b}[2J\\n");
-        assert!(matches!(harmless("Vm/größer"), Cow::Borrowed(_)));
+        assert!(matches!(harmless("Vm/größer"), std::borrow::Cow::Borrowed(_)));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::style::harmless;
+
 /// Columns are apart by so many spaces.
 const GAP: usize = 3;
 
@@ -75,13 +77,7 @@ pub(crate) fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match text.contains(char::is_control) {
-        true => text
-            .chars()
-            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-            .collect(),
-        false => text,
-    }
+    harmless(&text).into_owned()
 }
 
 #[cfg(test)]

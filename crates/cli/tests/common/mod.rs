@@ -5,6 +5,7 @@
 pub(crate) mod modules;
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -52,7 +53,9 @@ impl Play {
     pub(crate) fn file(&self, name: &str, text: &str) {
         let file = self.path().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
+        std::fs::write(&file, text).unwrap();
+        // A token that all users can read is refused.
+        std::fs::set_permissions(file, PermissionsExt::from_mode(0o600)).unwrap();
     }
 
     /// The program with arguments separated by spaces, in a clean environment.
@@ -129,7 +132,7 @@ impl Play {
     }
 }
 
-fn finish(command: &mut Command) -> Ran {
+pub(crate) fn finish(command: &mut Command) -> Ran {
     ended(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 

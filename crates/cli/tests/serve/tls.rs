@@ -1,6 +1,7 @@
 //! TLS and authentication: who gets in, who does not, over real sockets.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -36,6 +37,7 @@ impl Keys {
 
     fn write(&self, name: &str, text: &str) {
         std::fs::write(self.at(name), text).unwrap();
+        std::fs::set_permissions(self.at(name), PermissionsExt::from_mode(0o600)).unwrap();
     }
 
     fn at(&self, name: &str) -> PathBuf {

@@ -14,7 +14,7 @@ use sexton_lifecycle::destruction::{Callee, Event, Outcome, Phase, Retry};
 use sexton_model::Revision;
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{Call, ObjectRef, Verdict};
-use sexton_model::{marks, time};
+use sexton_model::{marks, secrets, time};
 use tokio::sync::Semaphore;
 
 use crate::hooks::{HookError, Hooks};
@@ -147,6 +147,11 @@ impl Caller {
         if !self.wanted.load(Ordering::SeqCst) {
             return Ok(Reply::NotMade);
         }
+        // A method of its own class may need the values of a Secret to destroy what they open; others do not.
+        let (secret, mut object) = (object.clone(), object);
+        if subscriber.is_some() {
+            secrets::redact(&mut object);
+        }
         let call = Call {
             method: name.clone(),
             phase: self.phase,
@@ -163,7 +168,8 @@ impl Caller {
             is_destroyed: self.is_destroyed.clone(),
         };
         let verdict = self.runner.call(method, &call).await;
-        Ok(Reply::Said(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
+        let said = verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome);
+        Ok(Reply::Said(scrubbed(said, &secret)))
     }
 
     /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
@@ -214,6 +220,20 @@ fn outcome(verdict: Verdict) -> Outcome {
         Verdict::Veto { reason, until } => Outcome::Veto { reason, until },
         Verdict::Retry { after, reason } => Outcome::Retry { after: after.map_or(1, seconds), reason },
         Verdict::Failed { reason } => Outcome::Failed { reason },
+    }
+}
+
+/// What was answered, without the values of a Secret that it is about: answers are kept in records.
+fn scrubbed(outcome: Outcome, object: &Value) -> Outcome {
+    let clean = |text: String| secrets::scrub(&text, object).into_owned();
+    match outcome {
+        Outcome::Done { output } => Outcome::Done { output: clean(output) },
+        Outcome::Blocked { by, reason } => Outcome::Blocked { by: clean(by), reason: clean(reason) },
+        Outcome::Veto { reason, until } => Outcome::Veto { reason: clean(reason), until },
+        Outcome::Retry { after, reason } => Outcome::Retry { after, reason: clean(reason) },
+        Outcome::Failed { reason } => Outcome::Failed { reason: clean(reason) },
+        Outcome::HookError { reason } => Outcome::HookError { reason: clean(reason) },
+        said => said,
     }
 }
 

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 use rustls::RootCertStore;
 use sexton_model::class::{Method, Run};
 use sexton_model::hook::{Call, Verdict};
-use sexton_model::time;
+use sexton_model::{secrets, time};
 use tokio::sync::Semaphore;
 
 /// Calls under way at the same time, unless it is said.
@@ -112,7 +112,11 @@ impl Hooks {
             Ok(verdict) => {
                 tracing::debug!(key = call.idempotency_key, verdict = verdict.word(), "hook answer")
             }
-            Err(error) => tracing::debug!(key = call.idempotency_key, %error, "hook failure"),
+            Err(error) => {
+                let error = error.to_string();
+                let error = secrets::scrub(&error, &call.object);
+                tracing::debug!(key = call.idempotency_key, %error, "hook failure")
+            }
         }
         result
     }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use serde_json::Value;
 use sexton_model::module::PREFIX;
-use sexton_model::{Cause, Status, marks};
+use sexton_model::{Cause, Status, marks, secrets};
 
 use super::diff::within;
 
@@ -78,7 +78,7 @@ fn manager(cause: &Cause) -> Option<&str> {
     cause.message.split('"').nth(1)
 }
 
-/// The conflicts of a refused apply, by path. Empty if it was refused for something else.
+/// The conflicts of a refused apply, by path; those of Secrets without their values. Empty if it was refused for something else.
 pub(super) fn conflicts(refused: &Status, document: &Value, live: &Value) -> Vec<FieldConflict> {
     let read = |cause: &&Cause| {
         if cause.reason != CONFLICT {
@@ -86,11 +86,20 @@ pub(super) fn conflicts(refused: &Status, document: &Value, live: &Value) -> Vec
         }
         let (ours, theirs) = (resolve(document, &cause.field), resolve(live, &cause.field));
         let path = [&ours, &theirs].into_iter().flatten().next().map(|(path, _)| path.clone());
+        let path = path.unwrap_or_else(|| cause.field.trim_start_matches('.').to_owned());
+        let is_hidden = secrets::is_secret(document) && secrets::is_hidden(&path);
+        let shown = |(_, value): (String, &Value)| {
+            let mut value = value.clone();
+            if is_hidden {
+                secrets::hide(&mut value);
+            }
+            value
+        };
         Some(FieldConflict {
-            path: path.unwrap_or_else(|| cause.field.trim_start_matches('.').to_owned()),
+            path,
             manager: manager(cause)?.to_owned(),
-            ours: ours.map(|(_, value)| value.clone()),
-            theirs: theirs.map(|(_, value)| value.clone()),
+            ours: ours.map(shown),
+            theirs: theirs.map(shown),
             field: cause.field.clone(),
         })
     };

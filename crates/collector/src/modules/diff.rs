@@ -3,6 +3,7 @@
 //! It must not know how the object was changed.
 
 use serde_json::Value;
+use sexton_model::secrets;
 
 /// A field that would be another one.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +46,7 @@ pub(super) fn overlaid(live: &Value, document: &Value) -> Value {
     }
 }
 
-/// The fields in which two states of an object differ, by path.
+/// The fields in which two states of an object differ, by path. Those of Secrets are named without their values.
 pub(super) fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
     let mut found = Vec::new();
     let mut work = vec![(String::new(), Some(old), Some(new))];
@@ -75,6 +76,11 @@ pub(super) fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
+    if secrets::is_secret(old) || secrets::is_secret(new) {
+        for change in found.iter_mut().filter(|change| secrets::is_hidden(&change.path)) {
+            [&mut change.old, &mut change.new].into_iter().flatten().for_each(secrets::hide);
+        }
+    }
     found
 }
 

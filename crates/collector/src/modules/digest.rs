@@ -2,9 +2,12 @@
 //!
 //! The deployment is not in it: who sees a plan and approves it starts another one.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use serde_json::Value;
+use sexton_model::secrets;
 use sha2::{Digest, Sha256};
 
 use super::plan::{PlannedPut, Sweep};
@@ -25,8 +28,11 @@ pub(super) fn digest(
     let mut text = String::new();
     // Writing to a string cannot fail.
     for (document, put) in documents.iter().zip(puts) {
-        let hash = hex(document.value.to_string().as_bytes(), 64);
+        let hash = hex(known(&document.value).to_string().as_bytes(), 64);
         let _ = writeln!(text, "put {:?} {} {} {hash}", put.action, put.object, put.order);
+        if let Some(version) = &put.secret_version {
+            let _ = writeln!(text, "  secret at {version}");
+        }
         for change in &put.changes {
             let _ = writeln!(text, "  {} {:?} {:?}", change.path, change.old, change.new);
         }
@@ -45,6 +51,16 @@ pub(super) fn digest(
     );
     of_victims(victims, destruction, &mut text);
     hex(text.as_bytes(), DIGITS)
+}
+
+/// What of a document is in the digest. Digests are shown and typed, so what can be guessed from them is known to all who
+/// see them: of a Secret there are only the names of its values. What it changes is there by its version instead.
+fn known(document: &Value) -> Cow<'_, Value> {
+    let mut document = Cow::Borrowed(document);
+    if secrets::is_secret(&document) {
+        secrets::redact(document.to_mut());
+    }
+    document
 }
 
 /// The digest of what is destroyed alone.

@@ -5,7 +5,7 @@
 use serde_json::Value;
 use sexton_client::resources::{PutAsk, PutError, text};
 use sexton_client::{CallError, Kinds, Place, Resources};
-use sexton_model::marks;
+use sexton_model::{marks, secrets};
 
 use super::conflicts::{self, TakeOver};
 use super::diff::{changes, overlaid};
@@ -96,7 +96,10 @@ pub(super) async fn judge(
         Some(_) if changes.is_empty() => PutAction::Unchanged,
         Some(_) => PutAction::Change,
     };
-    Ok(Ok(PlannedPut { conflicts, ..planned(document, action, changes, put.warnings) }))
+    let secret_version = live
+        .filter(|live| action != PutAction::Unchanged && secrets::is_secret(live))
+        .map(|live| text(live, "/metadata/resourceVersion").to_owned());
+    Ok(Ok(PlannedPut { conflicts, secret_version, ..planned(document, action, changes, put.warnings) }))
 }
 
 /// What a document comes to that only its new definition or class allows: as much as can be known before.
@@ -133,6 +136,7 @@ fn planned(
         warnings,
         unforeseen: false,
         awaits_kind: false,
+        secret_version: None,
         seen: None,
     }
 }

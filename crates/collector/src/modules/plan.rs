@@ -59,6 +59,8 @@ pub struct PlannedPut {
     pub(super) unforeseen: bool,
     /// Whether it can be put only when its definition or its class has been.
     pub(super) awaits_kind: bool,
+    /// The version of a Secret that would change: its values are shown and compared nowhere.
+    pub(super) secret_version: Option<String>,
     /// What is there, if a put would surely change nothing but its marks.
     pub(super) seen: Option<Seen>,
 }

@@ -12,7 +12,7 @@ use sexton_model::{GroupResource, Status};
 use crate::api::Result;
 
 /// As whom a request wants to be served: `kubectl --as`.
-const IMPERSONATE: HeaderName = HeaderName::from_static("impersonate-user");
+const IMPERSONATE: &str = "impersonate-";
 
 /// Shorter ones could be guessed.
 const SHORTEST_TOKEN: usize = 16;
@@ -137,8 +137,9 @@ impl Authentication {
     /// Who asks, or a refusal. Nobody acts as somebody else: who wants to must not act as themselves without knowing.
     pub fn check(&self, parts: &Parts) -> Result<Identity> {
         let identity = self.proved(parts)?;
-        match parts.headers.get(IMPERSONATE) {
-            Some(other) => Err(no_impersonation(&identity, other).into()),
+        // User, group, uid and extras: one of them without the others would be taken for nothing.
+        match parts.headers.iter().find(|(name, _)| name.as_str().starts_with(IMPERSONATE)) {
+            Some((name, other)) => Err(no_impersonation(&identity, name, other).into()),
             None => Ok(identity),
         }
     }
@@ -162,13 +163,19 @@ impl Authentication {
     }
 }
 
-fn no_impersonation(identity: &Identity, other: &HeaderValue) -> Status {
+fn no_impersonation(identity: &Identity, name: &HeaderName, other: &HeaderValue) -> Status {
     let other: String = other.to_str().unwrap_or_default().chars().take(128).collect();
+    let resource = match name.as_str().strip_prefix(IMPERSONATE) {
+        Some("user") => "users",
+        Some("group") => "groups",
+        Some("uid") => "uids",
+        _ => "userextras",
+    };
     let why = format!(
-        "User {:?} cannot impersonate resource \"users\": nobody acts as somebody else on this server",
+        "User {:?} cannot impersonate resource {resource:?}: nobody acts as somebody else on this server",
         identity.user
     );
-    Status::forbidden(&GroupResource::new("", "users"), &other, why)
+    Status::forbidden(&GroupResource::new("", resource), &other, why)
 }
 
 /// A page in a browser can send requests to loopback, also under another name that it made resolve to it. It cannot
@@ -227,7 +234,10 @@ mod tests {
             assert_eq!(ask(&open, &[("host", "localhost"), ("origin", origin)]), Err(403), "{origin}");
         }
         assert!(ask(&open, &[("host", "localhost"), ("origin", "http://localhost:3000")]).is_ok());
-        assert_eq!(ask(&open, &[("host", "localhost"), ("impersonate-user", "ada")]), Err(403));
+        for other in ["user", "group", "uid", "extra-scopes", "whatever-comes"] {
+            let header = format!("Impersonate-{other}");
+            assert_eq!(ask(&open, &[("host", "localhost"), (&header, "ada")]), Err(403), "{header}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
+use sexton_store::embedded::is_open_to_others;
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
@@ -49,6 +50,12 @@ pub enum SecurityError {
     /// Client certificates come with TLS.
     #[error("--client-ca needs --tls-cert and --tls-key, or --self-signed")]
     AuthorityWithoutTls,
+    /// All users of the machine can read a key or tokens.
+    #[error("{0} can be read by every user of this machine; chmod 600 {0}", path.display())]
+    Exposed {
+        /// Which file.
+        path: PathBuf,
+    },
     /// A file cannot be used.
     #[error("cannot use {path}: {why}")]
     BadFile {
@@ -190,6 +197,10 @@ impl Contents {
         };
         let own = files.self_signed.as_ref();
         own.map(|own| own.ensure(SystemTime::now())).transpose()?;
+        let secrets = [key_file(files), files.tokens.clone(), own.map(SelfSigned::token)];
+        if let Some(path) = secrets.into_iter().flatten().find(|path| is_open_to_others(path)) {
+            return Err(SecurityError::Exposed { path });
+        }
         Ok(Contents {
             certificate: read(&certificate_file(files))?,
             key: read(&key_file(files))?,
@@ -262,6 +273,8 @@ fn certificates(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -294,6 +307,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let tokens = dir.path().join("tokens");
         std::fs::write(&tokens, "0123456789abcdef,ada\n").unwrap();
+        let mode = |mode: u32| std::fs::set_permissions(&tokens, PermissionsExt::from_mode(mode)).unwrap();
+        mode(0o600);
         let own = SelfSigned::new(dir.path().join("tls"), "127.0.0.1".parse().unwrap(), &[]);
         let files = SecurityFiles {
             tokens: Some(tokens.clone()),
@@ -307,6 +322,9 @@ mod tests {
         let token = std::fs::read_to_string(own.token()).unwrap();
         assert_eq!(user(&held, token.trim()).as_deref(), Some("admin"));
         assert!(!security.reload().unwrap(), "nothing is new");
+        mode(0o644);
+        assert!(matches!(security.reload(), Err(SecurityError::Exposed { path }) if path == tokens));
+        mode(0o640);
         assert!(Arc::ptr_eq(&before, &config()));
 
         std::fs::write(&tokens, "fedcba9876543210,bob\n").unwrap();

@@ -43,6 +43,39 @@ fn nothing_names_a_place_of_one_machine() {
     complain(&problems, "Use paths from the root of the repository, or a temporary directory.");
 }
 
+/// Ways to stdout and stderr. Matched in code only, not in text.
+const WAYS_OUT: &[&str] = &[
+    "print!(",
+    "println!(",
+    "eprint!(",
+    "eprintln!(",
+    "stdout()",
+    "stderr()",
+    ".print()",
+    "io::stdout",
+    "io::stderr",
+];
+
+/// The one file that writes to them: what it is given, a terminal shows and does not obey.
+const THE_WRITER: &str = "crates/cli/src/output/screen.rs";
+
+#[test]
+fn one_writer_writes_all_output() {
+    let shipped =
+        |path: &str| path.starts_with("crates/") && path.contains("/src/") && !path.contains("testkit");
+    let mut problems = Vec::new();
+    for source in SOURCES.iter().filter(|source| shipped(&source.path) && source.path != THE_WRITER) {
+        let code = &source.scanned.code;
+        let found = WAYS_OUT.iter().flat_map(|word| code.match_indices(word));
+        problems
+            .extend(found.map(|(at, word)| format!("{}:{}: {word}", source.path, source.scanned.line(at))));
+    }
+    complain(
+        &problems,
+        &format!("Write through `Output`: only {THE_WRITER} neutralises the words of others."),
+    );
+}
+
 /// Talk of the command line that holds a command of ours would lead to another target, and not be copied whole.
 #[test]
 fn commands_are_suggested_in_one_way() {

@@ -80,7 +80,7 @@ impl Form {
         match self {
             Form::Json => output.json(&shown),
             Form::Yaml => output.yaml(&shown),
-            Form::JsonPath(template) => output.data(&template.fill(&shown)),
+            Form::JsonPath(template) => output.exact(&template.fill(&shown)),
             Form::Name | Form::Table | Form::Wide => Ok(()),
         }
     }

@@ -34,7 +34,7 @@ impl lua::Output for Words {
         // Whoever does not listen any more is told at the end.
         let _ = match self.output.is_stream() {
             true => self.output.event(&Event::Log { message: line }),
-            false => self.output.line(line),
+            false => self.output.data(&format!("{line}\n")),
         };
     }
 

@@ -7,6 +7,7 @@ use sexton_server::serve::{Security, SecurityError, SecurityFiles, SelfSigned, h
 
 use crate::failure::Failure;
 use crate::lock::RunningServer;
+use crate::world::exposed;
 
 /// The flags about it.
 #[derive(Debug, clap::Args)]
@@ -75,6 +76,7 @@ impl Access {
                 .next("let Sexton make them", format!("{serve} --self-signed --host NAME"))
                 .next("or use your own", format!("{serve} --tls-cert FILE --tls-key FILE --tokens FILE"))
                 .next("or stay on this machine", "sexton serve"),
+            SecurityError::Exposed { path } => exposed(&path.display().to_string(), path, "600"),
             _ => failure,
         }
     }

@@ -1,5 +1,7 @@
 //! Names as each form takes them: whatever a label holds, it stays a label.
 
+use crate::output::screen::is_instruction;
+
 /// Text of an XML document or of an attribute. What XML cannot hold at all becomes a replacement character.
 pub(super) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -11,7 +13,7 @@ pub(super) fn xml(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&apos;"),
             '\t' | '\n' | '\r' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c if is_instruction(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -23,7 +25,7 @@ pub(super) fn dot(text: &str) -> String {
     let escaped = |c: char| match c {
         '"' => "\\\"".to_owned(),
         '\\' => "\\\\".to_owned(),
-        c if c.is_control() => " ".to_owned(),
+        c if is_instruction(c) => " ".to_owned(),
         c => c.to_string(),
     };
     text.chars().map(escaped).collect()
@@ -37,7 +39,7 @@ pub(super) fn mermaid(text: &str) -> String {
         '>' => "#gt;".to_owned(),
         '&' => "#amp;".to_owned(),
         '#' | '`' | '\\' | ';' => format!("#{};", u32::from(c)),
-        c if c.is_control() => " ".to_owned(),
+        c if is_instruction(c) => " ".to_owned(),
         c => c.to_string(),
     };
     text.chars().map(escaped).collect()

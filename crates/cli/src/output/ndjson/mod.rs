@@ -18,7 +18,7 @@ use sexton_model::Uid;
 
 pub(crate) use event::{Change, Conflict, Event, Next};
 
-use super::Output;
+use super::{Output, screen};
 use crate::failure::{Exit, Failure};
 use crate::settings::Settings;
 use crate::suggest;
@@ -61,7 +61,9 @@ impl Stream {
 pub(crate) fn line(document: &impl Serialize) -> String {
     let text = serde_json::to_string(document);
     // What this program writes can be written; should it not be, a reader is told so instead of nothing.
-    text.unwrap_or_else(|error| json!({"kind": "Error", "message": error.to_string()}).to_string()) + "\n"
+    let text =
+        text.unwrap_or_else(|error| json!({"kind": "Error", "message": error.to_string()}).to_string());
+    screen::json(&text).into_owned() + "\n"
 }
 
 /// The line about an object that is gone.

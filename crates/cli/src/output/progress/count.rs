@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::output::Output;
 use crate::output::style::{Style, count};
+use crate::output::{Output, screen};
 
 /// What is over sooner is not drawn.
 const SOON: Duration = Duration::from_millis(400);
@@ -50,7 +50,7 @@ impl Count {
     pub(crate) fn erase(&self) {
         let drawn = self.line.lock().ok().and_then(|mut line| line.drawn.take());
         if drawn.is_some() {
-            self.output.talk_text(ERASE);
+            self.output.talk_text(&screen::own(ERASE));
         }
     }
 }
@@ -79,7 +79,8 @@ impl Line {
         }
         self.drawn = Some(now);
         let all = of.map(|of| format!(" of {}", count(of))).unwrap_or_default();
-        Some(format!("{ERASE}{}", style.cut(&format!("  {verb} {}{all}", count(done)), style.columns() - 1)))
+        let words = style.cut(&format!("  {verb} {}{all}", count(done)), style.columns() - 1);
+        Some(screen::own(ERASE) + &words)
     }
 }
 
@@ -92,7 +93,8 @@ mod tests {
         let started = Instant::now();
         let mut line = Line { live: true, started, drawn: None };
         let mut at = |after: u64, done: usize, of| {
-            line.draw(started + Duration::from_millis(after), "read", done, of, Style::PLAIN)
+            let drawn = line.draw(started + Duration::from_millis(after), "read", done, of, Style::PLAIN);
+            drawn.map(|text| screen::neutral(&text).into_owned())
         };
         assert_eq!(at(10, 5, Some(10_000)), None);
         assert_eq!(at(500, 4_000, Some(10_000)).as_deref(), Some("\r\x1b[2K  read 4,000 of 10,000"));

@@ -8,6 +8,7 @@ mod render;
 
 use std::time::Duration;
 
+use super::screen;
 use super::style::Style;
 use render::{block, finish, line};
 
@@ -80,7 +81,7 @@ impl Progress {
         match std::mem::take(&mut self.drawn) {
             0 => String::new(),
             // Up to the first line that was drawn, and clear from there.
-            lines => format!("\x1b[{lines}A\r\x1b[J"),
+            lines => screen::own(&format!("\x1b[{lines}A\r\x1b[J")),
         }
     }
 
@@ -121,7 +122,8 @@ mod tests {
         let first = progress.show(&Event { waiting: Vec::new(), ..halfway() });
         let second = progress.show(&halfway());
         let end = progress.end(&Event { gone: 10_000, waiting: Vec::new(), ..halfway() });
-        let all = format!("{first}{second}{end}").replace('\u{1b}', "␛").replace('\r', "␍");
+        let all = format!("{first}{second}{end}");
+        let all = screen::neutral(&all).replace('\u{1b}', "␛").replace('\r', "␍");
         insta::assert_snapshot!(all, @"
           ━━━━━━━━━━━━━━━━━───────────  6,120 of 10,000 gone   wave 2 of 5   1,890/s   ≈ 2 s left
         ␛[1A␍␛[J  ━━━━━━━━━━━━━━━━━━────────────  6,120 of 10,000 gone   wave 2 of 5   1,890/s

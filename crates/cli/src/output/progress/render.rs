@@ -1,14 +1,12 @@
 //! The lines of a progress: pure functions from an event.
 
 use super::{Event, Waiting};
-use crate::output::Paint;
 use crate::output::style::{Style, count, harmless, padded, time, width};
+use crate::output::{Paint, USUAL_COLUMNS};
 
 /// So many of those that are waited for are shown.
 const WAITS_SHOWN: usize = 5;
 const BAR: usize = 30;
-/// Up to this wide, if nobody says how wide the terminal is.
-const USUAL_COLUMNS: usize = 80;
 
 /// What is drawn over and over on a terminal. Each line is narrower than the terminal, so that none breaks.
 pub(super) fn block(event: &Event, style: Style) -> Vec<String> {

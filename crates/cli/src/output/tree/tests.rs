@@ -2,6 +2,7 @@
 
 use super::text::text;
 use super::*;
+use crate::output::screen::neutral;
 use crate::output::style::{Style, width};
 
 fn death(label: &str, order: usize, parent: Option<usize>, reason: &str, marks: &[&str]) -> Death {
@@ -113,7 +114,7 @@ fn without_unicode_and_on_a_narrow_terminal() {
 #[test]
 fn on_a_terminal_symbols_are_painted() {
     let style = Style { colours: true, unicode: true, width: Some(100) };
-    let shown = text(&prod(), style, Fold::USUAL).replace('\u{1b}', "␛");
+    let shown = neutral(&text(&prod(), style, Fold::USUAL)).replace('\u{1b}', "␛");
     insta::assert_snapshot!(shown, @"
     .sexton (embedded) · delete Cluster/prod, policy cascade
     ␛[31m-␛[0m ␛[2m1st␛[0m  ┌─ ConfigMap/env      ␛[2mowned by Cluster/prod␛[0m

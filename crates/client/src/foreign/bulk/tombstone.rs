@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use http::Method;
 use serde_json::{Value, json};
 use sexton_model::bulk::{Item, Outcome};
-use sexton_model::{GroupResource, time};
+use sexton_model::{GroupResource, secrets, time};
 
 use super::Performer;
 use super::live::Live;
@@ -42,6 +42,7 @@ impl Performer<'_> {
         if let Some(metadata) = document.pointer_mut("/metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
+        secrets::redact(&mut document);
         match document.to_string().len() <= MAX_DOCUMENT_BYTES {
             true => spec["document"] = document,
             false => spec["documentOmitted"] = true.into(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sexton_model::raw::{Raw, RawObject};
-use sexton_model::{Document, FieldError, GroupResource, Key, Status, Stored, names, time};
+use sexton_model::{Document, FieldError, GroupResource, Key, Status, Stored, names, secrets, time};
 use sexton_store::Object;
 use sexton_store::engine::RawKey;
 
@@ -30,7 +30,7 @@ impl Api {
         if let Err(why) = names::dns_subdomain(&name) {
             return Err(refuse(FieldError::invalid("tombstone.name", name.as_str(), why)).into());
         }
-        let document = epitaph(last)?;
+        let document = epitaph(asked, last)?;
         spec.set("documentOmitted", document.is_none().then(|| "true".to_owned()));
         spec.set("document", document);
         let created = time::format(self.now());
@@ -47,15 +47,20 @@ impl Api {
     }
 }
 
-/// The last document, if it is not too large to be kept.
-fn epitaph(last: &Object) -> Result<Option<String>> {
+/// The last document, if it is not too large to be kept. Of a Secret the values are not.
+fn epitaph(asked: Asked<'_>, last: &Object) -> Result<Option<String>> {
     if last.stored.text()?.len() > MOST_DOCUMENT {
         return Ok(None);
     }
-    if let Some(text) = last.stored.pieces()?.and_then(|pieces| pieces.epitaph(last.revision)) {
+    let may_be_secret = asked.item.group.is_empty() && asked.item.resource == "secrets";
+    if let Some(text) =
+        last.stored.pieces()?.filter(|_| !may_be_secret).and_then(|pieces| pieces.epitaph(last.revision))
+    {
         return Ok(Some(text));
     }
     let mut document = last.document()?;
     document.set_or_remove("managedFields", None);
-    Ok(Some(document.into_value().to_string()))
+    let mut document = document.into_value();
+    secrets::redact(&mut document);
+    Ok(Some(document.to_string()))
 }

@@ -1,0 +1,22 @@
+//! Whether what is secret can be read by all users of this machine.
+
+use std::path::Path;
+
+/// Whether other users, neither its owner nor of its group, may read a file or look into a directory. What cannot be
+/// looked at is not: opening it tells why.
+#[cfg(unix)]
+pub fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    std::fs::metadata(path).is_ok_and(|found| {
+        // To read a file, or to reach what is in a directory.
+        let bits = if found.is_dir() { 0o005 } else { 0o004 };
+        found.permissions().mode() & bits != 0
+    })
+}
+
+/// Other systems have no such bits.
+#[cfg(not(unix))]
+pub fn is_open_to_others(_: &Path) -> bool {
+    false
+}
