@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sexton_client::connect::Credentials;
+pub(crate) use sexton_model::text::quoted;
 use sexton_server::serve::SelfSigned;
 
 use crate::failure::Failure;
@@ -183,15 +184,6 @@ fn single_token(text: &str) -> Result<String, NoToken> {
         list if list.contains(',') => Err(NoToken::List),
         token if token.chars().all(|c| c.is_ascii_graphic()) => Ok(token.to_owned()),
         _ => Err(NoToken::Characters),
-    }
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

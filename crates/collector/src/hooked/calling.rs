@@ -17,7 +17,7 @@ use sexton_model::hook::{Call, ObjectRef, Verdict};
 use sexton_model::{marks, time};
 use tokio::sync::Semaphore;
 
-use crate::hooks::{HookError, Hooks};
+use crate::hooks::{HookError, Hooks, allowance};
 
 /// Runs methods: programs and services, or what a test puts in their place.
 #[async_trait]
@@ -163,7 +163,7 @@ impl Caller {
             is_destroyed: self.is_destroyed.clone(),
         };
         let verdict = self.runner.call(method, &call).await;
-        Ok(Reply::Said(verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome)))
+        Ok(Reply::Said(verdict.map_or_else(failure, outcome)))
     }
 
     /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
@@ -214,6 +214,15 @@ fn outcome(verdict: Verdict) -> Outcome {
         Verdict::Veto { reason, until } => Outcome::Veto { reason, until },
         Verdict::Retry { after, reason } => Outcome::Retry { after: after.map_or(1, seconds), reason },
         Verdict::Failed { reason } => Outcome::Failed { reason },
+    }
+}
+
+/// What a call without a verdict means. What is not allowed does not fail: it waits until it is.
+fn failure(error: HookError) -> Outcome {
+    let reason = chain(&error);
+    match error {
+        HookError::NotAllowed(_) => Outcome::Blocked { by: allowance::OPERATOR.to_owned(), reason },
+        _ => Outcome::HookError { reason },
     }
 }
 
