@@ -111,7 +111,8 @@ impl Settings {
         if let Some(own) = server.self_signed.clone().map(SelfSigned::at) {
             let named = settings.token_file.is_some() || std::env::var_os("SEXTON_TOKEN").is_some();
             settings.token_file = settings.token_file.or((!named).then(|| own.token()));
-            settings.certificate_authority = settings.certificate_authority.or(Some(own.authority()));
+            let authority = (!server.foreign_certificate).then(|| own.authority());
+            settings.certificate_authority = settings.certificate_authority.or(authority);
         }
         settings.credentials()
     }

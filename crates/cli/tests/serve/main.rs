@@ -6,6 +6,7 @@ mod allowed;
 mod collect_kill;
 mod found;
 mod graceful;
+mod guarded;
 mod kill;
 mod kubectl;
 mod metrics;

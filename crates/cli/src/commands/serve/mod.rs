@@ -36,9 +36,11 @@ use crate::world;
 
 /// Serve the API on the embedded store
 ///
-/// On a loopback address the server is plain and open to this machine. On any other address it needs TLS and
-/// authentication: --self-signed makes both. Certificates and tokens are read again when their files change, and on
-/// SIGHUP.
+/// On a loopback address the server makes a token of its own in the data directory, which commands on that directory and
+/// "sexton kubeconfig" use by themselves; it speaks https and http. On any other address it needs TLS and authentication:
+/// --self-signed makes both. Certificates and tokens are read again when their files change, and on SIGHUP.
+///
+/// It runs no programs and calls no services for classes, unless --allow-exec and --allow-http name them.
 ///
 /// While it runs, commands on the same data directory use it.
 #[derive(Debug, clap::Args)]
@@ -232,10 +234,14 @@ fn say(data: &Path, args: &Args, running: &RunningServer, output: &Output) -> Re
     if running.self_signed.is_some() {
         output.talk(&format!("certificates and token are in {}", data.join("tls").display()));
     }
+    if args.access.is_open() {
+        output
+            .talk("warning: --open: every user and program of this machine may do everything on this server");
+    }
     if args.access.lacks_host() {
         output.talk("other machines need a name in the certificate: serve with --host NAME");
     }
-    output.suggest(&[("for kubectl", format!("sexton kubeconfig{flag} > kubeconfig"))]);
+    output.suggest(&[("for kubectl", format!("sexton kubeconfig{flag} -o kubeconfig"))]);
     Ok(())
 }
 
