@@ -20,7 +20,7 @@ load() { # WHAT… of sexton-bench
 count() { # NAME COUNT COMMAND-BEFORE COMMAND
     rm -rf "$dir/store"
     valgrind --tool=callgrind --callgrind-out-file="$dir/out" --instr-atstart=no --log-file="$dir/valgrind" \
-        "$sexton" --data "$dir/store" serve --listen 127.0.0.1:0 --collector off >"$dir/serve" 2>&1 &
+        "$sexton" --data "$dir/store" serve --open --listen 127.0.0.1:0 --collector off >"$dir/serve" 2>&1 &
     server=$!
     url=
     for _ in $(seq 300); do

@@ -54,7 +54,7 @@ measure_sweep() { # WHERE FLAGS…
 }
 measure_sweep embedded
 
-"$sexton" serve --data served --listen 127.0.0.1:8297 >serve.log 2>&1 &
+"$sexton" serve --open --data served --listen 127.0.0.1:8297 >serve.log 2>&1 &
 server=$!
 tries=0
 until "$sexton" get ns --server http://127.0.0.1:8297 >/dev/null 2>&1 || [ "$tries" -ge 100 ]; do

@@ -8,6 +8,7 @@ use sexton_client::{ForeignGateway, Gateway, Kinds, Resources};
 use sexton_collector::hooks::{Hooks, Scripts};
 use sexton_collector::{Collector, EventSettings, Means, Runner, Settings, SystemClock};
 use sexton_lifecycle::{DeletionScope, FuseLimits};
+use sexton_model::hook::Allowance;
 
 use crate::world::{World, is_ours};
 
@@ -17,7 +18,7 @@ const OF_THE_STORE: &str = "sexton-serve";
 const LEASE_OF_THE_STORE: Duration = Duration::from_secs(3600);
 
 /// What can be chosen on the command line.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Choices {
     /// How long a life without owners is left alone.
     pub(crate) orphan_grace: Duration,
@@ -25,10 +26,12 @@ pub(crate) struct Choices {
     pub(crate) fuse: FuseLimits,
     /// Whether what is done is told as events.
     pub(crate) events: bool,
+    /// What methods of classes may run and call.
+    pub(crate) allowance: Allowance,
 }
 
 impl Choices {
-    fn events(self) -> Option<EventSettings> {
+    fn events(&self) -> Option<EventSettings> {
         self.events.then(EventSettings::default)
     }
 }
@@ -45,7 +48,7 @@ pub(crate) fn of_the_store(
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
-    collector_with(Arc::new(resources.clone()), resources, settings, wrap)
+    collector_with(Arc::new(resources.clone()), resources, settings, Some(choices.allowance), wrap)
 }
 
 /// A collector for a server of ours, beside others that may be there.
@@ -54,30 +57,36 @@ pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
-    collector(Arc::new(resources.clone()), resources, settings)
+    let gateway = Arc::new(resources.clone());
+    collector_with(gateway, resources, settings, Some(choices.allowance), |runner| runner)
 }
 
 /// A collector for any Kubernetes. Orphans are left to rules there: nobody can prove that an owner is gone.
-pub(crate) fn of_a_cluster(resources: Resources, events: bool) -> Collector {
+pub(crate) fn of_a_cluster(resources: Resources, choices: Choices) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.takes_orphans = false;
-    settings.events = events.then(EventSettings::default);
+    settings.events = choices.events();
     let client = resources.client().clone();
     let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
-    collector(Arc::new(gateway), resources, settings)
+    collector_with(Arc::new(gateway), resources, settings, Some(choices.allowance), |runner| runner)
 }
 
+/// The collector of a command. Its user is its operator: it runs what the plan shows.
 fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
-    collector_with(gateway, resources, settings, |runner| runner)
+    collector_with(gateway, resources, settings, None, |runner| runner)
 }
 
 fn collector_with(
     gateway: Arc<dyn Gateway>,
     resources: Resources,
     settings: Settings,
+    allowance: Option<Allowance>,
     wrap: impl FnOnce(Arc<dyn Runner>) -> Arc<dyn Runner>,
 ) -> Collector {
     let mut hooks = Hooks::new().parallel(settings.hooks_at_once);
+    if let Some(allowance) = allowance {
+        hooks = hooks.allowing(allowance);
+    }
     if let Ok(program) = std::env::current_exe() {
         let worker = vec![program.to_string_lossy().into_owned(), "script-worker".to_owned()];
         hooks = hooks.with_scripts(Scripts::new(worker, resources.clone()));

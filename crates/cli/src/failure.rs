@@ -173,6 +173,7 @@ impl From<CallError> for Failure {
             CallError::Refused(status) if status.code == 401 => {
                 Failure::new("the server does not know who you are")
                     .next("say who", "--token-file FILE, or the variable SEXTON_TOKEN")
+                    .next("or, where its data directory is", "--data DIR instead of --server URL")
             }
             CallError::Refused(status) => Failure::new(status.message.clone()).causes(status),
             CallError::Unreachable(source) => {

@@ -25,6 +25,9 @@ pub(crate) struct RunningServer {
     pub(crate) hosts: Vec<String>,
     /// The directory with the certificates and the token that it made for itself, for those who may read it.
     pub(crate) self_signed: Option<PathBuf>,
+    /// Whether its certificate is not one of those, but of another authority.
+    #[serde(default)]
+    pub(crate) foreign_certificate: bool,
 }
 
 /// An announcement, which holds until it is dropped or the process ends.
@@ -98,8 +101,12 @@ mod tests {
     #[test]
     fn a_server_is_found_while_it_lives() {
         let dir = tempfile::tempdir().unwrap();
-        let running =
-            RunningServer { url: "http://127.0.0.1:8180".into(), hosts: Vec::new(), self_signed: None };
+        let running = RunningServer {
+            url: "http://127.0.0.1:8180".into(),
+            hosts: Vec::new(),
+            self_signed: None,
+            foreign_certificate: false,
+        };
         assert_eq!(server(dir.path()), None);
         let announced = announce(dir.path(), &running).unwrap();
         assert_eq!(server(dir.path()), Some(running.clone()));

@@ -6,6 +6,7 @@
 //!
 //! It must not know how anything is destroyed: it asks the API.
 
+mod allowing;
 mod arguments;
 mod ask;
 mod collecting;

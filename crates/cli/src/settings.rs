@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sexton_client::connect::Credentials;
+pub(crate) use sexton_model::text::quoted;
 use sexton_server::serve::SelfSigned;
 use sexton_store::embedded::is_open_to_others;
 
@@ -112,7 +113,8 @@ impl Settings {
         if let Some(own) = server.self_signed.clone().map(SelfSigned::at) {
             let named = settings.token_file.is_some() || std::env::var_os("SEXTON_TOKEN").is_some();
             settings.token_file = settings.token_file.or((!named).then(|| own.token()));
-            settings.certificate_authority = settings.certificate_authority.or(Some(own.authority()));
+            let authority = (!server.foreign_certificate).then(|| own.authority());
+            settings.certificate_authority = settings.certificate_authority.or(authority);
         }
         settings.credentials()
     }
@@ -188,15 +190,6 @@ fn single_token(text: &str) -> Result<String, NoToken> {
         list if list.contains(',') => Err(NoToken::List),
         token if token.chars().all(|c| c.is_ascii_graphic()) => Ok(token.to_owned()),
         _ => Err(NoToken::Characters),
-    }
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

@@ -104,7 +104,7 @@ fn from_the_first_run_to_the_end_of_the_application() {
     assert!(second.out.contains("machines: 2"), "{second:?}");
     assert_eq!(shop.notes(), ["machine mail of net"]);
 
-    let server = Server::start(&shop.play.data(), &[]);
+    let server = Server::start(&shop.play.data(), &["--allow-exec", "/bin"]);
     let deleted = shop.play.run(&format!("delete shop/shop -n prod --yes --server {}", server.url));
     assert_eq!(deleted.code, 0, "{deleted:?}");
     let notes = shop.notes();

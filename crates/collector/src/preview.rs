@@ -11,15 +11,12 @@ use sexton_lifecycle::{
     DeletionScope, Finding, Grace, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot,
 };
 use sexton_model::feed::Line;
-use sexton_model::text::cut;
 use sexton_model::{Policy, Status, Uid, marks};
 
 use crate::decide::Unproved;
+use crate::hooked::handler_of;
 use crate::standing::Standing;
 use crate::view::{Classes, View};
-
-/// Bytes of a command that are shown.
-const SHOWN: usize = 48;
 
 /// Why there is no preview.
 #[derive(Debug, thiserror::Error)]
@@ -145,25 +142,17 @@ impl World {
         &self.view.snapshot
     }
 
-    /// The methods of a kind: what its `destroy` runs, in a word or two.
+    /// What the `destroy` of an object runs or calls, whole.
     pub fn destroy_method(&self, life: LifeId) -> Option<String> {
         let snapshot = self.snapshot();
         let class = self.view.classes.of(snapshot.group(life), snapshot.kind(life))?;
-        let method = class.destroy.as_ref()?;
-        Some(match &method.run {
-            // A whole script says less than its first words.
-            sexton_model::class::Run::Exec { argv, .. } if argv.get(1).is_some_and(|word| word == "-c") => {
-                format!("{} -c …", argv[0])
-            }
-            sexton_model::class::Run::Exec { argv, .. } => {
-                let words = argv.join(" ");
-                cut(words.lines().next().unwrap_or_default(), SHOWN)
-            }
-            sexton_model::class::Run::Http { url } => url.clone(),
-            sexton_model::class::Run::Lua { .. } => {
-                format!("of {} in its program", snapshot.kind(life))
-            }
-        })
+        class.destroy.as_ref().map(|method| method.run.command())
+    }
+
+    /// What the handler of a subscriber runs or calls when an object goes, whole.
+    pub fn handler_method(&self, life: LifeId, subscriber: LifeId) -> Option<String> {
+        let found = handler_of(self.snapshot(), &self.view.classes, life, subscriber);
+        found.ok().map(|(_, method, _)| method.run.command())
     }
 
     /// The life with a uid.

@@ -17,6 +17,15 @@ pub fn tame(text: &str, most: usize) -> String {
     cut(plain.trim(), most)
 }
 
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// Takes the rest of a long list away, and says how many that were.
 pub fn shorten<T>(list: &mut Vec<T>, most: usize) -> u64 {
     let rest = list.len().saturating_sub(most);

@@ -6,12 +6,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sexton_collector::hooks::allowance::{self, NotAllowed};
 use sexton_model::class;
 use sexton_model::environment::references;
 use sexton_model::hook::{MAX_AROUND, ScriptAnswer, ScriptCall};
 
 use crate::lua::{
-    Changed, Grants, Host, Limits, Output, Source, StoredAnswer, StoredCall, StoredMethod, call_stored,
+    Changed, Grants, Host, Limits, Output, Source, StoredAnswer, StoredCall, StoredError, StoredMethod,
+    call_stored,
 };
 use crate::model::Model;
 use crate::stored::Shelf;
@@ -32,6 +34,12 @@ fn failed(reason: &str) -> ScriptAnswer {
     ScriptAnswer { verdict: json!({"verdict": "failed", "reason": reason}), changed: Vec::new() }
 }
 
+/// What is not allowed is no failure of the program: it waits until it is.
+fn blocked(refused: &NotAllowed) -> ScriptAnswer {
+    let verdict = json!({"verdict": "blocked", "by": allowance::OPERATOR, "reason": refused.to_string()});
+    ScriptAnswer { verdict, changed: Vec::new() }
+}
+
 async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnswer, String> {
     let environment = sexton_client::resources::text(&told.call.object, "/metadata/namespace");
     let all = std::iter::once(&told.call.object).chain(&told.call.subscriber).chain(&told.around);
@@ -44,9 +52,13 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
     let pause = Duration::from_secs(told.seconds);
     let limits = Limits { memory: MEMORY, whole_run: pause, without_pause: pause, ..Limits::default() };
     let grants = Grants { exec: told.program.exec.clone(), http: told.program.http.clone() };
-    let host = Host { limits, grants, output, ..Host::default() };
+    let host = Host { limits, grants, allowance: told.allowance.clone(), output, ..Host::default() };
     let source = Source { name: told.program.name.clone(), text: told.program.source.clone() };
-    let answer = call_stored(&source, host, &call).await.map_err(|error| chain(&error))?;
+    let answer = match call_stored(&source, host, &call).await {
+        Ok(answer) => answer,
+        Err(StoredError::NotAllowed(refused)) => return Ok(blocked(&refused)),
+        Err(error) => return Err(chain(&error)),
+    };
     if let Some(new) = answer.created.first() {
         let what =
             format!("{} was created by it, and only a run of the program can store new objects", new.class);
@@ -110,7 +122,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use sexton_model::environment::ProgramSpec;
-    use sexton_model::hook::{Call, Phase};
+    use sexton_model::hook::{Allowance, Call, Phase};
 
     use super::*;
     use crate::lua::Silent;
@@ -126,6 +138,8 @@ mod tests {
             leave = function(self, gc, machine) GC.unsubscribe(machine) end,
         })
         class("Vm", { destroy = function(self) error("no cloud") end })
+        class("Pod", { destroy = function(self) exec{ program = "sh", args = { "-c", "exit 0" } } end })
+        class("Job", { destroy = function(self) http{ url = "http://127.0.0.1:1/" } end })
     "#;
 
     fn resource(kind: &str, name: &str, spec: Value, dependencies: &str) -> Value {
@@ -162,6 +176,7 @@ mod tests {
             },
             around: Vec::new(),
             seconds: 10,
+            allowance: None,
         }
     }
 
@@ -198,5 +213,29 @@ mod tests {
         assert!(reason.contains("no cloud") && reason.contains("p.luau:11"), "{reason}");
         let missing = ask("nowhere", Phase::Warning, true).await;
         assert_eq!(missing.verdict["verdict"], "failed");
+    }
+
+    /// What a run granted is bounded by what the operator of the collector allows: it waits, and is no failure.
+    #[tokio::test]
+    async fn an_operator_bounds_what_was_granted() {
+        let asked = async |kind: &str, allowance: Option<Allowance>| {
+            let mut told = told("destroy", Phase::Destroying, false);
+            told.call.object = resource(kind, "web", json!({}), "[]");
+            (told.program.exec, told.program.http) = (vec!["sh".into()], vec!["127.0.0.1:1".into()]);
+            told.allowance = allowance;
+            answer(&told, Rc::new(Silent)).await.verdict
+        };
+        assert_eq!(asked("Pod", None).await, json!({"verdict": "done"}));
+        for (kind, flag) in [("Pod", "--allow-exec /etc/sexton/hooks"), ("Job", "--allow-http 127.0.0.1:1")] {
+            let held = asked(kind, Some(Allowance::default())).await;
+            assert_eq!(
+                (&held["verdict"], &held["by"]),
+                (&json!("blocked"), &json!("the operator's settings"))
+            );
+            assert!(held["reason"].as_str().unwrap().ends_with(&format!("add {flag}")), "{held}");
+        }
+        let exec = vec!["/bin".into()];
+        let allowed = asked("Pod", Some(Allowance { exec, ..Allowance::default() })).await;
+        assert_eq!(allowed, json!({"verdict": "done"}));
     }
 }

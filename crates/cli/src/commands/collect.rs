@@ -9,6 +9,7 @@ use sexton_lifecycle::FuseLimits;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::allowing::Allowing;
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
 use crate::input::durations;
@@ -35,6 +36,8 @@ pub(crate) struct Args {
     /// Write no events about what is destroyed, and what is in the way of that
     #[arg(long)]
     no_events: bool,
+    #[command(flatten)]
+    allowing: Allowing,
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -46,14 +49,15 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, Purpose::Look).await?;
     let fuse = args.max_delete.unwrap_or_default();
     let events = !args.no_events;
-    let choices = Choices { orphan_grace: args.orphan_grace, fuse, events };
+    let allowance = args.allowing.allowance()?;
+    let choices = Choices { orphan_grace: args.orphan_grace, fuse, events, allowance };
     let resources = world.resources.clone();
     let collector = match resources.changes(None).await {
         Ok(_) => collecting::of_a_server(resources.clone(), choices),
         Err(FeedError::NotServed) => {
             check_rights(&world, output).await?;
             output.talk("this server is not ours: absence is looked up, not proved; orphans are left alone");
-            collecting::of_a_cluster(resources.clone(), events)
+            collecting::of_a_cluster(resources.clone(), choices)
         }
         Err(error) => return Err(Failure::new("the server cannot be asked").because(&error)),
     };

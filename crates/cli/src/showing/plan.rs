@@ -1,6 +1,6 @@
 //! A plan as it is shown: who dies and why, in words.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use sexton_collector::preview::World;
 use sexton_lifecycle::plan::{Plan, Relation, Step};
@@ -103,18 +103,22 @@ impl Shown<'_> {
         marks.extend(self.lives_on(step.life));
         marks.extend(self.world.destroy_method(step.life).map(|method| format!("destroy {method}")));
         let others = snapshot.subscribers_of(step.life).into_iter().filter(|(other, _)| *other != step.life);
-        let told: Vec<String> = others
+        let told: Vec<LifeId> = others
             .filter(|(_, subscription)| subscription.handler.is_some())
-            .map(|(subscriber, _)| self.name(subscriber))
+            .map(|(subscriber, _)| subscriber)
             .collect();
         if !told.is_empty() {
-            let shown = &told[..told.len().min(TOLD_SHOWN)];
+            let shown: Vec<String> = told.iter().take(TOLD_SHOWN).map(|one| self.name(*one)).collect();
             let more = match told.len() - shown.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             marks.push(format!("warns {}{more}", shown.join(", ")));
         }
+        // What is run is shown once each, however many subscribers are counted only.
+        let called = |subscriber: &LifeId| self.world.handler_method(step.life, *subscriber);
+        let commands: BTreeSet<String> = told.iter().filter_map(called).collect();
+        marks.extend(commands.into_iter().map(|command| format!("handler {command}")));
         marks
     }
 

@@ -12,6 +12,8 @@ use crate::raw::{Connection, watch};
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// More changes than the destruction takes; a belt.
 const MOST_CHANGES: usize = 80;
+/// The hook is run by a shell.
+const ALLOWED: [&str; 2] = ["--allow-exec", "/bin"];
 
 /// What a hook does: it writes down what it was asked, and says that it is done.
 const HOOK: &str = r#"doc=$(cat)
@@ -65,7 +67,7 @@ fn wait_until_gone(address: &str) {
 
 /// Deletes the application and kills the server when the n-th change was heard. Says whether it came to that.
 fn interrupted(dir: &Path, at: usize) -> bool {
-    let server = Server::start(dir, &[]);
+    let server = Server::start(dir, &ALLOWED);
     furnish(dir, &server.address);
     let listed = ask(&server.address, "GET", CONFIG_MAPS, &Value::Null);
     let head: u64 = listed["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
@@ -116,7 +118,7 @@ fn killed_at_every_change_it_ends_right_and_with_the_same_keys() {
     for at in (1..MOST_CHANGES).step_by(step) {
         let dir = tempfile::tempdir().unwrap();
         let came = interrupted(dir.path(), at);
-        let server = Server::start(dir.path(), &[]);
+        let server = Server::start(dir.path(), &ALLOWED);
         wait_until_gone(&server.address);
         check(dir.path(), at);
         if !came {

@@ -9,6 +9,8 @@ use crate::process::Server;
 
 /// Much longer than it takes, and shorter than the time after which a collector looks at everything again.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// The method is run by a shell.
+const ALLOWED: [&str; 2] = ["--allow-exec", "/bin"];
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -56,7 +58,7 @@ fn furnish(dir: &Path, server: &Server) {
 fn stopped_in_the_middle_it_goes_on_after_its_restart() {
     let dir = tempfile::tempdir().unwrap();
     let (dir, data) = (dir.path(), dir.path().join("data"));
-    let server = Server::start_with(&data, &[], Stdio::piped());
+    let server = Server::start_with(&data, &ALLOWED, Stdio::piped());
     furnish(dir, &server);
     let mut destroying = sexton(dir, &server, "destroy m --yes");
     let mut destroying = destroying.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -71,7 +73,7 @@ fn stopped_in_the_middle_it_goes_on_after_its_restart() {
     _ = destroying.kill();
     _ = destroying.wait();
     assert_eq!(runs(), 1, "nothing new is begun by a server that stops");
-    let server = Server::start(&data, &[]);
+    let server = Server::start(&data, &ALLOWED);
     wait_for("all are gone", || run(dir, &server, "get cm -o name").is_empty());
     assert_eq!(runs(), NAMES.len());
 }

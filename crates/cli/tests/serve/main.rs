@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends with the first thing that goes wrong")]
 
+mod allowed;
 mod collect_kill;
 mod found;
 mod graceful;
+mod guarded;
 mod kill;
 mod kubectl;
 mod metrics;

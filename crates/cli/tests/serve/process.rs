@@ -16,13 +16,26 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server on any free port and waits until it serves.
+    /// Starts a server on any free port and waits until it serves. Unless the arguments are about that, it asks for no
+    /// token: see [`Server::start_guarded`].
     pub(crate) fn start(data: &Path, arguments: &[&str]) -> Server {
         Server::start_with(data, arguments, Stdio::null())
     }
 
+    /// The same as its users start it: it asks for its own token.
+    pub(crate) fn start_guarded(data: &Path, arguments: &[&str]) -> Server {
+        Server::begin(data, arguments, Stdio::null())
+    }
+
     /// The same, where what it logs goes to `logs`.
     pub(crate) fn start_with(data: &Path, arguments: &[&str], logs: Stdio) -> Server {
+        const SAID: [&str; 4] = ["--open", "--self-signed", "--tokens", "--client-ca"];
+        let said = arguments.iter().any(|argument| SAID.contains(argument));
+        let open: &[&str] = if said { &[] } else { &["--open"] };
+        Server::begin(data, &[arguments, open].concat(), logs)
+    }
+
+    fn begin(data: &Path, arguments: &[&str], logs: Stdio) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sexton"))
             .arg("--data")
             .arg(data)

@@ -69,7 +69,7 @@ impl Clone {
             let mut child = shell.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
             let (mut stdout, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
             stdout.read_line(&mut line).unwrap();
-            assert!(line.starts_with("serving .sexton on http://127.0.0.1:"), "{line}");
+            assert!(line.starts_with("serving .sexton on https://127.0.0.1:"), "{line}");
             self.server = Some((child, stdout));
         } else {
             let output = self.shell(command).stdin(Stdio::null()).output().unwrap();

@@ -17,7 +17,7 @@ use sexton_model::hook::{Call, ObjectRef, Verdict};
 use sexton_model::{marks, secrets, time};
 use tokio::sync::Semaphore;
 
-use crate::hooks::{HookError, Hooks};
+use crate::hooks::{HookError, Hooks, allowance};
 
 /// Runs methods: programs and services, or what a test puts in their place.
 #[async_trait]
@@ -168,8 +168,7 @@ impl Caller {
             is_destroyed: self.is_destroyed.clone(),
         };
         let verdict = self.runner.call(method, &call).await;
-        let said = verdict.map_or_else(|error| Outcome::HookError { reason: chain(&error) }, outcome);
-        Ok(Reply::Said(scrubbed(said, &secret)))
+        Ok(Reply::Said(scrubbed(verdict.map_or_else(failure, outcome), &secret)))
     }
 
     /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
@@ -234,6 +233,15 @@ fn scrubbed(outcome: Outcome, object: &Value) -> Outcome {
         Outcome::Failed { reason } => Outcome::Failed { reason: clean(reason) },
         Outcome::HookError { reason } => Outcome::HookError { reason: clean(reason) },
         said => said,
+    }
+}
+
+/// What a call without a verdict means. What is not allowed does not fail: it waits until it is.
+fn failure(error: HookError) -> Outcome {
+    let reason = chain(&error);
+    match error {
+        HookError::NotAllowed(_) => Outcome::Blocked { by: allowance::OPERATOR.to_owned(), reason },
+        _ => Outcome::HookError { reason },
     }
 }
 

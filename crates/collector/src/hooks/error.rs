@@ -5,9 +5,14 @@ use std::time::Duration;
 
 use sexton_model::hook::BadVerdict;
 
+use super::allowance::NotAllowed;
+
 /// Why a call has no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
+    /// The operator does not allow it.
+    #[error(transparent)]
+    NotAllowed(NotAllowed),
     /// The program could not be started.
     #[error("{program:?} cannot be started")]
     NotStarted {
@@ -75,7 +80,8 @@ impl HookError {
     pub fn is_before_anything(&self) -> bool {
         matches!(
             self,
-            HookError::NotStarted { .. }
+            HookError::NotAllowed(_)
+                | HookError::NotStarted { .. }
                 | HookError::Unreachable { .. }
                 | HookError::Late
                 | HookError::Unsayable(_)

@@ -6,21 +6,22 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::time::Duration;
 
-use sexton_model::hook::Verdict;
+use sexton_model::hook::{Allowance, Verdict};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::timeout;
 
+use super::allowance::{self, PATH, ProgramError};
 use super::group::Group;
 use super::{HookError, output};
 
 /// The same for every program, wherever the collector was started.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const LANG: &str = "C.UTF-8";
 /// Of what a program complains, so many bytes are kept: with how it ended before it, a reason is not cut.
 const COMPLAINT: usize = 960;
@@ -35,6 +36,8 @@ pub(super) struct Program<'a> {
     pub(super) dir: Option<&'a str>,
     pub(super) env: &'a BTreeMap<String, String>,
     pub(super) key: &'a str,
+    /// The very file to run, where an operator decided on it; else it is found by its name.
+    pub(super) real: Option<PathBuf>,
 }
 
 impl Program<'_> {
@@ -42,7 +45,15 @@ impl Program<'_> {
         let dir = Path::new(self.dir.unwrap_or("/"));
         let name = self.name();
         // A relative path is meant from its directory, a bare name is looked for in the fixed path.
-        let mut command = if name.contains('/') { Command::new(dir.join(name)) } else { Command::new(name) };
+        let mut command = match &self.real {
+            Some(real) => Command::new(real),
+            None if name.contains('/') => Command::new(dir.join(name)),
+            None => Command::new(name),
+        };
+        if self.real.is_some() {
+            // Some programs are many, and ask by which name they were called.
+            command.arg0(name);
+        }
         command
             .args(self.argv.iter().skip(1))
             .current_dir(dir)
@@ -56,6 +67,26 @@ impl Program<'_> {
 
     fn name(&self) -> &str {
         self.argv.first().map_or("", String::as_str)
+    }
+}
+
+/// The file that is to be run, if an operator decides on that.
+pub(super) async fn allowed(
+    allowance: Option<&Arc<Allowance>>,
+    argv: &[String],
+    dir: Option<&str>,
+    env: &BTreeMap<String, String>,
+) -> Result<Option<PathBuf>, HookError> {
+    let Some(allowance) = allowance.cloned() else { return Ok(None) };
+    let name = argv.first().cloned().unwrap_or_default();
+    let (program, dir, env) = (name.clone(), dir.unwrap_or("/").to_owned(), env.clone());
+    // Looking at files can take its time.
+    let asked = move || allowance::program(&allowance, &program, Path::new(&dir), &env);
+    let found = tokio::task::spawn_blocking(asked).await;
+    match found.map_err(|error| HookError::Lost(io::Error::other(error)))? {
+        Ok(real) => Ok(Some(real)),
+        Err(ProgramError::NotAllowed(refused)) => Err(HookError::NotAllowed(refused)),
+        Err(ProgramError::NotThere(source)) => Err(HookError::NotStarted { program: name, source }),
     }
 }
 

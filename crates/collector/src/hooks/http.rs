@@ -14,16 +14,20 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use sexton_model::hook::Verdict;
+use sexton_model::hook::{Allowance, Verdict};
+use sexton_model::text::tame;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use super::HookError;
+use super::allowance::{self, ConnectError};
 use super::tls::Tls;
 
 /// Headers of an answer may not be longer than this.
 const MAX_HEAD: usize = 64 << 10;
+/// Bytes of an answer that are repeated where it is told that a call failed: enough for a reason, and too few to read a
+/// service through it.
+const MAX_REPEATED: usize = 200;
 
 /// A request.
 pub(super) struct Post<'a> {
@@ -31,6 +35,7 @@ pub(super) struct Post<'a> {
     pub(super) key: &'a str,
     pub(super) epoch: i64,
     pub(super) tls: &'a Tls,
+    pub(super) allowance: Option<&'a Allowance>,
 }
 
 /// Sends it and reads the answer.
@@ -63,9 +68,14 @@ pub(super) async fn post(
         .body(Full::new(Bytes::from(document)))
         .map_err(|error| bad(error.into()))?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let usual_port = if secure { 443 } else { 80 };
+    let port = uri.port_u16().unwrap_or(usual_port);
     let unreachable = |source| HookError::Unreachable { address: format!("{authority}"), source };
-    let tcp = TcpStream::connect((host, port)).await.map_err(unreachable)?;
+    let tcp = match allowance::connect(post.allowance, host, port, usual_port).await {
+        Ok(tcp) => tcp,
+        Err(ConnectError::NotAllowed(refused)) => return Err(HookError::NotAllowed(refused)),
+        Err(ConnectError::Io(error)) => return Err(unreachable(error)),
+    };
     tcp.set_nodelay(true).map_err(unreachable)?;
     if secure {
         let stream = post.tls.wrap(host, tcp).await.map_err(unreachable)?;
@@ -130,10 +140,10 @@ fn refusal(answer: &Response<()>, said: &str) -> Verdict {
     let status = answer.status();
     let header = |name: HeaderName| answer.headers().get(name).and_then(|value| value.to_str().ok());
     if status.is_redirection() {
-        let to = header(LOCATION).map(|to| format!(" to {to}")).unwrap_or_default();
+        let to = header(LOCATION).map(|to| format!(" to {}", tame(to, MAX_REPEATED))).unwrap_or_default();
         return Verdict::failed(&format!("HTTP {}{to}: redirects are not followed", status.as_u16()));
     }
-    let words = said.trim();
+    let words = tame(said, MAX_REPEATED);
     let separator = if words.is_empty() { "" } else { ": " };
     let failed = Verdict::failed(&format!("HTTP {}{separator}{words}", status.as_u16()));
     let busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);

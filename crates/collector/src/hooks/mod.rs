@@ -3,6 +3,7 @@
 //! It must not know what follows from an answer. An error here is never the end of an object: whatever a hook did before
 //! it failed is unknown, so the call is made again with the same key.
 
+pub mod allowance;
 mod error;
 mod exec;
 pub mod group;
@@ -21,7 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use rustls::RootCertStore;
 use sexton_model::class::{Method, Run};
-use sexton_model::hook::{Call, Verdict};
+use sexton_model::hook::{Allowance, Call, Verdict};
 use sexton_model::{secrets, time};
 use tokio::sync::Semaphore;
 
@@ -34,6 +35,7 @@ pub struct Hooks {
     slots: Arc<Semaphore>,
     tls: Tls,
     scripts: Option<Scripts>,
+    allowance: Option<Arc<Allowance>>,
 }
 
 impl Default for Hooks {
@@ -49,6 +51,7 @@ impl Hooks {
             slots: Arc::new(Semaphore::new(DEFAULT_PARALLEL)),
             tls: Tls::of_this_machine(),
             scripts: None,
+            allowance: None,
         }
     }
 
@@ -63,6 +66,13 @@ impl Hooks {
     #[must_use]
     pub fn trusting(mut self, roots: RootCertStore) -> Hooks {
         self.tls = Tls::trusting(roots);
+        self
+    }
+
+    /// Runs and calls only what an operator allows. Without this, all that classes say: for a user's own documents.
+    #[must_use]
+    pub fn allowing(mut self, allowance: Allowance) -> Hooks {
+        self.allowance = Some(Arc::new(allowance));
         self
     }
 
@@ -93,18 +103,23 @@ impl Hooks {
         tracing::debug!(what, method = call.method, key = call.idempotency_key, call.attempt, "hook call");
         let result = match &method.run {
             Run::Exec { argv, dir, env } => {
-                let program = exec::Program { argv, dir: dir.as_deref(), env, key: &call.idempotency_key };
+                let (allowance, key) = (self.allowance.as_ref(), &call.idempotency_key);
+                let real = exec::allowed(allowance, argv, dir.as_deref(), env).await?;
+                let program = exec::Program { argv, dir: dir.as_deref(), env, key, real };
                 exec::run(&program, document, budget, method.max_output).await
             }
             Run::Http { url } => {
-                let request =
-                    http::Post { url, key: &call.idempotency_key, epoch: call.epoch, tls: &self.tls };
+                let (key, epoch, allowance) = (&call.idempotency_key, call.epoch, self.allowance.as_deref());
+                let request = http::Post { url, key, epoch, tls: &self.tls, allowance };
                 let answer = http::post(&request, document, method.max_output);
                 let timed = tokio::time::timeout(budget, answer).await;
                 timed.unwrap_or(Err(HookError::Deadline { after: budget }))
             }
             Run::Lua { source } => match &self.scripts {
-                Some(scripts) => scripts.call(source.as_deref(), method, call, budget).await,
+                Some(scripts) => {
+                    let allowance = self.allowance.as_deref();
+                    scripts.call(source.as_deref(), method, call, budget, allowance).await
+                }
                 None => Err(HookError::Script("nobody runs scripts here".into())),
             },
         };

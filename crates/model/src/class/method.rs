@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::read::{Errors, number, object, text, within};
 use crate::invalid::FieldError;
+use crate::text::quoted;
 
 /// How long a call may take unless it is said.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(60);
@@ -70,6 +71,27 @@ impl Run {
             Run::Http { .. } => "http",
             Run::Lua { .. } => "lua",
         }
+    }
+
+    /// The whole call as a person would type it, for plans that have to be approved; a script by its kind alone.
+    pub fn command(&self) -> String {
+        let (argv, dir, env) = match self {
+            Run::Exec { argv, dir, env } => (argv, dir.as_deref(), env),
+            Run::Http { url } => return url.clone(),
+            Run::Lua { source: None } => return "in its program".to_owned(),
+            Run::Lua { source: Some(_) } => return "in the script of its class".to_owned(),
+        };
+        let mut words: Vec<String> =
+            env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+        let mut argv = argv.iter();
+        let program = argv.next().map_or("", String::as_str);
+        let is_relative = program.contains('/') && !program.starts_with('/');
+        match dir.filter(|_| is_relative) {
+            Some(dir) => words.push(quoted(&format!("{}/{program}", dir.trim_end_matches('/')))),
+            None => words.push(quoted(program)),
+        }
+        words.extend(argv.map(|word| quoted(word)));
+        words.join(" ")
     }
 }
 

@@ -34,6 +34,22 @@ fn a_class_says_what_it_is_for_and_what_is_run() {
     assert_eq!(class.method("other"), None);
 }
 
+/// A plan is approved by what it shows, so nothing of a command is left out.
+#[test]
+fn a_command_is_shown_whole() {
+    let command = |exec: Value| {
+        let spec = json!({"for": {"kind": "Vm"}, "destroy": {"exec": exec}});
+        Class::parse(&with(spec)).unwrap().destroy.unwrap().run.command()
+    };
+    let script = format!("{}rm -rf \"$HOME\"", "true; ".repeat(100));
+    let shown = command(json!({"argv": ["/bin/sh", "-c", script]}));
+    assert_eq!(shown, format!("/bin/sh -c '{script}'"));
+    let shown =
+        command(json!({"argv": ["hooks/vm-rm", "it's", ""], "dir": "/srv/", "env": {"REGION": "a b"}}));
+    assert_eq!(shown, r"REGION='a b' /srv/hooks/vm-rm 'it'\''s' ''");
+    assert_eq!(command(json!({"argv": ["vm-rm"], "dir": "/srv"})), "vm-rm");
+}
+
 #[test]
 fn a_class_may_only_name_a_kind_of_the_core_group() {
     let class = Class::parse(&with(json!({"for": {"kind": "ConfigMap"}}))).unwrap();

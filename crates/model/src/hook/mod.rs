@@ -2,9 +2,11 @@
 //!
 //! It must not know how the words travel, nor what follows from an answer.
 
+mod allowance;
 mod script;
 mod verdict;
 
+pub use allowance::{ALLOW_EXEC, ALLOW_HTTP, Allowance, AllowedHost, NoHost};
 pub use script::{MAX_AROUND, ScriptAnswer, ScriptCall};
 pub use verdict::{BadVerdict, Verdict};
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Call;
+use super::{Allowance, Call};
 use crate::environment::ProgramSpec;
 
 /// More objects are not handed to a worker: whoever looks further is told so.
@@ -21,6 +21,9 @@ pub struct ScriptCall {
     pub around: Vec<Value>,
     /// How many seconds the script may run.
     pub seconds: u64,
+    /// What the operator of the collector allows, whatever the program was granted; without it, all of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowance: Option<Allowance>,
 }
 
 /// What the worker answers.

@@ -155,6 +155,8 @@ impl Opened {
         let host = Host {
             limits: ask.limits,
             grants: Grants { exec: spec.exec.clone(), http: spec.http.clone() },
+            // A run belongs to the user who started it.
+            allowance: None,
             output: ask.output,
             trace: ask.trace,
             gc: Settings { keeper: keeping.clone(), ..Settings::default() },

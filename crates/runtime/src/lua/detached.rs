@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sexton_collector::hooks::allowance::NotAllowed;
+
 use super::context::{Story, Told};
 use super::engine::Stage;
 use super::error::ProgramError;
@@ -84,6 +86,9 @@ pub enum StoredError {
     /// The code failed.
     #[error("{0}")]
     Code(CodeError),
+    /// The code failed after an operator had not allowed what it wanted.
+    #[error(transparent)]
+    NotAllowed(NotAllowed),
 }
 
 /// Makes one call.
@@ -110,7 +115,9 @@ pub async fn call_stored(
     };
     let before: Vec<ModelObject> = imported.objects.iter().map(|one| written(program.gc(), one)).collect();
     let work = perform(&object, about, session.clone());
-    program.drive(Told::new(program.engine.clone(), Story::default(), work)).await??;
+    let told = Told::new(program.engine.clone(), Story::default(), work);
+    let done = program.drive(told).await.map_err(StoredError::from).and_then(|done| done);
+    done.map_err(|error| program.engine.refused.take().map_or(error, StoredError::NotAllowed))?;
     let after = imported.objects.iter().map(|one| written(program.gc(), one));
     let changed = before.iter().zip(after).filter_map(|(before, after)| difference(before, after)).collect();
     let answer = StoredAnswer {

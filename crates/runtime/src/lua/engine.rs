@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use mlua::{AnyUserData, Function, Lua, Table};
+use sexton_collector::hooks::allowance::NotAllowed;
+use sexton_model::hook::Allowance;
 
 use super::clock::Clock;
 use super::code::ScriptClass;
@@ -37,6 +39,9 @@ pub(super) struct Engine {
     pub(super) gc: Gc,
     pub(super) limits: Limits,
     pub(super) grants: Grants,
+    pub(super) allowance: Option<Allowance>,
+    /// What an operator did not allow last.
+    pub(super) refused: RefCell<Option<NotAllowed>>,
     pub(super) clock: Clock,
     pub(super) current: Current,
     pub(super) threads: Threads,
@@ -67,6 +72,13 @@ pub(super) struct Engine {
 }
 
 impl Engine {
+    /// Remembers what an operator does not allow, and says it.
+    pub(super) fn refuse(&self, refused: NotAllowed) -> String {
+        let words = refused.to_string();
+        self.refused.replace(Some(refused));
+        words
+    }
+
     /// An object as scripts hold it: the same thing for the same object as long as anybody holds it.
     pub(super) fn hold(&self, lua: &Lua, object: &Handle) -> mlua::Result<AnyUserData> {
         let place = i64::from(object.key().slot) + 1;

@@ -3,12 +3,16 @@
 //! No shell, a clean environment, everything that it says bounded; at its deadline, or when the run ends, the program
 //! and all that it started is killed.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
 use mlua::{Lua, Table, Value as Script};
+use sexton_collector::hooks::allowance::{self, ProgramError};
 use sexton_collector::hooks::complete;
 use sexton_collector::hooks::group::Group;
 use std::os::unix::process::ExitStatusExt;
@@ -37,7 +41,8 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
             engine.check_stage(&lua, "exec")?;
             let wanted = read(&engine, &said).map_err(|error| raise(&lua, error))?;
             drop(said);
-            let ended = run(&wanted, engine.limits.answer).await;
+            let real = real(&engine, &wanted).map_err(|error| raise(&lua, error))?;
+            let ended = run(&wanted, &real, engine.limits.answer).await;
             let ended = ended.map_err(|error| raise(&lua, format!("{:?} {error}", wanted.program)))?;
             let told = lua.create_table()?;
             told.raw_set("code", ended.code)?;
@@ -138,9 +143,21 @@ pub(super) fn timeout(said: &Table, usual: f64, most: f64) -> Result<Duration, S
     Ok(Duration::from_secs_f64(seconds))
 }
 
-async fn run(wanted: &Wanted, limit: usize) -> Result<Ended, String> {
+/// The file to start: that which an operator allows, or what the name says.
+fn real(engine: &Engine, wanted: &Wanted) -> Result<PathBuf, String> {
+    let name = &wanted.program;
+    let Some(allowance) = &engine.allowance else { return Ok(name.into()) };
+    match allowance::program(allowance, name, Path::new("/"), &BTreeMap::new()) {
+        Ok(real) => Ok(real),
+        Err(ProgramError::NotAllowed(refused)) => Err(engine.refuse(refused)),
+        Err(ProgramError::NotThere(error)) => Err(format!("{name:?} cannot be started: {error}")),
+    }
+}
+
+async fn run(wanted: &Wanted, real: &Path, limit: usize) -> Result<Ended, String> {
     let failed = |error: io::Error| format!("cannot be started: {error}");
-    let mut command = Command::new(&wanted.program);
+    let mut command = Command::new(real);
+    command.arg0(&wanted.program);
     command.args(&wanted.args).current_dir("/").env_clear().env("PATH", PATH).env("LANG", LANG);
     let stdin = complete(&wanted.stdin).map_err(failed)?;
     // Dropping it kills all of it, whoever ends this.

@@ -16,8 +16,8 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use mlua::{Lua, Table, Value as Script};
 use sexton_collector::hooks::Tls;
+use sexton_collector::hooks::allowance::{self, ConnectError};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 
 use super::engine::Engine;
 use super::exec::{only, text, timeout};
@@ -39,7 +39,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
             engine.check_stage(&lua, "http")?;
             let wanted = read(&engine, &said).map_err(|error| raise(&lua, error))?;
             drop(said);
-            let answer = answer(&wanted, &tls, engine.limits.answer).await;
+            let answer = answer(&engine, &wanted, &tls).await;
             let answer = answer.map_err(|error| raise(&lua, format!("{}: {error}", wanted.address)))?;
             let told = lua.create_table()?;
             told.raw_set("status", answer.status)?;
@@ -133,14 +133,20 @@ fn headers(said: &Table, into: &mut HeaderMap) -> Result<(), String> {
     Ok(())
 }
 
-async fn answer(wanted: &Wanted, tls: &Tls, limit: usize) -> Result<Answer, String> {
+async fn answer(engine: &Engine, wanted: &Wanted, tls: &Tls) -> Result<Answer, String> {
     let late = |_| Err(format!("no answer within {} seconds", wanted.timeout.as_secs_f64()));
-    tokio::time::timeout(wanted.timeout, call(wanted, tls, limit)).await.unwrap_or_else(late)
+    tokio::time::timeout(wanted.timeout, call(engine, wanted, tls)).await.unwrap_or_else(late)
 }
 
-async fn call(wanted: &Wanted, tls: &Tls, limit: usize) -> Result<Answer, String> {
+async fn call(engine: &Engine, wanted: &Wanted, tls: &Tls) -> Result<Answer, String> {
     let unreachable = |error: std::io::Error| format!("cannot be reached: {error}");
-    let tcp = TcpStream::connect((wanted.host.as_str(), wanted.port)).await.map_err(unreachable)?;
+    let usual = if wanted.secure { 443 } else { 80 };
+    let limit = engine.limits.answer;
+    let tcp = match allowance::connect(engine.allowance.as_ref(), &wanted.host, wanted.port, usual).await {
+        Ok(tcp) => tcp,
+        Err(ConnectError::NotAllowed(refused)) => return Err(engine.refuse(refused)),
+        Err(ConnectError::Io(error)) => return Err(unreachable(error)),
+    };
     if wanted.secure {
         let stream = tls.wrap(&wanted.host, tcp).await.map_err(unreachable)?;
         converse(stream, wanted.request.clone(), limit).await

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use mlua::{Function, Lua, Value as Script};
+use sexton_model::hook::Allowance;
 
 use super::clock::Clock;
 use super::context::{Current, Story, Told};
@@ -42,6 +43,8 @@ pub struct Host {
     pub limits: Limits,
     /// What it may do to the world outside.
     pub grants: Grants,
+    /// What an operator allows of that; without it, all of it.
+    pub allowance: Option<Allowance>,
     /// Where its words go.
     pub output: Rc<dyn Output>,
     /// Whether what happens to objects is told there, too.
@@ -55,6 +58,7 @@ impl Default for Host {
         Host {
             limits: Limits::default(),
             grants: Grants::default(),
+            allowance: None,
             output: Rc::new(Silent),
             trace: false,
             gc: Settings::default(),
@@ -246,6 +250,8 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         weight: Weight::new(host.limits.world),
         limits: host.limits,
         grants: host.grants,
+        allowance: host.allowance,
+        refused: RefCell::default(),
         current: Current::default(),
         threads: Threads::default(),
         stage: Cell::new(Stage::Declaring),

@@ -76,12 +76,15 @@ impl Connections {
                 () = &mut end => return,
             };
             let (builder, gate, watcher) = (self.builder.clone(), self.gate.clone(), self.graceful.watcher());
-            let acceptor = self.security.acceptor();
+            let (acceptor, takes_plain) = (self.security.acceptor(), self.security.takes_plain());
             tokio::spawn(async move {
                 let _permit = permit;
                 let _ = stream.set_nodelay(true);
                 match acceptor {
                     None => serve(builder, gate, watcher, stream, None).await,
+                    Some(_) if takes_plain && !begins_tls(&stream).await => {
+                        serve(builder, gate, watcher, stream, None).await;
+                    }
                     Some(acceptor) => serve_tls(builder, gate, watcher, stream, &acceptor).await,
                 }
             });
@@ -91,6 +94,19 @@ impl Connections {
     /// Waits until all connections have said what they had to say.
     pub(super) async fn finish(self) {
         self.graceful.shutdown().await;
+    }
+}
+
+/// How a TLS handshake begins: the type of its record. No HTTP request does.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// Whether a client begins with TLS. One that says nothing has until the end of a handshake, and is then not heard.
+async fn begins_tls(stream: &TcpStream) -> bool {
+    let mut first = [0];
+    match tokio::time::timeout(SLOWEST_HANDSHAKE, stream.peek(&mut first)).await {
+        Ok(Ok(1..)) => first[0] == TLS_HANDSHAKE,
+        // Its handshake fails at once.
+        _ => true,
     }
 }
 

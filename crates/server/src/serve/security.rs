@@ -1,4 +1,4 @@
-//! Who may reach the server: anybody on this machine, or whoever has a key. Nothing in between.
+//! Which clients may use the server: those with a key, or, if its operator says so, all of this machine. Nothing in between.
 //!
 //! Certificates and tokens are read again while the server runs: see [`Security::keep_current`].
 
@@ -34,8 +34,12 @@ pub struct SecurityFiles {
     pub tokens: Option<PathBuf>,
     /// The authority that signs clients' certificates, PEM.
     pub client_authority: Option<PathBuf>,
-    /// Certificate, key and one token that the server makes for itself, instead of `certificate` and `key`.
+    /// Certificate, key and one token that the server makes for itself; `certificate` and `key` win over its own.
     pub self_signed: Option<SelfSigned>,
+    /// On loopback, clients need no key.
+    pub open: bool,
+    /// On loopback, clients may leave out TLS: the token of this machine's user does not leave the machine.
+    pub plain_on_loopback: bool,
 }
 
 /// Why the server refuses to start like this.
@@ -44,6 +48,9 @@ pub enum SecurityError {
     /// Reachable from elsewhere without protection.
     #[error("{0} can be reached from other machines, so TLS and authentication are needed")]
     Unprotected(SocketAddr),
+    /// Neither a key nor that none is needed.
+    #[error("{0} would be open to every user and program of this machine")]
+    Open(SocketAddr),
     /// One of the two is missing.
     #[error("--tls-cert and --tls-key go together")]
     HalfTls,
@@ -74,6 +81,8 @@ struct Protection {
     files: SecurityFiles,
     /// For connections that begin from now on.
     tls: Option<ArcSwap<ServerConfig>>,
+    /// Whether a connection may do without.
+    plain: bool,
     authentication: Authentication,
     /// What the files held when they were used.
     contents: Mutex<Contents>,
@@ -102,14 +111,18 @@ impl Security {
         if !is_protected && !listen.ip().is_loopback() {
             return Err(SecurityError::Unprotected(listen));
         }
+        if !authenticated && !files.open {
+            return Err(SecurityError::Open(listen));
+        }
         let contents = Contents::read(files)?;
         let authentication = match authenticated {
             true => Authentication::Required(contents.tokens(files)?),
             false => Authentication::LoopbackOpen,
         };
         let tls = contents.server_config(files)?.map(ArcSwap::from_pointee);
+        let plain = files.plain_on_loopback && listen.ip().is_loopback();
         let (files, contents) = (files.clone(), Mutex::new(contents));
-        Ok(Security(Arc::new(Protection { files, tls, authentication, contents })))
+        Ok(Security(Arc::new(Protection { files, tls, plain, authentication, contents })))
     }
 
     /// How callers prove who they are.
@@ -120,6 +133,11 @@ impl Security {
     /// Whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.0.tls.is_some()
+    }
+
+    /// Whether a client may do without TLS where the server has it.
+    pub(super) fn takes_plain(&self) -> bool {
+        self.0.plain
     }
 
     /// The acceptor of a connection that begins now.
@@ -280,15 +298,20 @@ mod tests {
     #[test]
     fn only_loopback_may_be_open() {
         let decide = |listen: &str, files: &SecurityFiles| Security::decide(listen.parse().unwrap(), files);
-        let nothing = SecurityFiles::default();
+        let open = SecurityFiles { open: true, ..SecurityFiles::default() };
         assert!(matches!(
-            decide("127.0.0.1:0", &nothing).unwrap().authentication(),
+            decide("127.0.0.1:0", &open).unwrap().authentication(),
             Authentication::LoopbackOpen
         ));
-        assert!(decide("[::1]:0", &nothing).is_ok());
+        assert!(decide("[::1]:0", &open).is_ok());
         for address in ["0.0.0.0:8180", "[::]:8180"] {
-            assert!(matches!(decide(address, &nothing), Err(SecurityError::Unprotected(_))));
+            assert!(matches!(decide(address, &open), Err(SecurityError::Unprotected(_))));
         }
+        let nothing = SecurityFiles::default();
+        assert!(
+            matches!(decide("127.0.0.1:0", &nothing), Err(SecurityError::Open(_))),
+            "that has to be said"
+        );
         let half = SecurityFiles { certificate: Some("tls.crt".into()), ..SecurityFiles::default() };
         assert!(matches!(decide("127.0.0.1:0", &half), Err(SecurityError::HalfTls)));
         let no_tls = SecurityFiles { client_authority: Some("ca.crt".into()), ..SecurityFiles::default() };

@@ -1,4 +1,4 @@
-//! Where a server listens, who may reach it, and how clients on this machine find it.
+//! Where a server listens, which clients may use it, and how those on this machine find it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,9 @@ pub(super) struct Access {
     /// They are in its directory "tls". "sexton kubeconfig" of the same data directory has all that clients need.
     #[arg(long, conflicts_with_all = ["tls_cert", "tls_key"])]
     self_signed: bool,
+    /// On a loopback address, ask for no token: every user and program of this machine may do everything
+    #[arg(long, conflicts_with_all = ["self_signed", "token_file", "client_ca"])]
+    open: bool,
     /// With --self-signed, a name or address by which clients reach this server; may be repeated
     #[arg(long = "host", value_name = "NAME", value_parser = host_name, requires = "self_signed")]
     hosts: Vec<String>,
@@ -39,7 +42,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// How the server is protected. With --self-signed, this writes into the data directory.
+    /// How the server is protected. Where it has a token of its own, this writes into the data directory.
     pub(super) fn decide(&self, data: &Path) -> Result<Security, SecurityError> {
         let files = SecurityFiles {
             certificate: self.tls_cert.clone(),
@@ -47,14 +50,20 @@ impl Access {
             tokens: self.tokens.clone(),
             client_authority: self.client_ca.clone(),
             self_signed: self.own(data),
+            open: self.open,
+            plain_on_loopback: !self.self_signed && self.tls_cert.is_none(),
         };
         Security::decide(self.listen, &files)
     }
 
+    /// The token and certificates of its own, which a server has unless it is given others.
     fn own(&self, data: &Path) -> Option<SelfSigned> {
+        let given = self.tokens.is_some() || self.client_ca.is_some();
+        let by_itself = self.listen.ip().is_loopback() && !given && !self.open;
         // Other processes read the announcement in directories of their own.
         let data = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
-        self.self_signed.then(|| SelfSigned::new(data.join("tls"), self.listen.ip(), &self.hosts))
+        (self.self_signed || by_itself)
+            .then(|| SelfSigned::new(data.join("tls"), self.listen.ip(), &self.hosts))
     }
 
     /// What the server announces in its data directory.
@@ -64,6 +73,7 @@ impl Access {
             url: format!("{scheme}://{}", reachable(bound)),
             hosts: self.hosts.clone(),
             self_signed: self.own(data).map(|own| own.dir().to_owned()),
+            foreign_certificate: self.tls_cert.is_some(),
         }
     }
 
@@ -79,6 +89,11 @@ impl Access {
             SecurityError::Exposed { path } => exposed(&path.display().to_string(), path, "600"),
             _ => failure,
         }
+    }
+
+    /// Whether no client of this machine needs a token.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
     }
 
     /// A name for other machines is missing: the certificate is good on this machine only.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use sexton_client::{Resources, connect};
 use sexton_collector::{Runner, Stop};
 use sexton_lifecycle::FuseLimits;
+use sexton_model::hook::Allowance;
 use sexton_server::api::{Api, EventExpiry, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
 use sexton_server::serve::{Gate, Listening, Security, SecurityError, ServeError};
@@ -22,6 +23,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, oneshot, watch};
 
 use self::access::Access;
+use crate::allowing::Allowing;
 use crate::arguments::Command;
 use crate::collecting::{self, Choices};
 use crate::failure::{Exit, Failure};
@@ -34,9 +36,11 @@ use crate::world;
 
 /// Serve the API on the embedded store
 ///
-/// On a loopback address the server is plain and open to this machine. On any other address it needs TLS and
-/// authentication: --self-signed makes both. Certificates and tokens are read again when their files change, and on
-/// SIGHUP.
+/// On a loopback address the server makes a token of its own in the data directory, which commands on that directory and
+/// "sexton kubeconfig" use by themselves; it speaks https and http. On any other address it needs TLS and authentication:
+/// --self-signed makes both. Certificates and tokens are read again when their files change, and on SIGHUP.
+///
+/// It runs no programs and calls no services for classes, unless --allow-exec and --allow-http name them.
 ///
 /// While it runs, commands on the same data directory use it.
 #[derive(Debug, clap::Args)]
@@ -55,6 +59,8 @@ pub(crate) struct Args {
     /// Whether this server collects what its deletions leave; `off` leaves that to `sexton collect`
     #[arg(long, value_enum, default_value_t = Switch::On)]
     collector: Switch,
+    #[command(flatten)]
+    allowing: Allowing,
     /// How long an object is left alone whose owners are all gone, if nobody saw them go
     #[arg(long, hide_short_help = true, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
     orphan_grace: Duration,
@@ -149,7 +155,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if let Some(holder) = lock::holder(&settings.data) {
         return Err(world::in_use(&settings.data, &holder));
     }
-    serve(&settings.data, &args, output)
+    let allowance = args.allowing.allowance()?;
+    serve(&settings.data, &args, allowance, output)
         .await
         .map(|()| Exit::Done)
         .map_err(|error| failure(&settings.data, &args, error))
@@ -167,7 +174,7 @@ fn failure(data: &Path, args: &Args, error: Error) -> Failure {
     }
 }
 
-async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
+async fn serve(data: &Path, args: &Args, allowance: Allowance, output: &Output) -> Result<(), Error> {
     let started = Instant::now();
     let security = args.access.decide(data)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
@@ -186,7 +193,7 @@ async fn serve(data: &Path, args: &Args, output: &Output) -> Result<(), Error> {
     let running = args.access.announced(data, &security, address);
     // Before anybody is served: whoever finds it ready finds its address, too.
     let announced = announce(data, &running);
-    let collecting = assemble(&gate, engine.clone(), &security, args).await?;
+    let collecting = assemble(&gate, engine.clone(), &security, args, allowance).await?;
     let millis = started.elapsed().as_millis() as u64;
     tracing::info!(url = running.url, data = %data.display(), millis, "serving");
     say(data, args, &running, output).map_err(Error::Say)?;
@@ -227,10 +234,14 @@ fn say(data: &Path, args: &Args, running: &RunningServer, output: &Output) -> Re
     if running.self_signed.is_some() {
         output.talk(&format!("certificates and token are in {}", data.join("tls").display()));
     }
+    if args.access.is_open() {
+        output
+            .talk("warning: --open: every user and program of this machine may do everything on this server");
+    }
     if args.access.lacks_host() {
         output.talk("other machines need a name in the certificate: serve with --host NAME");
     }
-    output.suggest(&[("for kubectl", format!("sexton kubeconfig{flag} > kubeconfig"))]);
+    output.suggest(&[("for kubectl", format!("sexton kubeconfig{flag} -o kubeconfig"))]);
     Ok(())
 }
 
@@ -250,6 +261,7 @@ async fn assemble(
     engine: Arc<LocalEngine>,
     security: &Security,
     args: &Args,
+    allowance: Allowance,
 ) -> Result<Option<Collecting>, Error> {
     let checks = match args.owner_checks {
         Checks::Warn => OwnerChecks::Warn,
@@ -270,7 +282,7 @@ async fn assemble(
         let orphan_grace = args.orphan_grace;
         let fuse = args.max_delete.unwrap_or_default();
         let events = !args.no_events;
-        Collecting::start(api.clone(), Choices { orphan_grace, fuse, events }, &metrics)
+        Collecting::start(api.clone(), Choices { orphan_grace, fuse, events, allowance }, &metrics)
     });
     let app = App::new(api, security.authentication(), limits, metrics);
     gate.open(app);

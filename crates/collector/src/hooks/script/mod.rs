@@ -15,7 +15,7 @@ use sexton_client::resources::text;
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::class::Method;
 use sexton_model::environment::{self, EnvironmentSpec, ProgramSpec};
-use sexton_model::hook::{Call, ScriptAnswer, ScriptCall, Verdict};
+use sexton_model::hook::{Allowance, Call, ScriptAnswer, ScriptCall, Verdict};
 
 use self::turns::Turns;
 use super::HookError;
@@ -46,6 +46,7 @@ impl Scripts {
         method: &Method,
         call: &Call,
         budget: Duration,
+        allowance: Option<&Allowance>,
     ) -> Result<Verdict, HookError> {
         let failed = |error: CallError| HookError::Script(error.to_string());
         let callee = call.subscriber.as_ref().unwrap_or(&call.object);
@@ -60,10 +61,13 @@ impl Scripts {
             None => self.program_of(&call.object).await?,
         };
         let around = self.around(call).await.map_err(failed)?;
-        let told = ScriptCall { program, call: call.clone(), around, seconds: budget.as_secs().max(1) };
+        let (seconds, allowance) = (budget.as_secs().max(1), allowance.cloned());
+        let told = ScriptCall { program, call: call.clone(), around, seconds, allowance };
         let document = serde_json::to_vec(&told).map_err(HookError::Unsayable)?;
         let none = BTreeMap::new();
-        let worker = Program { argv: &self.worker, dir: None, env: &none, key: &call.idempotency_key };
+        // The worker is this program itself, not one of a class.
+        let key = &call.idempotency_key;
+        let worker = Program { argv: &self.worker, dir: None, env: &none, key, real: None };
         let most = method.max_output.max(MAX_ANSWER);
         let said = match exec::say(&worker, document, budget, most).await? {
             Said::Badly(reason) => return Ok(Verdict::failed(&reason)),
