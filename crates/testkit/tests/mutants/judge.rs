@@ -120,7 +120,7 @@ impl Judge {
         let lines = String::from_utf8_lossy(&output.stdout);
         let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let tests = messages.filter(|message| message["profile"]["test"] == true);
-        let executable = tests.filter_map(|test| test["executable"].as_str().map(PathBuf::from)).last();
+        let executable = tests.filter_map(|test| test["executable"].as_str().map(PathBuf::from)).next_back();
         executable.ok_or_else(|| "cargo names no test".to_owned())
     }
 
