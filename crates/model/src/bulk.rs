@@ -12,6 +12,10 @@ use crate::{Key, Status};
 /// More items would keep other writers waiting.
 pub const MAX_ITEMS: usize = 5_000;
 
+/// Conditions are checked for each life one by one, also those that are said once for many: more of them would be more
+/// memory and more time of the writer than the request is large.
+pub const MAX_CONDITIONS: usize = 500_000;
+
 /// The request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -115,6 +119,13 @@ impl Bulk {
         if count > MAX_ITEMS {
             return Err(format!("{count} items are too many for one request: at most {MAX_ITEMS}"));
         }
+        let conditions = self.items.iter().map(Item::conditions).fold(0, usize::saturating_add);
+        if conditions > MAX_CONDITIONS {
+            return Err(format!(
+                "{conditions} conditions are too many for one request: at most {MAX_CONDITIONS}, counted once for each \
+                 life that they are said for"
+            ));
+        }
         let mut slots = HashSet::with_capacity(count);
         for (at, item) in self.items.iter().enumerate() {
             let of_one = item.resource_version.is_some()
@@ -140,6 +151,11 @@ impl Bulk {
 }
 
 impl Item {
+    /// How many conditions about other lives are to be checked for it.
+    fn conditions(&self) -> usize {
+        self.count().saturating_mul(self.absent.len() + self.marked.len() + self.unchanged.len())
+    }
+
     /// A write about the life in a slot, on no condition but that it is this one.
     pub fn new(key: Key, uid: impl Into<String>, action: Action) -> Item {
         Item {

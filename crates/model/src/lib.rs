@@ -33,6 +33,7 @@ pub mod term;
 pub mod text;
 pub mod time;
 pub mod tombstone;
+pub mod weight;
 
 pub use delete_options::{DeleteOptions, Policy, Preconditions};
 pub use document::Document;

@@ -257,6 +257,11 @@ impl Status {
         Status::new(413, "RequestEntityTooLarge", message)
     }
 
+    /// 413: what a short body would become is too large.
+    pub fn grown_too_large(why: impl Into<String>) -> Status {
+        Status::new(413, "RequestEntityTooLarge", why)
+    }
+
     /// 415: the body's type is not understood here.
     pub fn unsupported_media_type(got: &str, offered: &str) -> Status {
         let got =

@@ -22,5 +22,6 @@ mod values;
 mod tests;
 
 pub use check::check;
+pub use defaults::{DefaultsTooLarge, MAX_DEFAULTS_BYTES};
 pub use node::Structural;
 pub use prune::METADATA_FIELDS;

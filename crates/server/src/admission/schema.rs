@@ -82,18 +82,19 @@ pub(crate) fn refuse_patch_strictly(
     Err(Status::invalid("", "", "", &[error]).into())
 }
 
-/// Gives a document the values that it leaves out.
-pub(crate) fn fill(target: &Target, document: &mut Document) {
-    if let Some(schema) = &target.kind.structural {
-        schema.fill(document.value_mut());
-    }
+/// Gives a document the values that it leaves out. Refused with 413 if they are too large together.
+pub(crate) fn fill(target: &Target, document: &mut Document) -> Result<()> {
+    let Some(schema) = &target.kind.structural else { return Ok(()) };
+    let filled = schema.fill(document.value_mut());
+    Ok(filled.map_err(|error| Status::grown_too_large(error.to_string()))?)
 }
 
-/// What is stored as a kind knows it now: definitions change, and objects do not change with them.
+/// What is stored as a kind knows it now: definitions change, and objects do not change with them. Defaults that do not
+/// fit any more are left out, as nothing is written here.
 pub(crate) fn conform(target: &Target, document: &mut Document) {
     if let Some(schema) = &target.kind.structural {
         schema.prune(document.value_mut());
-        schema.fill(document.value_mut());
+        let _ = schema.fill(document.value_mut());
     }
 }
 

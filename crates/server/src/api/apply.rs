@@ -63,7 +63,7 @@ impl Api {
         let mut document = Document::from_value(value)?;
         self.stamp(target, &mut document);
         admission::prepare_create(target, &mut document)?;
-        admission::fill(target, &mut document);
+        admission::fill(target, &mut document)?;
         match self.create_ready(target, document, options, Ownership::Decided).await {
             Ok(written) => Ok(Attempt::Done(Box::new(written))),
             // Somebody else created it: apply to that.

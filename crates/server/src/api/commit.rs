@@ -64,7 +64,7 @@ impl Api {
         options: &WriteOptions,
     ) -> Result<Attempt> {
         let _turn = self.own_turn(target).await;
-        admission::fill(target, &mut new);
+        admission::fill(target, &mut new)?;
         admission::prepare_update(target, part, old, &mut new, !self.kinds.is_plain())?;
         if let Ownership::Track = ownership {
             self.track(target, part, Some(old), &mut new, options);

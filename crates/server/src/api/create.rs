@@ -25,7 +25,7 @@ impl Api {
         admission::refuse_strictly(target, &told, options)?;
         self.stamp(target, &mut document);
         admission::prepare_create(target, &mut document)?;
-        admission::fill(target, &mut document);
+        admission::fill(target, &mut document)?;
         let written = self.create_named(target, document, options).await?;
         Ok(written.warned(told))
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
 
 use super::protobuf::{self, Expected};
-use super::repeated::{self, Unread};
+use super::repeated::{self, MAX_READ_BYTES, Unread};
 use crate::api::{Failure, PatchBody, Result};
 
 /// What Kubernetes allows, too.
@@ -34,6 +34,15 @@ pub(super) async fn read(body: Body, most: usize) -> Result<Bytes> {
         Ok(Err(_)) => Err(Status::bad_request("the body ended early").into()),
         Err(_) => Err(Status::timeout("the body did not arrive in time").into()),
     }
+}
+
+/// Refuses a body that is packed: nothing here unpacks it, and to read it as it is would only say that it is not JSON.
+pub(super) fn not_packed(headers: &HeaderMap) -> Result<()> {
+    let packed =
+        headers.get(CONTENT_ENCODING).filter(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let Some(coding) = packed else { return Ok(()) };
+    let message = format!("bodies are not unpacked here: {coding:?} was sent as Content-Encoding");
+    Err(Status { message, ..Status::unsupported_media_type("", OFFERED) }.into())
 }
 
 /// The media type without its parameters, in lower case.
@@ -82,13 +91,23 @@ fn told_json(bytes: &[u8]) -> Result<Told<Value>> {
     if bytes.is_empty() {
         return Err(empty());
     }
-    repeated::read(bytes, MOST_DEPTH).map_err(|why| match why {
-        Unread::TooDeep => too_deep(),
-        Unread::NotJson(error) => not_json(&error),
-    })
+    repeated::read(bytes, MOST_DEPTH).map_err(unread)
 }
 
-/// YAML with a field twice is refused by its reader.
+fn unread(why: Unread) -> Failure {
+    match why {
+        Unread::TooDeep => too_deep(),
+        Unread::TooHeavy => {
+            let message =
+                format!("the body takes more than {MAX_READ_BYTES} bytes of memory once it is read");
+            Status::grown_too_large(message).into()
+        }
+        Unread::NotJson(error) => not_json(&error),
+        Unread::NotYaml(error) => not_yaml(&in_short(&error.to_string())),
+    }
+}
+
+/// YAML, of which JSON is a part. JSON is read as JSON: faster, and with the better error message.
 fn told_yaml(bytes: &[u8]) -> Result<Told<Value>> {
     let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     if start == Some(&b'{')
@@ -96,7 +115,12 @@ fn told_yaml(bytes: &[u8]) -> Result<Told<Value>> {
     {
         return Ok(told);
     }
-    Ok((yaml(bytes)?, Vec::new()))
+    let text = std::str::from_utf8(bytes).map_err(|_| not_yaml("it is not UTF-8"))?;
+    Ok((repeated::read_yaml(text, MOST_DEPTH).map_err(unread)?, Vec::new()))
+}
+
+fn not_yaml(why: &str) -> Failure {
+    Status::bad_request(format!("the body is not YAML: {why}")).into()
 }
 
 /// The body of a DELETE, if there is one.
@@ -160,25 +184,6 @@ fn empty() -> Failure {
 fn not_json(error: &serde_json::Error) -> Failure {
     let what = if error.is_data() { "cannot be understood" } else { "is not JSON" };
     Status::bad_request(format!("the body {what}: {error}")).into()
-}
-
-/// YAML, of which JSON is a part. JSON is read as JSON: faster, and with the better error message.
-fn yaml(bytes: &[u8]) -> Result<Value> {
-    let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    if start == Some(&b'{')
-        && let Ok(value) = json::<Value>(bytes)
-    {
-        return Ok(value);
-    }
-    let refuse = |why: String| Status::bad_request(format!("the body is not YAML: {why}"));
-    let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8".into()))?;
-    // As Kubernetes reads it: 0644 is what the permissions of a file look like.
-    let options = serde_saphyr::options! { legacy_octal_numbers: true };
-    let value: Value = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| refuse(in_short(&error.to_string())))?;
-    // Aliases and anchors are bounded by the reader; depth is bounded here, as for JSON.
-    not_too_deep(&value)?;
-    Ok(value)
 }
 
 /// Refuses what is nested too deep.
@@ -246,6 +251,7 @@ mod tests {
 
     #[test]
     fn yaml_is_read_and_bounded() {
+        let yaml = |bytes: &[u8]| told_yaml(bytes).map(|told| told.0);
         let value = yaml(b"kind: ConfigMap\ndata:\n  a: 'yes'\n  n: 1\n").unwrap();
         assert_eq!(value, serde_json::json!({"kind": "ConfigMap", "data": {"a": "yes", "n": 1}}));
         let bomb = (0..12).fold(String::from("a0: &a0 [x]\n"), |text, n| {
@@ -262,10 +268,22 @@ mod tests {
         assert!(yaml(deep.as_bytes()).is_err());
     }
 
+    /// A body that is packed might be anything once it is not.
+    #[test]
+    fn packed_bodies_are_refused() {
+        let with = |coding: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_ENCODING, http::HeaderValue::from_static(coding));
+            not_packed(&headers).map_err(|failure| failure.0.code)
+        };
+        assert_eq!((not_packed(&HeaderMap::new()).is_ok(), with("identity")), (true, Ok(())));
+        assert_eq!((with("gzip"), with("br")), (Err(415), Err(415)));
+    }
+
     proptest! {
         #[test]
         fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = (json::<Value>(&bytes), json::<Bulk>(&bytes), yaml(&bytes));
+            let _ = (json::<Value>(&bytes), json::<Bulk>(&bytes), told_yaml(&bytes));
         }
     }
 }

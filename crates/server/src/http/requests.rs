@@ -62,10 +62,11 @@ impl Permits {
     }
 
     /// The body of a request that may have one.
-    async fn read(&self, method: &Method, body: Body) -> Result<Bytes> {
-        if matches!(*method, Method::GET | Method::HEAD) {
+    async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes> {
+        if matches!(parts.method, Method::GET | Method::HEAD) {
             return Ok(Bytes::new());
         }
+        body::not_packed(&parts.headers)?;
         let _permit = Permits::take(&self.bodies)?;
         body::read(body, body::MOST_BYTES).await
     }
@@ -134,7 +135,7 @@ async fn review(
     let review = reviews::find(place).ok_or_else(Status::no_such_path)?;
     (seen.verb, seen.resource) = ("create", format!("{}.{}", review.plural, review.group));
     review.check(parts, place)?;
-    let bytes = app.permits.read(&parts.method, body).await?;
+    let bytes = app.permits.read(parts, body).await?;
     let _permit = Permits::take(&app.permits.requests)?;
     let asking = Asking { user: &seen.user, group: app.authentication.group() };
     review.answer(parts, &place.namespace, &bytes, &asking)
@@ -160,6 +161,7 @@ async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body, user: &str) -
     if !query.text("dryRun").is_empty() {
         return Err(Status::bad_request("bulk requests cannot be tried without writing").into());
     }
+    body::not_packed(&parts.headers)?;
     let _permit = Permits::take(&app.permits.bulks)?;
     let bytes = body::read(body, body::MOST_BULK_BYTES).await?;
     let bulk = body::bulk(&parts.headers, &bytes)?;
@@ -195,7 +197,7 @@ impl Incoming<'_> {
             let permit = Permits::take(&permits.watches)?;
             return self.watch(permit).await;
         }
-        let bytes = permits.read(&self.parts.method, body).await?;
+        let bytes = permits.read(&self.parts, body).await?;
         let permit = Permits::take(&permits.requests)?;
         self.serve(bytes, permit, seen).await
     }

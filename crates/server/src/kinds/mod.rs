@@ -192,7 +192,8 @@ impl Kind {
         };
         let before = object.document()?;
         let mut document = before.clone();
-        schema.fill(document.value_mut());
+        // What does not fit any more is left out: the object is only shown.
+        let _ = schema.fill(document.value_mut());
         if document == before {
             return Ok(object);
         }

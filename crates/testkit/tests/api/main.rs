@@ -4,6 +4,7 @@
 // Tests and their helpers: a surprise is a failed test, and the place of the panic is its message.
 #![allow(clippy::unwrap_used)]
 
+mod amplified;
 mod apply;
 mod arbitrary;
 mod arbitrary_schemas;

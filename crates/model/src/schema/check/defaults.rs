@@ -19,9 +19,12 @@ pub(super) fn check(schema: &Structural, resource: bool, place: &mut Place, comp
             let detail = "must not have unknown fields";
             complaints.add(FieldError::invalid(field, default.clone(), detail));
         } else {
-            schema.fill(&mut pruned);
-            let errors = schema.validate_part(&pruned, &field);
-            errors.into_iter().for_each(|error| complaints.add(error));
+            match schema.fill(&mut pruned) {
+                Ok(()) => {
+                    schema.validate_part(&pruned, &field).into_iter().for_each(|error| complaints.add(error))
+                }
+                Err(error) => complaints.add(FieldError::forbidden(field, error.to_string())),
+            }
         }
     }
     for (name, property) in &schema.properties {

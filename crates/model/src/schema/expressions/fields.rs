@@ -5,7 +5,7 @@
 use cel::common::ast::{ComprehensionExpr, Expr, IdedExpr, operators};
 use serde_json::Value;
 
-use super::COUNT;
+use super::functions::making::{COUNT, FORMAT, MADE};
 use super::seen::typed;
 
 /// What every resource has, whether its schema names it or not.
@@ -42,7 +42,7 @@ impl<'a> Walk<'a> {
                 let parts: Vec<Option<&Value>> =
                     target.chain(&call.args).map(|part| self.schema_of(part)).collect();
                 match call.func_name.as_str() {
-                    COUNT => parts[0],
+                    COUNT | FORMAT | MADE => parts[0],
                     operators::INDEX => inside(parts[0]?),
                     _ => None,
                 }

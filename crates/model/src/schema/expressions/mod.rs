@@ -1,24 +1,23 @@
 //! Rules in the Common Expression Language: `x-kubernetes-validations`.
 //!
 //! Read when the definition is written, and run on documents that are valid otherwise. Work is bounded: expressions are
-//! short, and what a document's expressions may iterate over is counted. Types are those of values, not of schemas: an
+//! short, and what a document's expressions iterate over and make is counted. Types are those of values, not of schemas: an
 //! expression that names a field which is not there fails when it is run, as one that is not true.
 
 mod fields;
 mod functions;
+mod meter;
 mod read;
 mod seen;
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cel::common::ast::IdedExpr;
 use cel::common::types::CelOptional;
 use cel::common::value::Val;
-use cel::{Context, ExecutionError, ResolveResult, Value as Cel};
+use cel::{Context, Value as Cel};
 use serde_json::{Map, Value};
 
 use self::functions::ENVIRONMENT;
+use self::meter::Meter;
 use self::read::{names, parse};
 use self::seen::seen;
 use super::complaints::{Complaints, Place};
@@ -29,10 +28,8 @@ use crate::invalid::{FieldError, Wrong};
 
 /// Longer expressions are programs.
 const MOST_TEXT: usize = 8 << 10;
-/// So many items are iterated over for one document, by all of its expressions.
-const MOST_ITERATED: usize = 50_000;
-/// Counts what is iterated over. Nobody can type this name.
-const COUNT: &str = "@count";
+/// Longer messages that an expression makes are not told, as in Kubernetes.
+const MAX_MESSAGE_BYTES: usize = 5 << 10;
 
 /// A rule, read.
 #[derive(Debug)]
@@ -92,12 +89,12 @@ impl Expression {
 
 /// Runs the expressions of a document that is valid otherwise.
 pub(super) fn run(schema: &Structural, document: &Value, old: Option<&Value>, complaints: &mut Complaints) {
-    let left = Arc::new(AtomicUsize::new(MOST_ITERATED));
-    Run { left }.visit(schema, document, old, &mut Place::default(), complaints);
+    Run::default().visit(schema, document, old, &mut Place::default(), complaints);
 }
 
+#[derive(Default)]
 struct Run {
-    left: Arc<AtomicUsize>,
+    meter: Meter,
 }
 
 impl Run {
@@ -161,12 +158,12 @@ impl Run {
             if expression.transition && before.is_none() && !expression.optional_old {
                 continue;
             }
-            let context = self.context(&given, before.as_ref(), expression.optional_old);
-            let detail = match context.resolve(&expression.rule) {
+            let context = context(&given, before.as_ref(), expression.optional_old);
+            let detail = match self.meter.measure(|| context.resolve(&expression.rule)) {
                 Ok(Cel::Bool(true)) => continue,
-                Ok(Cel::Bool(false)) => message(expression, &context),
-                Ok(_) => format!("{}: it is neither true nor false", message(expression, &context)),
-                Err(error) => format!("{error} evaluating rule: {}", message(expression, &context)),
+                Ok(Cel::Bool(false)) => self.message(expression, &context),
+                Ok(_) => format!("{}: it is neither true nor false", self.message(expression, &context)),
+                Err(error) => format!("{error} evaluating rule: {}", self.message(expression, &context)),
             };
             let field = format!("{}{}", place.text(), expression.field_path);
             let field = field.strip_prefix('.').unwrap_or(&field).to_owned();
@@ -180,39 +177,27 @@ impl Run {
         }
     }
 
-    fn context(&self, given: &Cel, before: Option<&Cel>, optional: bool) -> Context<'static, 'static> {
-        let mut context = Context::with_env(ENVIRONMENT.clone());
-        let left = self.left.clone();
-        let count = move |range: Cel| -> ResolveResult {
-            let size = match &range {
-                Cel::List(items) => items.len(),
-                Cel::Map(map) => map.map.len(),
-                _ => 1,
-            };
-            let spent =
-                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(size + 1));
-            spent.map(|_| range).map_err(|_| ExecutionError::function_error("rule", "cost limit exceeded"))
-        };
-        // The name is ours alone, so there is nothing that it could be in conflict with.
-        let _ = context.add_function(COUNT, count);
-        context.add_variable_from_value("self", given.clone());
-        if optional {
-            // Whoever asks for it even where there is nothing asks first whether there is something.
-            let before = before.and_then(|before| Box::<dyn Val>::try_from(before.clone()).ok());
-            context.add_variable_as_val("oldSelf", Box::new(CelOptional::from(before)));
-        } else {
-            context.add_variable_from_value("oldSelf", before.cloned().unwrap_or(Cel::Null));
+    fn message(&self, expression: &Expression, context: &Context<'_, '_>) -> String {
+        if let Some(made) = &expression.message_expression
+            && let Ok(Cel::String(text)) = self.meter.measure(|| context.resolve(made))
+            && !text.trim().is_empty()
+            && text.len() <= MAX_MESSAGE_BYTES
+        {
+            return text.trim().to_owned();
         }
-        context
+        expression.message.clone().unwrap_or_else(|| format!("failed rule: {}", expression.text))
     }
 }
 
-fn message(expression: &Expression, context: &Context<'_, '_>) -> String {
-    if let Some(made) = &expression.message_expression
-        && let Ok(Cel::String(text)) = context.resolve(made)
-        && !text.trim().is_empty()
-    {
-        return text.trim().to_owned();
+fn context(given: &Cel, before: Option<&Cel>, optional: bool) -> Context<'static, 'static> {
+    let mut context = Context::with_env(ENVIRONMENT.clone());
+    context.add_variable_from_value("self", given.clone());
+    if optional {
+        // A rule that is run even where there is nothing tests first whether there is something.
+        let before = before.and_then(|before| Box::<dyn Val>::try_from(before.clone()).ok());
+        context.add_variable_as_val("oldSelf", Box::new(CelOptional::from(before)));
+    } else {
+        context.add_variable_from_value("oldSelf", before.cloned().unwrap_or(Cel::Null));
     }
-    expression.message.clone().unwrap_or_else(|| format!("failed rule: {}", expression.text))
+    context
 }

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use cel::common::ast::{CallExpr, Expr, IdedExpr};
+use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, operators};
 
+use super::MOST_TEXT;
+use super::functions::making::{COUNT, FORMAT, MADE, REPLACED};
 use super::functions::{ENVIRONMENT, FUNCTIONS, NAMESPACES};
-use super::{COUNT, MOST_TEXT};
 
 /// Reads an expression that calls what is there and names what is given.
 pub(super) fn parse(source: &str) -> Result<IdedExpr, String> {
@@ -37,16 +38,83 @@ pub(super) fn parse(source: &str) -> Result<IdedExpr, String> {
     if let Some(name) = variables.iter().find(|name| !known(name)) {
         return Err(format!("compilation failed: undeclared reference to '{name}'"));
     }
-    each(&mut parsed, &mut |expr| {
-        if let Expr::Comprehension(loop_) = &mut expr.expr {
-            let range = std::mem::take(&mut loop_.iter_range);
-            loop_.iter_range = IdedExpr {
-                id: range.id,
-                expr: Expr::Call(CallExpr { func_name: COUNT.into(), target: None, args: vec![range] }),
-            };
-        }
-    });
+    each(&mut parsed, &mut metered);
     Ok(parsed)
+}
+
+/// Makes an expression count what it iterates over and what it makes. Those below it do already.
+fn metered(expr: &mut IdedExpr) {
+    match &mut expr.expr {
+        Expr::Comprehension(loop_) => {
+            wrap(&mut loop_.iter_range, COUNT);
+            // A constant costs nothing where it stands once; here it may be made again and again.
+            each(&mut loop_.loop_step, &mut |expr| elements(expr, true));
+        }
+        Expr::Call(call) => {
+            if let Some((_, ours)) = REPLACED.iter().find(|(name, _)| *name == call.func_name) {
+                call.func_name = (*ours).to_owned();
+                return;
+            }
+            if call.func_name == "format"
+                && let Some(target) = &mut call.target
+            {
+                wrap(target, FORMAT);
+            }
+            match call.func_name.as_str() {
+                // What a loop gathers is counted item by item, where it comes into being.
+                operators::ADD if !is_gathered(&call.args[0]) => call.args.iter_mut().for_each(summand),
+                "format" | "quote" => wrap(expr, MADE),
+                _ => {}
+            }
+        }
+        _ => elements(expr, false),
+    }
+}
+
+/// Makes what is added to something be counted before it is. A sum of sums is not: that would nest twice as deep, and what
+/// they are made of has been counted.
+fn summand(part: &mut IdedExpr) {
+    let sum = matches!(&part.expr, Expr::Call(call) if call.func_name == operators::ADD);
+    if !sum && !matches!(part.expr, Expr::Literal(_)) {
+        wrap(part, MADE);
+    }
+}
+
+/// Whether this is what a loop has gathered so far. Nobody can type such a name.
+fn is_gathered(expr: &IdedExpr) -> bool {
+    matches!(&expr.expr, Expr::Ident(name) if name.starts_with('@'))
+}
+
+/// Makes the parts of a list or a map be counted before they are copied into it: constants, or everything else.
+fn elements(expr: &mut IdedExpr, constants: bool) {
+    let count = |part: &mut IdedExpr| {
+        if matches!(part.expr, Expr::Literal(_)) == constants && !is_counted(part) {
+            wrap(part, MADE);
+        }
+    };
+    match &mut expr.expr {
+        Expr::List(list) => list.elements.iter_mut().for_each(count),
+        Expr::Map(map) => {
+            for entry in &mut map.entries {
+                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    count(&mut entry.key);
+                    count(&mut entry.value);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_counted(expr: &IdedExpr) -> bool {
+    matches!(&expr.expr, Expr::Call(call) if call.func_name == MADE)
+}
+
+/// Hands what an expression comes to through a function.
+fn wrap(expr: &mut IdedExpr, function: &str) {
+    let inner = std::mem::take(expr);
+    let call = CallExpr { func_name: function.to_owned(), target: None, args: vec![inner] };
+    *expr = IdedExpr { id: call.args[0].id, expr: Expr::Call(call) };
 }
 
 /// Whether an expression may nest deeper than its reader can follow. Brackets nest, and so may anything else that joins
@@ -56,9 +124,16 @@ fn nests_deeper(source: &str) -> bool {
     const MOST_ADDED: usize = 24;
     const MOST_INDEXED: usize = 24;
     const MOST_SIGNS: usize = 160;
+    const MOST_CHAINED: usize = 32;
     let (mut depth, mut added, mut indexed, mut signs, mut deepest) = (0_usize, 0, 0, 0, 0);
     let (mut quoted, mut escaped) = (None, false);
+    // What is called on what another call comes to.
+    let (mut chained, mut called) = (0, false);
     for sign in source.chars() {
+        if quoted.is_none() && !sign.is_whitespace() {
+            chained += usize::from(called && sign == '.');
+            called = sign == ')';
+        }
         match (quoted, sign) {
             _ if escaped => escaped = false,
             (Some(_), '\\') => escaped = true,
@@ -76,7 +151,11 @@ fn nests_deeper(source: &str) -> bool {
             (None, _) => {}
         }
     }
-    deepest > MOST_BRACKETS || added > MOST_ADDED || indexed > MOST_INDEXED || signs > MOST_SIGNS
+    deepest > MOST_BRACKETS
+        || added > MOST_ADDED
+        || indexed > MOST_INDEXED
+        || signs > MOST_SIGNS
+        || chained > MOST_CHAINED
 }
 
 /// The functions that are called and the variables that are not bound inside.
@@ -119,7 +198,7 @@ fn each(expr: &mut IdedExpr, act: &mut impl FnMut(&mut IdedExpr)) {
         Expr::List(list) => list.elements.iter_mut().for_each(|element| each(element, act)),
         Expr::Map(map) => {
             for entry in &mut map.entries {
-                if let cel::common::ast::EntryExpr::MapEntry(entry) = &mut entry.expr {
+                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
                     each(&mut entry.key, act);
                     each(&mut entry.value, act);
                 }

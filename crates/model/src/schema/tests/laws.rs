@@ -107,9 +107,9 @@ proptest! {
         let compiled = Structural::compile(&schema);
         let mut filled = document;
         compiled.prune(&mut filled);
-        compiled.fill(&mut filled);
+        compiled.fill(&mut filled).unwrap();
         let mut again = filled.clone();
-        compiled.fill(&mut again);
+        compiled.fill(&mut again).unwrap();
         prop_assert_eq!(&again, &filled);
         if schema["type"] == "object" && check(&schema, "s").is_empty() {
             prop_assert_eq!(compiled.prune(&mut again), Vec::<String>::new());
@@ -124,8 +124,8 @@ proptest! {
         let compiled = Structural::compile(&schema);
         let (mut one, mut other) = (document.clone(), document);
         compiled.prune(&mut one);
-        compiled.fill(&mut one);
-        compiled.fill(&mut other);
+        compiled.fill(&mut one).unwrap();
+        compiled.fill(&mut other).unwrap();
         compiled.prune(&mut other);
         prop_assert_eq!(one, other);
     }
@@ -136,14 +136,14 @@ proptest! {
         let compiled = Structural::compile(&schema);
         let mut stored = document;
         compiled.prune(&mut stored);
-        compiled.fill(&mut stored);
+        compiled.fill(&mut stored).unwrap();
         let errors = compiled.validate(&stored, None);
         prop_assert!(compiled.validate(&stored, Some(&stored)).is_empty() || !stored.is_object());
         if errors.is_empty() {
             prop_assert!(compiled.validate(&stored, Some(&old)).is_empty());
             let mut again = stored.clone();
             prop_assert!(compiled.prune(&mut again).is_empty());
-            compiled.fill(&mut again);
+            compiled.fill(&mut again).unwrap();
             prop_assert_eq!(&again, &stored);
         }
         prop_assert!(errors.len() <= 65);
@@ -157,7 +157,7 @@ proptest! {
         let compiled = Structural::compile(&schema);
         let mut document = document;
         compiled.prune(&mut document);
-        compiled.fill(&mut document);
+        compiled.fill(&mut document).unwrap();
         prop_assert!(compiled.validate(&document, None).len() <= 65);
     }
 }

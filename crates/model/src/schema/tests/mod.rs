@@ -1,5 +1,6 @@
 //! Tests of schemas: what is said of which schema and which document, and what holds for any of them.
 
+mod bounded;
 mod called;
 mod checked;
 mod expressed;

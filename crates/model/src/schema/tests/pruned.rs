@@ -91,11 +91,11 @@ const FILLED: &[(&str, &str, &str)] = &[
 fn what_is_left_out_is_filled_in() {
     for (text, given, filled) in FILLED {
         let mut value = yaml(&format!("{{spec: {given}}}"));
-        spec(text).fill(&mut value);
+        spec(text).fill(&mut value).unwrap();
         assert_eq!(value, yaml(&format!("{{spec: {filled}}}")), "{text}");
     }
     let mut nothing = yaml("{kind: X}");
-    spec("{type: object, default: {a: 1}}").fill(&mut nothing);
+    spec("{type: object, default: {a: 1}}").fill(&mut nothing).unwrap();
     assert_eq!(nothing, yaml("{kind: X, spec: {a: 1}}"));
 }
 
@@ -114,4 +114,28 @@ fn a_schema_that_says_nothing_is_known_as_such() {
         );
     }
     assert!(!schema("{type: object}").is_trivial());
+}
+
+/// Four kilobytes of empty items must not become gigabytes of defaults.
+#[test]
+fn what_is_filled_in_is_bounded() {
+    let large = "x".repeat(1 << 20);
+    let list = spec(&format!(
+        "{{type: array, items: {{type: object, properties: {{a: {{type: string, default: {large}}}}}}}}}"
+    ));
+    let document = |items: usize| serde_json::json!({"spec": vec![serde_json::json!({}); items]});
+    let mut small = document(8);
+    list.fill(&mut small).unwrap();
+    assert_eq!(small["spec"][7]["a"], *large);
+    let mut bomb = document(1300);
+    assert_eq!(list.fill(&mut bomb), Err(crate::schema::DefaultsTooLarge));
+    assert!(crate::weight::of(&bomb) < (32 << 20), "it grew on after it was refused");
+    // Items that are null, fields that are null, and maps with any names are filled in by other lines.
+    let nulls = spec(&format!("{{type: array, items: {{type: string, default: {large}}}}}"));
+    let mut bomb = serde_json::json!({"spec": vec![Value::Null; 1300]});
+    assert_eq!(nulls.fill(&mut bomb), Err(crate::schema::DefaultsTooLarge));
+    let any = spec(&format!("{{type: object, additionalProperties: {{type: string, default: {large}}}}}"));
+    let fields: serde_json::Map<String, Value> = (0..1300).map(|n| (n.to_string(), Value::Null)).collect();
+    let mut bomb = serde_json::json!({"spec": fields});
+    assert_eq!(any.fill(&mut bomb), Err(crate::schema::DefaultsTooLarge));
 }

@@ -60,7 +60,7 @@ impl Api {
         self.stamp(&target, &mut document);
         document.set_or_remove("uid", Some(asked.uid.into()));
         admission::prepare_create(&target, &mut document)?;
-        admission::fill(&target, &mut document);
+        admission::fill(&target, &mut document)?;
         self.track(&target, Part::Main, None, &mut document, options);
         self.admit(&target, Change { old: None, new: &mut document }).await?;
         let stored = target.encode(&document);
@@ -91,7 +91,7 @@ impl Api {
         }
         check_life(&target, asked, current, &facts)?;
         let old = target.read(current)?;
-        admission::fill(&target, &mut new);
+        admission::fill(&target, &mut new)?;
         admission::prepare_update(&target, Part::Main, &old, &mut new, !self.kinds.is_plain())?;
         self.track(&target, Part::Main, Some(&old), &mut new, options);
         self.admit(&target, Change { old: Some(&old), new: &mut new }).await?;

@@ -5,6 +5,10 @@ use sexton_model::{Document, time};
 
 use crate::kinds::{ColumnType, PrinterColumn};
 
+/// So many bytes of text may the cells of one row have: every column may name the whole object, and there may be
+/// thousands of them.
+const MAX_ROW_BYTES: usize = 256 << 10;
+
 /// The name, and what the definition names behind it.
 pub(super) fn definitions(columns: &[PrinterColumn]) -> Vec<Value> {
     let name = json!({
@@ -20,11 +24,21 @@ pub(super) fn definitions(columns: &[PrinterColumn]) -> Vec<Value> {
     std::iter::once(name).chain(columns.iter().map(column)).collect()
 }
 
-/// The cells of a row.
+/// The cells of a row. Those for which there is no room any more are left empty.
 pub(super) fn cells(columns: &[PrinterColumn], document: &Document, now: i64) -> Vec<Value> {
+    let mut left = MAX_ROW_BYTES;
     let cell = |column: &PrinterColumn| {
-        let found = column.path.first(document.value());
-        found.map_or(Value::Null, |value| cell(column.kind, value, now))
+        let found = column.path.first(document.value()).filter(|_| left > 0);
+        let cell = found.map_or(Value::Null, |value| cell(column.kind, value, now));
+        let bytes = cell.as_str().map_or(0, str::len);
+        match left.checked_sub(bytes) {
+            Some(rest) => left = rest,
+            None => {
+                left = 0;
+                return Value::Null;
+            }
+        }
+        cell
     };
     std::iter::once(document.name().into()).chain(columns.iter().map(cell)).collect()
 }

@@ -4,6 +4,7 @@
 
 mod formats;
 mod lists;
+pub(super) mod making;
 mod network;
 mod quantity;
 mod strings;
@@ -35,6 +36,7 @@ pub(super) static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| {
     let mut env = Env::stdlib();
     for extension in [
         cel::extensions::strings,
+        making::extension,
         lists::extension,
         strings::extension,
         network::extension,

@@ -8,6 +8,7 @@ use cel::common::value::Val;
 use cel::{DeclarationError, Env, ExecutionError};
 use regex::Regex;
 
+use super::super::meter;
 use super::failed;
 use crate::schema::pattern;
 
@@ -57,6 +58,9 @@ fn find_some(
 ) -> Result<CelList<'static>, ExecutionError> {
     let most = usize::try_from(*most.inner()).unwrap_or(usize::MAX);
     let regex = compiled(pattern.inner())?;
+    let (count, bytes) = (regex.find_iter(text.inner()).take(most))
+        .fold((0, 0), |(count, bytes), found| (count + 1, bytes + found.len()));
+    meter::spend_list(count, bytes)?;
     let found = regex.find_iter(text.inner()).take(most).map(|found| found.as_str().to_owned());
     let found: Vec<Box<dyn Val>> =
         found.map(|text| Box::new(CelString::from(text)) as Box<dyn Val>).collect();
