@@ -11,7 +11,7 @@ use crate::raw::Connection;
 fn sexton(arguments: &[&str], token: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sexton"));
     command.args(arguments).env_clear().env("HOME", "/nonexistent");
-    token.iter().for_each(|token| drop(command.env("SEXTON_TOKEN", token)));
+    command.envs(token.map(|token| ("SEXTON_TOKEN", token)));
     command.output().unwrap()
 }
 
