@@ -147,6 +147,7 @@ impl World {
     /// Says once what could not be seen in a look: what rests on it is unknown. Groups that do not answer were named
     /// when the kinds were asked for.
     pub(crate) fn tell_unseen(&self, seen: &Seen) {
+        self.tell_ignored_classes(seen);
         let whole = format!("{WHOLE_GROUP}.");
         let mut unseen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (why, kinds) in seen.unseen() {
@@ -159,6 +160,11 @@ impl World {
             let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
             self.output.talk(&format!("warning: not all {first}{more} can be seen: {why}"));
         }
+    }
+
+    /// Says which classes are ignored, and why: their methods are not called.
+    pub(crate) fn tell_ignored_classes(&self, seen: &Seen) {
+        seen.ignored_classes().iter().for_each(|line| self.output.talk(&format!("warning: {line}")));
     }
 
     /// Feed and writes in bulk: our own server has both, any other is made to.

@@ -110,6 +110,11 @@ impl World {
         }
     }
 
+    /// Classes that cannot be understood, a line for each: the objects of their kinds end without them.
+    pub fn ignored_classes(&self) -> &[String] {
+        self.view.classes.nonsense()
+    }
+
     /// What is not seen completely, and why: kinds by reason.
     pub fn unseen(&self) -> BTreeMap<String, Vec<String>> {
         let mut unseen: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -81,7 +81,11 @@ fn is_collected(kind: &ServedKind) -> bool {
     VERBS.iter().all(|verb| kind.verbs.iter().any(|known| known == verb))
 }
 
-async fn is_allowed(resources: &Resources, attributes: Value) -> Result<bool, PutError> {
+/// Whether the server lets the user do something, named as the `resourceAttributes` of a SelfSubjectAccessReview.
+///
+/// # Errors
+/// The server does not answer such questions.
+pub(crate) async fn is_allowed(resources: &Resources, attributes: Value) -> Result<bool, PutError> {
     let kind = ServedKind::well_known(
         "authorization.k8s.io",
         "selfsubjectaccessreviews",

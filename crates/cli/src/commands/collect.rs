@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sexton_client::FeedError;
+use sexton_client::Kinds;
 use sexton_collector::rights::missing_rights;
 use sexton_collector::{LeaseSettings, Stop};
 use sexton_lifecycle::FuseLimits;
@@ -15,7 +15,7 @@ use crate::failure::{Exit, Failure};
 use crate::input::durations;
 use crate::output::Output;
 use crate::settings::Settings;
-use crate::world::{Purpose, World};
+use crate::world::{Purpose, World, is_ours};
 
 /// Missing rights that are named; the rest is counted.
 const REFUSED_SHOWN: usize = 8;
@@ -51,15 +51,19 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let events = !args.no_events;
     let allowance = args.allowing.allowance()?;
     let choices = Choices { orphan_grace: args.orphan_grace, fuse, events, allowance };
-    let resources = world.resources.clone();
-    let collector = match resources.changes(None).await {
-        Ok(_) => collecting::of_a_server(resources.clone(), choices),
-        Err(FeedError::NotServed) => {
-            check_rights(&world, output).await?;
-            output.talk("this server is not ours: absence is looked up, not proved; orphans are left alone");
-            collecting::of_a_cluster(resources.clone(), choices)
+    let (resources, kinds) = (world.resources.clone(), world.kinds().await?);
+    let collector = match is_ours(&kinds) {
+        true => {
+            // A collector waits for a server that is away; the user of a command wants to know.
+            let feed = resources.changes(None).await;
+            drop(feed.map_err(|error| Failure::new("the server cannot be asked").because(&error))?);
+            collecting::of_a_server(resources, choices)
         }
-        Err(error) => return Err(Failure::new("the server cannot be asked").because(&error)),
+        false => {
+            check_rights(&world, &kinds, output).await?;
+            output.talk("this server is not ours: absence is looked up, not proved; orphans are left alone");
+            collecting::of_a_cluster(resources, choices)
+        }
     };
     output.line(&format!("collecting for {}", world.target))?;
     let (stop, stopped) = watch::channel(Stop::No);
@@ -80,10 +84,10 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 }
 
 /// Refuses to begin where nothing could be collected, and tells of kinds that will be left alone.
-async fn check_rights(world: &World, output: &Output) -> Result<(), Failure> {
-    let (kinds, lease) = (world.kinds().await?, LeaseSettings::new(""));
+async fn check_rights(world: &World, kinds: &Kinds, output: &Output) -> Result<(), Failure> {
+    let lease = LeaseSettings::new("");
     // A server that does not answer such questions refuses what it refuses later.
-    let Ok(missing) = missing_rights(&world.resources, &kinds, &lease).await else { return Ok(()) };
+    let Ok(missing) = missing_rights(&world.resources, kinds, &lease).await else { return Ok(()) };
     let named = |(kind, verbs): &(String, Vec<String>)| format!("{} {kind}", verbs.join(", "));
     let refused = missing.lease.iter().cloned().chain(missing.kinds.iter().map(named));
     if missing.lets_collect() {

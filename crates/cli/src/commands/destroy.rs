@@ -167,7 +167,8 @@ fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: 
     let kept = plan.kept.iter().map(|kept| format!("! {}  kept: {}", kept.member, kept.why));
     let unlistable =
         plan.unlistable.iter().map(|one| format!("? {} cannot be listed: {}", one.kind, one.why));
-    for line in kept.chain(unlistable) {
+    let ignored = plan.destruction.iter().flat_map(|all| all.world.ignored_classes());
+    for line in kept.chain(unlistable).chain(ignored.map(|line| format!("! {line}"))) {
         text.push_str(&style.paint(&line, Paint::Change));
         text.push('\n');
     }
@@ -191,6 +192,10 @@ fn lines(plan: &DestroyPlan, world: &World, names: &Names, preview: bool) -> Str
 }
 
 fn failed(error: DestroyError, module: &str, settings: &Settings) -> Failure {
+    let error = match error {
+        DestroyError::MayNot(error) => return error.into(),
+        error => error,
+    };
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
         DestroyError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).detail(LEASE_ENDS).next(

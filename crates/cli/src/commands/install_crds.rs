@@ -87,7 +87,8 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 
 fn definition((plural, kind, short, status): (&str, &str, &str, bool)) -> Value {
     let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let schema = described::schema("sexton.dev", kind).unwrap_or(any);
+    let mut schema = described::schema("sexton.dev", kind).unwrap_or(any);
+    refuse_nonsense(kind, &mut schema);
     let mut version =
         json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
     if status {
@@ -106,4 +107,57 @@ fn definition((plural, kind, short, status): (&str, &str, &str, bool)) -> Value 
         },
         "spec": {"group": "sexton.dev", "scope": "Cluster", "names": names, "versions": [version]},
     })
+}
+
+/// Lets the cluster refuse the coarsest nonsense in what is written by hand, without a webhook. What a schema cannot say is
+/// refused by `put` and `apply`, and named by commands that meet it.
+fn refuse_nonsense(kind: &str, schema: &mut Value) {
+    let validations = match kind {
+        "Class" => of_classes(),
+        "Rule" => of_rules(),
+        _ => return,
+    };
+    schema["required"] = json!(["spec"]);
+    for (place, words) in validations {
+        let Some(found) = schema.pointer_mut(place).and_then(Value::as_object_mut) else { continue };
+        found.extend(words.as_object().cloned().into_iter().flatten());
+    }
+}
+
+/// Places in the schema of classes, and what is added there.
+fn of_classes() -> Vec<(&'static str, Value)> {
+    let one_way = "[has(self.exec), has(self.http), has(self.lua)].filter(way, way).size() == 1";
+    vec![
+        ("/properties/spec", json!({"required": ["for"]})),
+        ("/properties/spec/properties/for", json!({"required": ["kind"]})),
+        ("/properties/spec/properties/for/properties/kind", json!({"minLength": 1})),
+        (
+            "/properties/spec/properties/destroy",
+            json!({"x-kubernetes-validations": [{"rule": one_way, "message": "a method is one of exec, http and lua"}]}),
+        ),
+        ("/properties/spec/properties/destroy/properties/exec", json!({"required": ["argv"]})),
+        ("/properties/spec/properties/destroy/properties/exec/properties/argv", json!({"minItems": 1})),
+        ("/properties/spec/properties/destroy/properties/http", json!({"required": ["url"]})),
+        ("/properties/spec/properties/destroy/properties/lua", json!({"required": ["source"]})),
+        ("/properties/spec/properties/destroy/properties/deadlineSeconds", json!({"minimum": 1})),
+        ("/properties/spec/properties/retry/properties/limit", json!({"minimum": 0})),
+    ]
+}
+
+/// The same for rules.
+fn of_rules() -> Vec<(&'static str, Value)> {
+    let owned = "self.detector != 'leftover' || (has(self.owner) && has(self.labels))";
+    let why = "a leftover is looked for by its owner and by labels";
+    vec![
+        (
+            "/properties/spec",
+            json!({
+                "required": ["detector", "kinds"],
+                "x-kubernetes-validations": [{"rule": owned, "message": why}],
+            }),
+        ),
+        ("/properties/spec/properties/detector", json!({"enum": ["orphaned", "leftover"]})),
+        ("/properties/spec/properties/kinds", json!({"minItems": 1})),
+        ("/properties/spec/properties/mode", json!({"enum": ["report", "collect"]})),
+    ]
 }

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use sexton_client::resources::{Put, PutAsk, PutError, PutOutcome, text};
 use sexton_client::{CallError, Kinds, Place, ServedKind};
+use sexton_model::described;
 
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Document};
@@ -71,6 +72,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, purpose).await?;
     let kinds = world.kinds().await?;
     let planned = plan(documents, &kinds, &world).map_err(nothing_put)?;
+    planned.iter().try_for_each(refuse_nonsense).map_err(nothing_put)?;
     let preview = if args.dry_run { "dry run of " } else { "" };
     output.talk(&format!("{preview}put on {}", world.target));
     let ask = PutAsk { force: args.take_over, dry_run: args.dry_run, ..PutAsk::default() };
@@ -111,6 +113,18 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         unheard?;
     }
     Ok(Exit::of_several(failed, planned.len()))
+}
+
+/// Refuses a class or a rule that makes no sense. Other clusters store it, and it is ignored there.
+fn refuse_nonsense(planned: &Planned) -> Result<(), Failure> {
+    let complaints = described::complaints(&planned.document.value);
+    let what = format!("{}: {} makes no sense", planned.document.origin, planned.label());
+    match complaints.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(complaints.iter().fold(Failure::new(what), |failure, one| failure.detail(one.to_string())))
+        }
+    }
 }
 
 fn nothing_put(failure: Failure) -> Failure {

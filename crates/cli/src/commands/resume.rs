@@ -70,6 +70,10 @@ pub(super) async fn finish(
     let until = if world.embedded { Until::Idle } else { Until::Gone };
     let mut follow = Follow::begin(Where::of(world, kinds), until, &names, output).await?;
     let left = Left::find(follow.seen(), world, what, &names)?;
+    if !left.lives.is_empty() {
+        world.tell_ignored_classes(follow.seen());
+        follow.seen().may_delete()?;
+    }
     if let Resumed::All { .. } = what {
         output.talk(&format!("resume on {}: {}", world.target, left.told()));
     }
@@ -81,6 +85,10 @@ pub(super) async fn finish(
         _ => collecting::of_a_plan(world, kinds, scope),
     };
     output.data(&lines(&left, world, output))?;
+    if left.lives.is_empty() && until == Until::Gone {
+        output.summarize(serde_json::json!({"gone": 0, "left": 0, "interrupted": false}));
+        return Ok(Exit::Done);
+    }
     follow.expect(left.lives.iter().cloned());
     let mut work = match collector {
         Some(collector) => Work::start(collector).await?,

@@ -1,8 +1,8 @@
 //! `sexton why`: why something dies, or does not, or is gone.
 
 use clap::ValueEnum;
-use sexton_client::resources::{ListAsk, text};
-use sexton_client::{Kinds, Place, ServedKind};
+use sexton_client::resources::{ListAsk, ListError, text};
+use sexton_client::{CallError, Kinds, Place, ServedKind};
 use sexton_collector::modules::Modules;
 use sexton_collector::namespace_holds;
 use sexton_collector::preview::World as Seen;
@@ -157,7 +157,11 @@ async fn of_a_tombstone(
         return Ok(None);
     }
     let place = Place::new(&ServedKind::of_ours(tombstone::RESOURCE, tombstone::KIND), None);
-    let listed = world.resources.list(&place, &ListAsk::default()).await?;
+    let listed = match world.resources.list(&place, &ListAsk::default()).await {
+        // Whether there was such an object is no business of this user.
+        Err(ListError::Call(CallError::Refused(status))) if status.code == 403 => return Ok(None),
+        listed => listed?,
+    };
     let namespace = meant.namespace.as_deref().unwrap_or_default();
     let same = |stone: &Tombstone| {
         let object = &stone.object;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sexton_client::resources::text;
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_lifecycle::module::{Entry, OrderError, arrange};
-use sexton_model::marks;
+use sexton_model::{described, marks};
 
 use super::deployment_mark::{DeploymentMark, set_mark};
 use super::documents::{Deployment, Refusal, Source};
@@ -91,7 +91,7 @@ pub(super) fn prepare(deployment: &Deployment, kinds: &Kinds) -> Result<Vec<Prep
     let mut refusals = Vec::new();
     let mut prepared = Vec::new();
     for (at, source) in deployment.documents.iter().enumerate() {
-        match one(deployment, at, source, kinds, &coming) {
+        match one(deployment, at, source, kinds, &coming).and_then(sensible) {
             Ok(document) => prepared.push(document),
             Err(refusal) => refusals.push(refusal),
         }
@@ -140,6 +140,16 @@ fn coming_kinds(sources: &[Source]) -> BTreeMap<(String, String), ServedKind> {
         }
     }
     coming
+}
+
+/// Refuses a class or a rule that makes no sense: other clusters store it, and it is ignored there.
+fn sensible(document: Prepared) -> Result<Prepared, Refusal> {
+    let complaints: Vec<String> =
+        described::complaints(&document.value).iter().map(ToString::to_string).collect();
+    match complaints.is_empty() {
+        true => Ok(document),
+        false => Err(document.refuse(complaints.join("; "), None)),
+    }
 }
 
 fn one(

@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use sexton_client::{Place, ServedKind};
 
 use super::lease::NAMESPACE;
 use super::records::{Home, ModuleRecord, Records, RecordsError};
 use super::{Modules, WorkLease};
+use crate::rights::is_allowed;
 
 impl Modules {
     /// The namespace in which the user is at work, if it is not the usual place.
@@ -88,19 +88,9 @@ impl Modules {
     /// Whether the user may make leases in the usual place. A server that does not say so is taken at its word when it
     /// is written to.
     async fn may_write_usually(&self) -> bool {
-        let kind = ServedKind::well_known(
-            "authorization.k8s.io",
-            "selfsubjectaccessreviews",
-            "SelfSubjectAccessReview",
-            false,
-        );
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": {
-                "namespace": NAMESPACE, "verb": "create", "group": "coordination.k8s.io", "resource": "leases",
-            }},
+        let asked = json!({
+            "namespace": NAMESPACE, "verb": "create", "group": "coordination.k8s.io", "resource": "leases",
         });
-        let answer = self.tools.resources.create(&Place::new(&kind, None), &review).await;
-        answer.map_or(true, |answer| answer.pointer("/status/allowed") != Some(&json!(false)))
+        is_allowed(&self.tools.resources, asked).await.unwrap_or(true)
     }
 }

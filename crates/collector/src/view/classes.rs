@@ -13,12 +13,19 @@ use sexton_model::feed::FeedKind;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Classes {
     by_kind: BTreeMap<(String, String), (Uid, Arc<Class>)>,
+    /// What is wrong with classes that cannot be understood, a line for each.
+    nonsense: Vec<String>,
 }
 
 impl Classes {
     /// The class of a kind.
     pub(crate) fn of(&self, group: &str, kind: &str) -> Option<&Arc<Class>> {
         self.by_kind.get(&(group.to_owned(), kind.to_owned())).map(|(_, class)| class)
+    }
+
+    /// What is wrong with those that are ignored.
+    pub(crate) fn nonsense(&self) -> &[String] {
+        &self.nonsense
     }
 
     /// Which class gives code to which kind.
@@ -49,7 +56,10 @@ impl Classes {
                 }
                 Err(errors) => {
                     let name = text(document, "/metadata/name");
-                    tracing::warn!(name, errors = errors.len(), "a class cannot be understood");
+                    let why: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                    let line = format!("the class {name} is ignored: {}", why.join("; "));
+                    tracing::warn!("{line}");
+                    classes.nonsense.push(line);
                 }
             }
         }

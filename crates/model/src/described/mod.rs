@@ -11,6 +11,10 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
+use crate::class::{API_VERSION, Class};
+use crate::invalid::FieldError;
+use crate::rule::Rule;
+
 /// The group of our kinds.
 const GROUP: &str = "sexton.dev";
 
@@ -31,6 +35,17 @@ static SCHEMAS: LazyLock<BTreeMap<&'static str, Value>> =
 /// The schema of a kind of ours, as the `openAPIV3Schema` of a definition. Fields that it does not name are kept.
 pub fn schema(group: &str, kind: &str) -> Option<Value> {
     (group == GROUP).then(|| SCHEMAS.get(kind).cloned()).flatten()
+}
+
+/// What is wrong with a document of a kind of ours that is read strictly, each with its place. Empty for other documents.
+/// A server of ours refuses such documents itself, any other stores what its definitions let through.
+pub fn complaints(document: &Value) -> Vec<FieldError> {
+    let is = |field: &str, value: &str| document.get(field).and_then(Value::as_str) == Some(value);
+    match is("apiVersion", API_VERSION) {
+        true if is("kind", "Class") => Class::parse(document).err().unwrap_or_default(),
+        true if is("kind", "Rule") => Rule::parse(document).err().unwrap_or_default(),
+        _ => Vec::new(),
+    }
 }
 
 fn open_object() -> Value {

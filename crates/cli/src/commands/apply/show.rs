@@ -236,7 +236,8 @@ impl Shown<'_> {
         for unlistable in &plan.unlistable {
             remark(format!("{} cannot be listed: {}", unlistable.kind, unlistable.why));
         }
-        plan.warnings.iter().for_each(|warning| remark(warning.clone()));
+        let ignored = plan.destruction.iter().flat_map(|all| all.world.ignored_classes());
+        plan.warnings.iter().chain(ignored).for_each(|warning| remark(warning.clone()));
         if let Sweep::None { why } = &plan.sweep {
             remark(format!("nothing is swept: {why}"));
         }

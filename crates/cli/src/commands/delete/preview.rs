@@ -56,6 +56,7 @@ impl Preview {
         named: &[Named],
     ) -> Result<Preview, Failure> {
         let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
+        world.tell_ignored_classes(&seen);
         let roots: Vec<LifeId> = named.iter().filter_map(|named| seen.life(&named.uid.0)).collect();
         let asked: Vec<Hypothetical> = roots
             .iter()

@@ -39,6 +39,7 @@ pub(super) async fn collect(
     let gateway = looked.world.gateway(&looked.kinds);
     let place = Where::of(&looked.world, &looked.kinds);
     let mut follow = Follow::begin(place, Until::Gone, &looked.names, output).await?;
+    follow.seen().may_delete()?;
     let scope = DeletionScope::only(doomed.iter().map(|(uid, _, _, _)| uid.clone()));
     let mut work = match collecting::of_a_plan(&looked.world, &looked.kinds, scope) {
         Some(collector) => Work::start(collector).await?,
@@ -119,6 +120,7 @@ async fn agree(
 ) -> Result<Vec<(Uid, Uid, String, usize)>, Failure> {
     let world = &looked.world;
     let seen = Seen::look(&*world.gateway(&looked.kinds), &world.resources).await?;
+    world.tell_ignored_classes(&seen);
     let asked: Vec<Hypothetical> = condemned
         .iter()
         .filter_map(|found| Some(Hypothetical { life: seen.life(&found.uid)?, policy: Policy::Background }))

@@ -117,7 +117,7 @@ enum LogFormat {
 pub(crate) fn logs(command: &Command) -> Logs {
     match command {
         Command::Serve(Args { log: LogFormat::Json, .. }) => Logs::Json,
-        Command::Serve(_) => Logs::Text,
+        Command::Serve(_) | Command::Collect(_) => Logs::Text,
         _ => Logs::Quiet,
     }
 }
