@@ -1,11 +1,12 @@
 //! A collector for a server or for the store of this process: wired here, decided elsewhere.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Kinds, Resources};
-use sexton_collector::hooks::{Hooks, Scripts};
+use sexton_collector::hooks::{Hooks, Keeper, Scripts};
 use sexton_collector::{Collector, EventSettings, Means, Runner, Settings, SystemClock};
 use sexton_lifecycle::{DeletionScope, FuseLimits};
 use sexton_model::hook::Allowance;
@@ -16,6 +17,19 @@ use crate::world::{World, is_ours};
 const OF_THE_STORE: &str = "sexton-serve";
 /// The collector of a store need not be watched: when it is gone, so is the server.
 const LEASE_OF_THE_STORE: Duration = Duration::from_secs(3600);
+
+/// Deadlines are written in whole seconds; with less, no call could be made at all.
+const SHORTEST_HOOK_TIME: Duration = Duration::from_secs(1);
+/// What a process is told to become the keeper of a hook; [`keeper_words`] recognizes it.
+const KEEPER_WORD: &str = "hook-keeper";
+/// Where a data directory has the records of hooks under way.
+const RECORDS: &str = "hooks";
+
+/// What follows on the command line if this process is to be the keeper of a hook.
+pub(crate) fn keeper_words() -> Option<impl Iterator<Item = std::ffi::OsString>> {
+    let mut words = std::env::args_os().skip(1);
+    (words.next()? == KEEPER_WORD).then_some(words)
+}
 
 /// What can be chosen on the command line.
 #[derive(Debug, Clone)]
@@ -28,6 +42,8 @@ pub(crate) struct Choices {
     pub(crate) events: bool,
     /// What methods of classes may run and call.
     pub(crate) allowance: Allowance,
+    /// The longest that a call of a hook may take.
+    pub(crate) max_hook_time: Duration,
 }
 
 impl Choices {
@@ -39,6 +55,7 @@ impl Choices {
 /// The collector of the store that this process serves, or works on. `wrap` is put around what runs hooks.
 pub(crate) fn of_the_store(
     resources: Resources,
+    data: &Path,
     choices: Choices,
     wrap: impl FnOnce(Arc<dyn Runner>) -> Arc<dyn Runner>,
 ) -> Collector {
@@ -48,7 +65,15 @@ pub(crate) fn of_the_store(
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
-    collector_with(Arc::new(resources.clone()), resources, settings, Some(choices.allowance), wrap)
+    settings.max_hook_time = choices.max_hook_time.max(SHORTEST_HOOK_TIME);
+    collector_with(
+        Arc::new(resources.clone()),
+        resources,
+        settings,
+        Some(data),
+        Some(choices.allowance),
+        wrap,
+    )
 }
 
 /// A collector for a server of ours, beside others that may be there.
@@ -57,8 +82,9 @@ pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
+    settings.max_hook_time = choices.max_hook_time.max(SHORTEST_HOOK_TIME);
     let gateway = Arc::new(resources.clone());
-    collector_with(gateway, resources, settings, Some(choices.allowance), |runner| runner)
+    collector_with(gateway, resources, settings, None, Some(choices.allowance), |runner| runner)
 }
 
 /// A collector for any Kubernetes. Orphans are left to rules there: nobody can prove that an owner is gone.
@@ -66,26 +92,35 @@ pub(crate) fn of_a_cluster(resources: Resources, choices: Choices) -> Collector 
     let mut settings = Settings::new(own_name());
     settings.takes_orphans = false;
     settings.events = choices.events();
+    settings.max_hook_time = choices.max_hook_time.max(SHORTEST_HOOK_TIME);
     let client = resources.client().clone();
     let gateway = ForeignGateway::new(client, FeedOptions::default(), BulkOptions::default());
-    collector_with(Arc::new(gateway), resources, settings, Some(choices.allowance), |runner| runner)
+    let gateway = Arc::new(gateway);
+    collector_with(gateway, resources, settings, None, Some(choices.allowance), |runner| runner)
 }
 
 /// The collector of a command. Its user is its operator: it runs what the plan shows.
 fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
-    collector_with(gateway, resources, settings, None, |runner| runner)
+    collector_with(gateway, resources, settings, None, None, |runner| runner)
 }
 
 fn collector_with(
     gateway: Arc<dyn Gateway>,
     resources: Resources,
     settings: Settings,
+    data: Option<&Path>,
     allowance: Option<Allowance>,
     wrap: impl FnOnce(Arc<dyn Runner>) -> Arc<dyn Runner>,
 ) -> Collector {
-    let mut hooks = Hooks::new().parallel(settings.hooks_at_once);
+    let mut hooks = Hooks::new().parallel(settings.hooks_at_once + settings.scripts_at_once);
     if let Some(allowance) = allowance {
         hooks = hooks.allowing(allowance);
+    }
+    match keeper(data) {
+        Ok(keeper) => hooks = hooks.kept_by(keeper),
+        Err(error) => {
+            tracing::warn!(%error, "hooks run without a keeper: if this process is killed, they go on")
+        }
     }
     if let Ok(program) = std::env::current_exe() {
         let worker = vec![program.to_string_lossy().into_owned(), "script-worker".to_owned()];
@@ -94,6 +129,25 @@ fn collector_with(
     let runner = wrap(Arc::new(hooks));
     let means = Means { gateway, resources, runner, clock: Arc::new(SystemClock) };
     Collector::new(means, settings)
+}
+
+/// Keepers of hooks, with their records in the data directory if the store is here. A collector for a server elsewhere
+/// has them where this user's processes leave such things until the machine is started again.
+fn keeper(data: Option<&Path>) -> std::io::Result<Keeper> {
+    // Also after another version was installed, this very program.
+    let program = vec!["/proc/self/exe".to_owned(), KEEPER_WORD.to_owned()];
+    let dir = data.map_or_else(own_records, |data| data.join(RECORDS));
+    Keeper::new(program, &dir)
+}
+
+fn own_records() -> PathBuf {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
+    let state = std::env::var_os("HOME").filter(|dir| !dir.is_empty());
+    match (runtime, state) {
+        (Some(runtime), _) => PathBuf::from(runtime).join("sexton").join(RECORDS),
+        (None, Some(home)) => PathBuf::from(home).join(".local/state/sexton").join(RECORDS),
+        (None, None) => PathBuf::from("/var/lib/sexton").join(RECORDS),
+    }
 }
 
 /// A name that no other collector has.
@@ -109,8 +163,8 @@ pub(crate) fn own_name() -> String {
 /// where perhaps nothing else collects. None on a server of ours, which does it itself.
 pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> Option<Collector> {
     let resources = world.resources.clone();
-    if world.embedded {
-        return Some(of_a_plan_here(resources, scope, None));
+    if let Some(data) = &world.data {
+        return Some(of_a_plan_here(resources, data, scope, None));
     }
     if is_ours(kinds) {
         return None;
@@ -125,6 +179,7 @@ pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> O
 /// The same on the store of this process. With a grace it takes those of the plan whose owners do not exist, too.
 pub(crate) fn of_a_plan_here(
     resources: Resources,
+    data: &Path,
     scope: DeletionScope,
     orphan_grace: Option<Duration>,
 ) -> Collector {
@@ -134,7 +189,7 @@ pub(crate) fn of_a_plan_here(
         settings.lease.duration = LEASE_OF_THE_STORE;
         (settings.takes_orphans, settings.orphan_grace) = (true, grace);
     }
-    collector(Arc::new(resources.clone()), resources, settings)
+    collector_with(Arc::new(resources.clone()), resources, settings, Some(data), None, |runner| runner)
 }
 
 /// A command destroys what is in its plan, and leaves orphans and rules to collectors that work for everything.

@@ -4,7 +4,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use sexton_collector::hooks::keeper::keep;
+
 use crate::arguments::{Arguments, Command};
+use crate::collecting;
 use crate::commands::{
     apply, backup, collect, collections, complete, completions, delete, demo, destroy, environments, force,
     get, graph, install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, restore, resume,
@@ -24,6 +27,10 @@ const CLOSING: Duration = Duration::from_millis(500);
 /// Runs the command that was typed.
 pub(crate) fn run() -> ExitCode {
     screen::tell_panics();
+    // Before anything else is started in this process: a keeper has one child and no threads.
+    if let Some(words) = collecting::keeper_words() {
+        return ExitCode::from(keep(words));
+    }
     plugin::remember(std::env::args_os().next());
     let server = std::env::var(settings::SERVER_VARIABLE).ok();
     let Typed { arguments, called_by_kubectl, stream } = match plugin::parse(std::env::args_os(), server) {

@@ -3,7 +3,7 @@
 //! The embedded store is reached through the same router that a server has, in this process: there is no second way.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -50,6 +50,8 @@ pub(crate) struct World {
     given: Option<String>,
     /// Whether the store is in this process.
     pub(crate) embedded: bool,
+    /// The data directory, if it is.
+    pub(crate) data: Option<PathBuf>,
     output: Output,
     /// Whether it was said what does not answer.
     warned: AtomicBool,
@@ -93,6 +95,7 @@ impl World {
             namespace,
             given: settings.namespace.clone(),
             embedded: false,
+            data: None,
             output: Output::new(settings.no_color),
             warned: AtomicBool::new(false),
         }
@@ -124,6 +127,7 @@ impl World {
             namespace: settings.namespace.clone().unwrap_or_else(|| "default".into()),
             given: settings.namespace.clone(),
             embedded: true,
+            data: Some(dir.clone()),
             output: Output::new(settings.no_color),
             warned: AtomicBool::new(false),
         })

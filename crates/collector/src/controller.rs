@@ -3,19 +3,18 @@
 //! Events only wake it; every look is at the whole of what matters. Starting, going on after a crash and the steady
 //! state are the same code.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sexton_lifecycle::LifeId;
 use sexton_model::Revision;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::decide::Waiting;
 use crate::ear::{self, Backoff, Heard};
 use crate::events::Events;
-use crate::hooked::{Actives, Answer};
+use crate::hooked::{Actives, AllSlots, Answer};
 use crate::lease::{Lease, Turn};
 use crate::ledger::{Ledger, Scribe};
 use crate::perform::{Hand, SendError};
@@ -53,7 +52,7 @@ pub struct Collector {
     pub(crate) scribe: Scribe,
     pub(crate) calls: JoinSet<Answer>,
     /// So many calls are made at once; the others wait for their turn.
-    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) slots: AllSlots,
     pub(crate) hand: Option<Hand>,
     pub(crate) stop: watch::Receiver<Stop>,
     /// Those with steps whose turn it is.
@@ -103,7 +102,7 @@ impl Collector {
             waiting: Waiting::default(),
             actives: Actives::default(),
             calls: JoinSet::new(),
-            slots: Arc::new(Semaphore::new(settings.hooks_at_once.clamp(1, Semaphore::MAX_PERMITS))),
+            slots: AllSlots::new(&settings),
             hand: None,
             stop: watch::channel(Stop::No).1,
             turn: Vec::new(),

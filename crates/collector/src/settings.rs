@@ -43,6 +43,10 @@ pub struct Settings {
     pub fuse: FuseLimits,
     /// Hooks that run at once: each may be a process.
     pub hooks_at_once: usize,
+    /// Methods of programs that run at once beside them: each has a worker, with memory of its own.
+    pub scripts_at_once: usize,
+    /// The longest that a call of a hook may take, whatever its class says: until then it holds a slot.
+    pub max_hook_time: Duration,
     /// Lives of one collection that leave a tombstone each. Beyond that only those with hooks do.
     pub tombstones: usize,
     /// Whether orphans are taken at all; elsewhere than on our own server that is the business of rules.
@@ -68,6 +72,8 @@ impl Settings {
             rules: Rules::default(),
             fuse: FuseLimits::default(),
             hooks_at_once: 64,
+            scripts_at_once: 8,
+            max_hook_time: Duration::from_secs(3600),
             tombstones: 200,
             takes_orphans: true,
             finalizes_containers: true,

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Write no events about what is destroyed, and what is in the way of that
     #[arg(long)]
     no_events: bool,
+    /// How long a call of a hook may take at most, whatever its class says
+    #[arg(long, default_value = "1h", value_parser = durations::read, value_name = "DURATION")]
+    max_hook_time: Duration,
     #[command(flatten)]
     allowing: Allowing,
 }
@@ -48,9 +51,9 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
     let world = World::open(settings, Purpose::Look).await?;
     let fuse = args.max_delete.unwrap_or_default();
-    let events = !args.no_events;
-    let allowance = args.allowing.allowance()?;
-    let choices = Choices { orphan_grace: args.orphan_grace, fuse, events, allowance };
+    let (orphan_grace, max_hook_time) = (args.orphan_grace, args.max_hook_time);
+    let (events, allowance) = (!args.no_events, args.allowing.allowance()?);
+    let choices = Choices { orphan_grace, fuse, events, allowance, max_hook_time };
     let (resources, kinds) = (world.resources.clone(), world.kinds().await?);
     let collector = match is_ours(&kinds) {
         true => {

@@ -78,9 +78,9 @@ pub(super) async fn finish(
         output.talk(&format!("resume on {}: {}", world.target, left.told()));
     }
     let scope = DeletionScope::only(left.scope.clone());
-    let collector = match what {
-        Resumed::All { orphan_grace } if world.embedded => {
-            Some(collecting::of_a_plan_here(world.resources.clone(), scope, Some(orphan_grace)))
+    let collector = match (what, &world.data) {
+        (Resumed::All { orphan_grace }, Some(data)) => {
+            Some(collecting::of_a_plan_here(world.resources.clone(), data, scope, Some(orphan_grace)))
         }
         _ => collecting::of_a_plan(world, kinds, scope),
     };

@@ -7,6 +7,7 @@ mod collect_kill;
 mod found;
 mod graceful;
 mod guarded;
+mod hook_kill;
 mod kill;
 mod kubectl;
 mod metrics;

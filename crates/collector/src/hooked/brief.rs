@@ -9,7 +9,7 @@ use sexton_lifecycle::{Finding, LifeId};
 use sexton_model::Uid;
 use sexton_model::hook::{MAX_DOOMED, ObjectRef};
 
-use super::{Caller, handler_of};
+use super::{Caller, Lane, handler_of};
 use crate::controller::Collector;
 use crate::decide::Decision;
 use crate::perform::Hand;
@@ -43,7 +43,9 @@ impl Collector {
         Caller {
             resources: self.means.resources.clone(),
             runner: self.means.runner.clone(),
-            slots: self.slots.clone(),
+            slots: self.slots.of(method.as_ref().ok().map(|(_, method, _)| &method.run)).clone(),
+            lane: self.lane(subscriber.unwrap_or(life)),
+            max_time: self.settings.max_hook_time,
             uid: snapshot.uid(life).0,
             object: self.address(life),
             subscriber: subscriber.map(|other| {
@@ -64,6 +66,13 @@ impl Collector {
             method,
             clock: self.means.clock.clone(),
         }
+    }
+
+    /// Whose turn the call of a method of an object is.
+    fn lane(&self, life: LifeId) -> Lane {
+        let snapshot = &self.view.snapshot;
+        let class = (snapshot.group(life).to_owned(), snapshot.kind(life).to_owned());
+        Lane { class, namespace: snapshot.key(life).namespace }
     }
 
     fn destroy_method(

@@ -1,12 +1,15 @@
 //! Making the calls: the document, the program or service, and what its answer means for the table.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::FutureExt;
 use serde_json::Value;
 use sexton_client::resources::{ListAsk, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
@@ -15,8 +18,8 @@ use sexton_model::Revision;
 use sexton_model::class::{self, Method};
 use sexton_model::hook::{Call, ObjectRef, Verdict};
 use sexton_model::{marks, secrets, time};
-use tokio::sync::Semaphore;
 
+use super::{Lane, Slots};
 use crate::hooks::{HookError, Hooks, allowance};
 
 /// Runs methods: programs and services, or what a test puts in their place.
@@ -79,7 +82,11 @@ impl Answer {
 pub(crate) struct Caller {
     pub(crate) resources: Resources,
     pub(crate) runner: Arc<dyn Runner>,
-    pub(crate) slots: Arc<Semaphore>,
+    /// Where it takes its turn, and with which others.
+    pub(crate) slots: Slots,
+    pub(crate) lane: Lane,
+    /// The longest that a call may take, whatever its class says.
+    pub(crate) max_time: Duration,
     pub(crate) uid: String,
     pub(crate) object: (ServedKind, String, String),
     pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
@@ -108,10 +115,16 @@ impl Caller {
             Ok((_, _, retry)) => table_retry(retry),
             Err(_) => Retry::default(),
         };
-        let reply = self.ask().await.unwrap_or_else(|error| {
-            let reason = error.to_string();
-            Reply::Said(Outcome::HookError { reason })
-        });
+        // A mistake of ours is a failure of the call: otherwise it would stay under way for ever.
+        let reply = match AssertUnwindSafe(self.ask()).catch_unwind().await {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => Reply::Said(Outcome::HookError { reason: error.to_string() }),
+            Err(panic) => {
+                let reason = format!("the call broke off inside the collector: {}", words(&*panic));
+                tracing::error!(key = self.key, reason, "a call of a hook broke off");
+                Reply::Said(Outcome::HookError { reason })
+            }
+        };
         let seen = self.seen_after().await;
         Answer {
             seen,
@@ -129,8 +142,7 @@ impl Caller {
             Ok(method) => method,
             Err(what) => return Ok(Reply::Said(Outcome::Missing { what: what.clone() })),
         };
-        // Nobody closes it; without a slot it would be made nevertheless.
-        let _slot = self.slots.acquire().await;
+        let _slot = self.slots.take(self.lane.clone()).await;
         let (kind, namespace, own) = &self.object;
         let Some(object) = self.read(kind, namespace, own, &self.uid).await? else {
             return Ok(Reply::Said(Outcome::Gone));
@@ -152,6 +164,7 @@ impl Caller {
         if subscriber.is_some() {
             secrets::redact(&mut object);
         }
+        let allowed = Method { deadline: method.deadline.min(self.max_time), ..method.clone() };
         let call = Call {
             method: name.clone(),
             phase: self.phase,
@@ -159,7 +172,7 @@ impl Caller {
             epoch: self.epoch,
             idempotency_key: self.key.clone(),
             attempt: self.attempt,
-            deadline: time::format(self.clock.now() + seconds(method.deadline)),
+            deadline: time::format(self.clock.now() + seconds(allowed.deadline)),
             object,
             subscriber,
             doomed: self.doomed.clone(),
@@ -167,8 +180,9 @@ impl Caller {
             is_doomed: self.is_doomed.clone(),
             is_destroyed: self.is_destroyed.clone(),
         };
-        let verdict = self.runner.call(method, &call).await;
-        Ok(Reply::Said(scrubbed(verdict.map_or_else(failure, outcome), &secret)))
+        let verdict = self.runner.call(&allowed, &call).await;
+        let said = verdict.map_or_else(|error| failure(error, method, &allowed), outcome);
+        Ok(Reply::Said(scrubbed(said, &secret)))
     }
 
     /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
@@ -237,12 +251,27 @@ fn scrubbed(outcome: Outcome, object: &Value) -> Outcome {
 }
 
 /// What a call without a verdict means. What is not allowed does not fail: it waits until it is.
-fn failure(error: HookError) -> Outcome {
-    let reason = chain(&error);
+fn failure(error: HookError, method: &Method, allowed: &Method) -> Outcome {
+    let reason = chain(&error) + &shortened(&error, method, allowed);
     match error {
         HookError::NotAllowed(_) => Outcome::Blocked { by: allowance::OPERATOR.to_owned(), reason },
         _ => Outcome::HookError { reason },
     }
+}
+
+/// What is to be said of a deadline that is not the one of the class.
+fn shortened(error: &HookError, method: &Method, allowed: &Method) -> String {
+    if !matches!(error, HookError::Deadline { .. }) || allowed.deadline == method.deadline {
+        return String::new();
+    }
+    let (asked, most) = (method.deadline.as_secs_f64(), allowed.deadline.as_secs_f64());
+    format!("; its class asks for {asked} seconds, and this collector allows {most} (--max-hook-time)")
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without words")
 }
 
 /// An error and what caused it, in one line.

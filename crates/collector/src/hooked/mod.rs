@@ -8,10 +8,12 @@ mod calling;
 mod circle;
 mod drive;
 mod parallel;
+mod slots;
 mod subscribers;
 
 pub use calling::Runner;
 pub(crate) use calling::{Answer, Caller};
+pub(crate) use slots::{AllSlots, Lane, Slots};
 pub(crate) use subscribers::{handler_of, subscribers};
 
 use std::borrow::Cow;

@@ -25,6 +25,9 @@ pub enum HookError {
     /// It runs, and nobody can say how it ended.
     #[error("the program cannot be waited for")]
     Lost(#[source] io::Error),
+    /// Something of an earlier call of the same key still runs, or cannot be looked for. It was not begun.
+    #[error("an earlier call of the same key is not over")]
+    Survivor(#[source] io::Error),
     /// The service could not be reached.
     #[error("{address} cannot be reached")]
     Unreachable {
@@ -84,6 +87,7 @@ impl HookError {
                 | HookError::NotStarted { .. }
                 | HookError::Unreachable { .. }
                 | HookError::Late
+                | HookError::Survivor(_)
                 | HookError::Unsayable(_)
                 | HookError::BadUrl { .. }
         )

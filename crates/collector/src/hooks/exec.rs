@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sexton_model::hook::{Allowance, Verdict};
 use tokio::process::{ChildStderr, ChildStdout};
@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use super::allowance::{self, PATH, ProgramError};
 use super::group::Group;
+use super::keeper::{Earlier, Keeper, Kept, KeptError};
 use super::{HookError, output};
 
 /// The same for every program, wherever the collector was started.
@@ -38,30 +39,40 @@ pub(super) struct Program<'a> {
     pub(super) key: &'a str,
     /// The very file to run, where an operator decided on it; else it is found by its name.
     pub(super) real: Option<PathBuf>,
+    /// Keeps what is started, if there is one.
+    pub(super) keeper: Option<&'a Keeper>,
 }
 
 impl Program<'_> {
-    fn command(&self) -> Command {
+    /// The program itself, or the keeper that starts it: both get the same directory and environment.
+    fn command(&self, kept: Option<&Kept<'_>>, deadline: Duration) -> Command {
         let dir = Path::new(self.dir.unwrap_or("/"));
         let name = self.name();
         // A relative path is meant from its directory, a bare name is looked for in the fixed path.
-        let mut command = match &self.real {
-            Some(real) => Command::new(real),
-            None if name.contains('/') => Command::new(dir.join(name)),
-            None => Command::new(name),
+        let program = match &self.real {
+            Some(real) => real.clone(),
+            None if name.contains('/') => dir.join(name),
+            None => PathBuf::from(name),
         };
-        if self.real.is_some() {
-            // Some programs are many, and ask by which name they were called.
-            command.arg0(name);
-        }
+        // Some programs are many, and ask by which name they were called.
+        let called = if self.real.is_some() { Path::new(name) } else { &program };
+        let args = self.argv.get(1..).unwrap_or_default();
+        let mut command = match kept {
+            Some(kept) => kept.command(&program, called, args, deadline),
+            None => {
+                let mut command = Command::new(&program);
+                command.arg0(called).args(args);
+                command
+            }
+        };
         command
-            .args(self.argv.iter().skip(1))
             .current_dir(dir)
             .env_clear()
             .env("PATH", PATH)
             .env("LANG", LANG)
             .envs(self.env)
-            .env("SEXTON_IDEMPOTENCY_KEY", self.key);
+            .env("SEXTON_IDEMPOTENCY_KEY", self.key)
+            .envs(kept.map(Kept::variable));
         command
     }
 
@@ -96,6 +107,8 @@ pub(super) enum Said {
     Well(Vec<u8>),
     /// It did not; how, and its last words.
     Badly(String),
+    /// It was not started: an earlier call may be under way on another machine for so long.
+    NotYet(Duration),
 }
 
 /// Runs it to its end, or to the deadline, and reads its verdict.
@@ -108,6 +121,7 @@ pub(super) async fn run(
     match say(program, document, deadline, max_output).await? {
         Said::Well(said) => Ok(Verdict::parse(&String::from_utf8_lossy(&said))?),
         Said::Badly(reason) => Ok(Verdict::failed(&reason)),
+        Said::NotYet(left) => Ok(Verdict::InProgress { after: Some(left) }),
     }
 }
 
@@ -119,19 +133,37 @@ pub(super) async fn say(
     max_output: usize,
 ) -> Result<Said, HookError> {
     let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
+    let kept = program.keeper.and_then(|keeper| keeper.of(program.key));
+    let begun = Instant::now();
+    if let Some(kept) = &kept
+        && let Earlier::Elsewhere(left) = kept.end_earlier().await.map_err(HookError::Survivor)?
+    {
+        return Ok(Said::NotYet(left));
+    }
+    let left = deadline.saturating_sub(begun.elapsed());
+    if left.is_zero() {
+        return Err(HookError::Late);
+    }
     let call = complete(&document).map_err(failed)?;
-    let mut group = Group::start(program.command(), call).map_err(failed)?;
-    let attended = timeout(deadline, attend(&mut group, program, max_output)).await;
+    let command = program.command(kept.as_ref(), left);
+    let started = if kept.is_some() { Group::start_kept(command, call) } else { Group::start(command, call) };
+    let mut group = started.map_err(failed)?;
+    let attended = timeout(left, attend(&mut group, program, kept.as_ref(), max_output)).await;
     let result = attended.unwrap_or(Err(HookError::Deadline { after: deadline }));
     if result.is_err() {
         group.kill();
-        // Whoever calls again must not meet the old one.
+        // A call that is made again must not meet the old one.
         let _ = timeout(BURIAL, group.ended()).await;
     }
     result
 }
 
-async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> Result<Said, HookError> {
+async fn attend(
+    group: &mut Group,
+    program: &Program<'_>,
+    kept: Option<&Kept<'_>>,
+    max_output: usize,
+) -> Result<Said, HookError> {
     let failed = |source| HookError::NotStarted { program: program.name().to_owned(), source };
     let pipes = group.pipes().await.map_err(failed)?;
     let stdout = ChildStdout::from_std(pipes.stdout).map_err(HookError::Lost)?;
@@ -158,6 +190,12 @@ async fn attend(group: &mut Group, program: &Program<'_>, max_output: usize) -> 
                 status
             }
         }
+    };
+    let status = match kept.map(|kept| kept.ended(status)) {
+        None => status,
+        Some(Ok(status)) => status,
+        Some(Err(KeptError::NotStarted(source))) => return Err(failed(source)),
+        Some(Err(KeptError::Lost(source))) => return Err(HookError::Lost(source)),
     };
     if status.success() {
         return Ok(Said::Well(said));

@@ -2,7 +2,7 @@
 //!
 //! A number of a process may be given to another as soon as the process is buried, so a group is only ever killed while
 //! its first process is not. It must not know what runs, or for how long it may.
-//! What leaves the group on purpose (`setsid`) is not followed.
+//! What leaves the group on purpose (`setsid`) is only followed by a [keeper](super::keeper).
 
 use std::fs::File;
 use std::io;
@@ -12,8 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use tokio::sync::oneshot;
+
+use super::keeper::END_NOW;
 
 /// The ends of its standard streams.
 pub struct Pipes {
@@ -21,6 +23,15 @@ pub struct Pipes {
     pub stdout: ChildStdout,
     /// What it complains of.
     pub stderr: ChildStderr,
+}
+
+/// How all of it is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Means {
+    /// The group of the first process is killed.
+    Group,
+    /// The first process is a keeper, which is told to.
+    Keeper,
 }
 
 enum State {
@@ -45,6 +56,7 @@ impl Shared {
 /// A started group. Dropping it kills it.
 pub struct Group {
     shared: Shared,
+    means: Means,
     started: Option<oneshot::Receiver<io::Result<Pipes>>>,
     ended: oneshot::Receiver<io::Result<ExitStatus>>,
     status: Option<ExitStatus>,
@@ -56,7 +68,20 @@ impl Group {
     /// # Errors
     /// If there can be no such thread. That the program cannot be started is told by [`Group::pipes`].
     pub fn start(mut command: Command, stdin: File) -> io::Result<Group> {
-        command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0);
+        Group::start_by(Means::Group, command, stdin)
+    }
+
+    /// The same for a keeper, which makes a group and a session of its own and ends what it starts.
+    ///
+    /// # Errors
+    /// As [`Group::start`].
+    pub(super) fn start_kept(command: Command, stdin: File) -> io::Result<Group> {
+        Group::start_by(Means::Keeper, command, stdin)
+    }
+
+    fn start_by(means: Means, mut command: Command, stdin: File) -> io::Result<Group> {
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let shared = Shared(Arc::new(Mutex::new(State::Beginning)));
         let (start, started) = oneshot::channel();
         let (end, ended) = oneshot::channel();
@@ -70,14 +95,14 @@ impl Group {
                 *state = State::Running(leader);
                 drop(state);
                 if unwanted {
-                    kill(leader);
+                    kill(means, leader);
                 }
                 // If nobody listens any more, the pipes close, and who dropped the group has killed it.
                 let _ = start.send(Ok(pipes));
-                let _ = end.send(bury(child, leader, &of_thread));
+                let _ = end.send(bury(means, child, leader, &of_thread));
             }
         })?;
-        Ok(Group { shared, started: Some(started), ended, status: None })
+        Ok(Group { shared, means, started: Some(started), ended, status: None })
     }
 
     /// Waits until it runs; once.
@@ -108,7 +133,7 @@ impl Group {
         let mut state = self.shared.lock();
         match *state {
             State::Beginning => *state = State::Over,
-            State::Running(leader) => kill(leader),
+            State::Running(leader) => kill(self.means, leader),
             State::Over => {}
         }
     }
@@ -132,17 +157,20 @@ fn begin(mut command: Command) -> io::Result<(Child, Pipes)> {
     }
 }
 
-fn kill(leader: Pid) {
-    // That nobody is left to be killed is as good.
-    let _ = kill_process_group(leader, Signal::KILL);
+fn kill(means: Means, leader: Pid) {
+    // That nothing is left to be killed is as good.
+    let _ = match means {
+        Means::Group => kill_process_group(leader, Signal::KILL),
+        Means::Keeper => kill_process(leader, END_NOW),
+    };
 }
 
 /// Waits for the end of the first process, kills what it left behind, and only then lets go of its number.
-fn bury(mut child: Child, leader: Pid, shared: &Shared) -> io::Result<ExitStatus> {
+fn bury(means: Means, mut child: Child, leader: Pid, shared: &Shared) -> io::Result<ExitStatus> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(Errno::INTR) = waitid(WaitId::Pid(leader), look) {}
     let mut state = shared.lock();
-    kill(leader);
+    kill(means, leader);
     let status = child.wait();
     *state = State::Over;
     status

@@ -8,12 +8,14 @@ mod error;
 mod exec;
 pub mod group;
 mod http;
+pub mod keeper;
 mod output;
 mod script;
 mod tls;
 
 pub use error::HookError;
 pub use exec::complete;
+pub use keeper::Keeper;
 pub use script::{Scripts, place_of};
 pub use tls::Tls;
 
@@ -36,6 +38,7 @@ pub struct Hooks {
     tls: Tls,
     scripts: Option<Scripts>,
     allowance: Option<Arc<Allowance>>,
+    keeper: Option<Keeper>,
 }
 
 impl Default for Hooks {
@@ -52,6 +55,7 @@ impl Hooks {
             tls: Tls::of_this_machine(),
             scripts: None,
             allowance: None,
+            keeper: None,
         }
     }
 
@@ -83,6 +87,14 @@ impl Hooks {
         self
     }
 
+    /// Starts programs under keepers. Without them, what an earlier collector left is not found, and neither is what left
+    /// the group of a program.
+    #[must_use]
+    pub fn kept_by(mut self, keeper: Keeper) -> Hooks {
+        self.keeper = Some(keeper);
+        self
+    }
+
     /// Makes one call and waits for its verdict.
     ///
     /// It ends when the method's time is up, and not after the moment that the call names as its deadline. Dropping the
@@ -103,9 +115,10 @@ impl Hooks {
         tracing::debug!(what, method = call.method, key = call.idempotency_key, call.attempt, "hook call");
         let result = match &method.run {
             Run::Exec { argv, dir, env } => {
-                let (allowance, key) = (self.allowance.as_ref(), &call.idempotency_key);
+                let (allowance, keeper) = (self.allowance.as_ref(), self.keeper.as_ref());
                 let real = exec::allowed(allowance, argv, dir.as_deref(), env).await?;
-                let program = exec::Program { argv, dir: dir.as_deref(), env, key, real };
+                let (dir, key) = (dir.as_deref(), &call.idempotency_key);
+                let program = exec::Program { argv, dir, env, key, real, keeper };
                 exec::run(&program, document, budget, method.max_output).await
             }
             Run::Http { url } => {
@@ -117,8 +130,8 @@ impl Hooks {
             }
             Run::Lua { source } => match &self.scripts {
                 Some(scripts) => {
-                    let allowance = self.allowance.as_deref();
-                    scripts.call(source.as_deref(), method, call, budget, allowance).await
+                    let (allowance, keeper) = (self.allowance.as_deref(), self.keeper.as_ref());
+                    scripts.call(source.as_deref(), method, call, budget, (allowance, keeper)).await
                 }
                 None => Err(HookError::Script("nobody runs scripts here".into())),
             },

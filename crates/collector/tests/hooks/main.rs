@@ -3,6 +3,7 @@
 
 mod fifo;
 mod http;
+mod kept;
 mod nature;
 mod programs;
 mod survivors;

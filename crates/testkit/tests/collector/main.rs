@@ -12,6 +12,7 @@ mod events;
 mod example;
 mod foreground;
 mod graceful;
+mod hanging;
 mod krake;
 mod last_moment;
 mod leases;

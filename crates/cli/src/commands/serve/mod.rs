@@ -71,6 +71,9 @@ pub(crate) struct Args {
     /// Write no events about what is destroyed, and what is in the way of that
     #[arg(long, hide_short_help = true)]
     no_events: bool,
+    /// How long a call of a hook may take at most, whatever its class says
+    #[arg(long, hide_short_help = true, default_value = "1h", value_parser = durations::read, value_name = "DURATION")]
+    max_hook_time: Duration,
     /// How long events are kept after they were repeated last, such as 90m; 0 keeps them for ever
     #[arg(long, hide_short_help = true, default_value = "1h", value_parser = durations::read, value_name = "DURATION")]
     event_ttl: Duration,
@@ -193,7 +196,7 @@ async fn serve(data: &Path, args: &Args, allowance: Allowance, output: &Output) 
     let running = args.access.announced(data, &security, address);
     // Before anybody is served: whoever finds it ready finds its address, too.
     let announced = announce(data, &running);
-    let collecting = assemble(&gate, engine.clone(), &security, args, allowance).await?;
+    let collecting = assemble(&gate, engine.clone(), &security, data, args, allowance).await?;
     let millis = started.elapsed().as_millis() as u64;
     tracing::info!(url = running.url, data = %data.display(), millis, "serving");
     say(data, args, &running, output).map_err(Error::Say)?;
@@ -260,6 +263,7 @@ async fn assemble(
     gate: &Gate,
     engine: Arc<LocalEngine>,
     security: &Security,
+    data: &Path,
     args: &Args,
     allowance: Allowance,
 ) -> Result<Option<Collecting>, Error> {
@@ -281,8 +285,9 @@ async fn assemble(
     let collecting = (args.collector == Switch::On && !args.plain).then(|| {
         let orphan_grace = args.orphan_grace;
         let fuse = args.max_delete.unwrap_or_default();
-        let events = !args.no_events;
-        Collecting::start(api.clone(), Choices { orphan_grace, fuse, events, allowance }, &metrics)
+        let (events, max_hook_time) = (!args.no_events, args.max_hook_time);
+        let choices = Choices { orphan_grace, fuse, events, allowance, max_hook_time };
+        Collecting::start(api.clone(), data, choices, &metrics)
     });
     let app = App::new(api, security.authentication(), limits, metrics);
     gate.open(app);
@@ -296,12 +301,12 @@ struct Collecting {
 }
 
 impl Collecting {
-    fn start(api: Api, choices: Choices, metrics: &Metrics) -> Collecting {
+    fn start(api: Api, data: &Path, choices: Choices, metrics: &Metrics) -> Collecting {
         let limits = RequestLimits::default();
         let app = App::new(api, Authentication::InProcess, limits, Metrics::default());
         let resources = Resources::new(connect::in_process(router(app)));
         let timed = |runner| -> Arc<dyn Runner> { Arc::new(metrics::TimedRunner::new(runner, metrics)) };
-        let collector = collecting::of_the_store(resources, choices, timed);
+        let collector = collecting::of_the_store(resources, data, choices, timed);
         metrics::collector_metrics(metrics, &collector.summary());
         let (stop, stopped) = watch::channel(Stop::No);
         Collecting { stop, work: tokio::spawn(collector.run(stopped)) }

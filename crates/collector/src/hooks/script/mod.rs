@@ -18,8 +18,8 @@ use sexton_model::environment::{self, EnvironmentSpec, ProgramSpec};
 use sexton_model::hook::{Allowance, Call, ScriptAnswer, ScriptCall, Verdict};
 
 use self::turns::Turns;
-use super::HookError;
 use super::exec::{self, Program, Said};
+use super::{HookError, Keeper};
 
 /// What a worker answers includes objects, so it may say more than a method that only gives a verdict.
 const MAX_ANSWER: usize = 16 << 20;
@@ -46,12 +46,13 @@ impl Scripts {
         method: &Method,
         call: &Call,
         budget: Duration,
-        allowance: Option<&Allowance>,
+        (allowance, keeper): (Option<&Allowance>, Option<&Keeper>),
     ) -> Result<Verdict, HookError> {
         let failed = |error: CallError| HookError::Script(error.to_string());
         let callee = call.subscriber.as_ref().unwrap_or(&call.object);
         // Two methods of one object at a time would overwrite what the other changed.
-        let _turn = self.turns.take(text(callee, "/metadata/uid")).await;
+        let turn = self.turns.take(text(callee, "/metadata/uid"));
+        let _turn = tokio::time::timeout(budget, turn).await.map_err(|_| HookError::Late)?;
         let call = &self.as_it_is_now(call).await.map_err(failed)?;
         let program = match source {
             Some(source) => {
@@ -67,10 +68,11 @@ impl Scripts {
         let none = BTreeMap::new();
         // The worker is this program itself, not one of a class.
         let key = &call.idempotency_key;
-        let worker = Program { argv: &self.worker, dir: None, env: &none, key, real: None };
+        let worker = Program { argv: &self.worker, dir: None, env: &none, key, real: None, keeper };
         let most = method.max_output.max(MAX_ANSWER);
         let said = match exec::say(&worker, document, budget, most).await? {
             Said::Badly(reason) => return Ok(Verdict::failed(&reason)),
+            Said::NotYet(left) => return Ok(Verdict::InProgress { after: Some(left) }),
             Said::Well(said) => said,
         };
         let strange =
