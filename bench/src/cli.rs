@@ -78,6 +78,8 @@ pub(crate) enum Measurement {
     Single(SingleArgs),
     /// Delete an owner and see until the last of what hangs on it is gone
     Cascade(CascadeArgs),
+    /// Create alone, and again while others do not read their lists, never send their bodies and close their windows
+    Attack(AttackArgs),
     /// Run a program that works on the server, and see how long it takes and how much memory
     Run(RunArgs),
     /// create, get, list, watch, single, delete, in this order
@@ -158,6 +160,35 @@ pub(crate) struct DeleteArgs {
     /// Connections, each with one request under way
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) clients: u32,
+}
+
+/// Flags of `attack`.
+#[derive(Args, Clone)]
+pub(crate) struct AttackArgs {
+    /// How many to create, alone and again under attack
+    #[arg(long, default_value_t = 5_000)]
+    pub(crate) count: u64,
+    /// Connections of the honest client, each with one request under way
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) clients: u32,
+    /// Bytes of the JSON of one object as sent
+    #[arg(long, default_value_t = 1024)]
+    pub(crate) size: usize,
+    /// Lists of all ConfigMaps of the namespace that are asked for and not read
+    #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) lists: u32,
+    /// Creates whose bodies never come
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) bodies: u32,
+    /// Connections of HTTP/2 with closed windows
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    pub(crate) connections: u32,
+    /// Lists on each of them
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) streams: u32,
+    /// Rest between the beginning of the attack and the creates
+    #[arg(long, default_value_t = 1_000)]
+    pub(crate) settle_ms: u64,
 }
 
 /// Flags of `run`.

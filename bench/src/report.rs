@@ -61,6 +61,8 @@ pub(crate) enum Detail {
     Watch(Box<WatchDetail>),
     /// Of `single`.
     Single(Box<SingleDetail>),
+    /// Of `attack`.
+    Attack(Box<AttackDetail>),
     /// Of `run`.
     Run(RunDetail),
     /// Of `cascade`.
@@ -76,6 +78,23 @@ pub(crate) struct ListDetail {
     pub(crate) objects_of_prefix: u64,
     pub(crate) duplicates: u64,
     pub(crate) resource_versions: u64,
+}
+
+/// The fields of `attack`.
+#[derive(Serialize)]
+pub(crate) struct AttackDetail {
+    pub(crate) lists: u32,
+    pub(crate) bodies: u32,
+    pub(crate) connections: u32,
+    pub(crate) streams: u32,
+    pub(crate) held: u64,
+    pub(crate) refused: u64,
+    pub(crate) alone_rate: f64,
+    pub(crate) alone_p99_us: f64,
+    pub(crate) alone_errors: u64,
+    pub(crate) rate_ratio: f64,
+    pub(crate) p99_ratio: f64,
+    pub(crate) peak_mib: f64,
 }
 
 /// The fields of `run`.

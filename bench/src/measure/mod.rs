@@ -2,6 +2,7 @@
 //! Must not know: how requests travel.
 
 mod all;
+mod attack;
 mod cascade;
 mod create;
 mod delete;
@@ -30,6 +31,7 @@ pub(crate) async fn run(bench: &Bench, measurement: &Measurement) -> Result<bool
         Measurement::List(flags) => list::run(bench, flags).await?,
         Measurement::Watch(flags) => watch::run(bench, flags).await?,
         Measurement::Delete(flags) => delete::run(bench, flags).await?,
+        Measurement::Attack(flags) => attack::run(bench, flags).await?,
         Measurement::Run(flags) => run::run(bench, flags).await?,
         Measurement::Single(flags) => single::run(bench, flags).await?,
         Measurement::Cascade(flags) => return cascade::run(bench, flags).await,

@@ -141,3 +141,18 @@ fn the_token_is_sent() {
     run(&stub.url(), &["create", "--count", "1", "--token-file", file.to_str().unwrap()]).clean_line();
     assert_eq!(stub.state.lock().unwrap().authorization.as_deref(), Some("Bearer secret"));
 }
+
+#[test]
+fn attack_compares_with_alone() {
+    let stub = honest();
+    let few = ["--lists", "3", "--bodies", "4", "--connections", "0", "--settle-ms", "0"];
+    let flags = [&["attack", "--count", "20", "--clients", "2"][..], &few[..]].concat();
+    let run = run(&stub.url(), &flags);
+    let line = run.clean_line();
+    assert_shared_fields(line, "attack");
+    assert_eq!((&line["count"], &line["held"], &line["alone_errors"]), (&20.into(), &7.into(), &0.into()));
+    for field in ["alone_rate", "alone_p99_us", "rate_ratio", "p99_ratio", "peak_mib"] {
+        assert!(line[field].is_number(), "{field} of {line}");
+    }
+    assert_eq!(stub.objects(), 40);
+}

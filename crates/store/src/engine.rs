@@ -209,6 +209,16 @@ pub struct Page {
     pub more: bool,
 }
 
+/// All keys at one revision, to be read in pages.
+#[async_trait]
+pub trait Snapshot: Send + Sync + std::fmt::Debug {
+    /// The revision.
+    fn revision(&self) -> Revision;
+
+    /// Reads up to `limit` entries of a range.
+    async fn page(&self, range: &KeyRange, limit: usize) -> Result<Page, ReadError>;
+}
+
 /// Ordered bytes with one global revision. See the module documentation.
 #[async_trait]
 pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
@@ -226,6 +236,10 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
 
     /// Reads up to `limit` entries of a range (`None`: all of it).
     async fn range(&self, range: &KeyRange, at: At, limit: Option<usize>) -> Result<Page, ReadError>;
+
+    /// A moment to read from page by page, for as long as the result lives and whatever is forgotten meanwhile. It keeps
+    /// replaced values alive: callers bound how many there are, and for how long.
+    async fn snapshot(&self, at: At) -> Result<Arc<dyn Snapshot>, ReadError>;
 
     /// Counts the keys of a range.
     async fn count(&self, range: &KeyRange, at: At) -> Result<usize, ReadError>;

@@ -23,10 +23,12 @@ pub mod store;
 mod terms;
 mod writer;
 
-pub use engine::{At, CommitError, Committed, Engine, Guard, KeyRange, Op, Page, ReadError, Transaction};
+pub use engine::{
+    At, CommitError, Committed, Engine, Guard, KeyRange, Op, Page, ReadError, Snapshot, Transaction,
+};
 pub use history::{Change, Retention};
 pub use sexton_model::Revision;
 pub use sexton_model::{Term, Terms};
 pub use state::Entry;
-pub use store::{Object, ObjectChange, ObjectPage, Scope, Store, StoreError};
+pub use store::{Object, ObjectChange, ObjectPage, ObjectSnapshot, Scope, Store, StoreError};
 pub use terms::Indexer;

@@ -12,7 +12,9 @@ use async_trait::async_trait;
 use sexton_model::{Revision, Term};
 use tokio::sync::{oneshot, watch};
 
-use crate::engine::{At, CommitError, Committed, Engine, KeyRange, Page, RawKey, ReadError, Transaction};
+use crate::engine::{
+    At, CommitError, Committed, Engine, KeyRange, Page, RawKey, ReadError, Snapshot, Transaction,
+};
 use crate::feed::{ChangeFeed, LocalFeed};
 use crate::history::{Change, History, Retention, rewind};
 use crate::journal::{Journal, Recovered};
@@ -206,6 +208,10 @@ impl Engine for LocalEngine {
         Ok(page)
     }
 
+    async fn snapshot(&self, at: At) -> Result<Arc<dyn Snapshot>, ReadError> {
+        Ok(Arc::new(self.shared.at(at)?))
+    }
+
     async fn count(&self, range: &KeyRange, at: At) -> Result<usize, ReadError> {
         Ok(self.shared.at(at)?.count(range))
     }
@@ -244,6 +250,17 @@ impl Engine for LocalEngine {
             // The thread ends after its current batch; waiting for it keeps "closed" honest (the lock is released).
             let _ = tokio::task::spawn_blocking(move || writer.join()).await;
         }
+    }
+}
+
+#[async_trait]
+impl Snapshot for State {
+    fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    async fn page(&self, range: &KeyRange, limit: usize) -> Result<Page, ReadError> {
+        Ok(State::page(self, range, Some(limit)))
     }
 }
 

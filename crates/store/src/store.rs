@@ -9,7 +9,7 @@ use sexton_model::stored::{Facts, NotStored};
 use sexton_model::{Document, Revision, Stored};
 
 use crate::engine::{
-    At, CommitError, Committed, Engine, Guard, KeyRange, Op, RawKey, ReadError, Transaction,
+    At, CommitError, Committed, Engine, Guard, KeyRange, Op, Page, RawKey, ReadError, Snapshot, Transaction,
 };
 use crate::feed::ChangeFeed;
 use crate::history::Change;
@@ -106,6 +106,38 @@ pub struct ObjectPage {
     pub more: bool,
 }
 
+/// All objects at one revision. Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct ObjectSnapshot(Arc<dyn Snapshot>);
+
+impl ObjectSnapshot {
+    /// The revision.
+    pub fn revision(&self) -> Revision {
+        self.0.revision()
+    }
+
+    /// Reads up to `limit` objects of a scope, beginning after an encoded slot.
+    pub async fn page(
+        &self,
+        scope: &Scope,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<ObjectPage, ReadError> {
+        let range = match after {
+            Some(key) => scope.range().after(key),
+            None => scope.range(),
+        };
+        Ok(ObjectPage::new(self.0.page(&range, limit).await?))
+    }
+}
+
+impl ObjectPage {
+    fn new(page: Page) -> ObjectPage {
+        let objects = page.entries.into_iter().map(|(key, entry)| Object::new(key, entry)).collect();
+        ObjectPage { revision: page.revision, objects, more: page.more }
+    }
+}
+
 /// Why a read failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -156,9 +188,12 @@ impl Store {
             Some(key) => scope.range().after(key),
             None => scope.range(),
         };
-        let page = self.engine.range(&range, at, limit).await?;
-        let objects = page.entries.into_iter().map(|(key, entry)| Object::new(key, entry)).collect();
-        Ok(ObjectPage { revision: page.revision, objects, more: page.more })
+        Ok(ObjectPage::new(self.engine.range(&range, at, limit).await?))
+    }
+
+    /// A moment to read from, slice by slice.
+    pub async fn snapshot(&self, at: At) -> Result<ObjectSnapshot, ReadError> {
+        Ok(ObjectSnapshot(self.engine.snapshot(at).await?))
     }
 
     /// Counts the objects of a scope behind an encoded slot.

@@ -5,7 +5,7 @@ use sexton_store::{At, Object, Scope};
 
 use super::get::parse_version;
 use super::token::Token;
-use super::{Api, ListOptions, Result, Target};
+use super::{Api, ListOptions, Listing, Result, Target};
 use crate::kinds::Kind;
 
 /// A page of a list.
@@ -34,23 +34,20 @@ impl Target {
 }
 
 impl Api {
-    /// Lists a page.
+    /// Lists a page, all of it at once, with what its definition fills in.
     pub async fn list(&self, target: &Target, options: &ListOptions) -> Result<Listed> {
-        check_selectable(&target.kind, options.fields.terms().iter().map(|term| term.field.as_str()))?;
-        let start = self.start(options).await?;
-        let listed = match self.list_one(target, options, &start).await? {
-            Some(listed) => Ok(listed),
-            None => self.collect(target, options, &start).await,
-        };
-        let mut listed = listed.map_err(|failure| explain_expiry(failure, &start))?;
-        if target.kind.gives_defaults() {
-            let objects = listed.objects.into_iter().map(|object| target.kind.filled_in(object));
-            listed.objects = objects.collect::<std::result::Result<_, _>>()?;
+        let mut listing = self.listing(target, options).await?;
+        let mut objects = Vec::new();
+        while let Some(slice) = listing.next().await {
+            for object in slice? {
+                objects.push(target.kind.filled_in(object)?);
+            }
         }
-        Ok(listed)
+        let Listing { revision, continue_token, remaining, .. } = listing;
+        Ok(Listed { revision, objects, continue_token, remaining })
     }
 
-    async fn start(&self, options: &ListOptions) -> Result<Start> {
+    pub(super) async fn start(&self, options: &ListOptions) -> Result<Start> {
         check_version_match(options)?;
         if !options.continue_token.is_empty() {
             let token = Token::decode(&options.continue_token)?;
@@ -70,7 +67,7 @@ impl Api {
     }
 
     /// A list that can hold only one name is a look-up.
-    async fn list_one(
+    pub(super) async fn list_one(
         &self,
         target: &Target,
         options: &ListOptions,
@@ -92,7 +89,12 @@ impl Api {
         Ok(Some(Listed { revision, objects, continue_token: String::new(), remaining: None }))
     }
 
-    async fn collect(&self, target: &Target, options: &ListOptions, start: &Start) -> Result<Listed> {
+    pub(super) async fn collect(
+        &self,
+        target: &Target,
+        options: &ListOptions,
+        start: &Start,
+    ) -> Result<Listed> {
         let scope = target.scope();
         let filtered = !options.labels.is_empty() || !options.fields.is_empty();
         let limit = options.limit.filter(|limit| *limit > 0);
@@ -136,22 +138,33 @@ impl Api {
         filtered: bool,
         start: &Start,
     ) -> Result<Listed> {
-        let after = objects.last().map(|object| object.key.to_vec()).unwrap_or_default();
-        let remaining = match (filtered, start.rest) {
+        let last = objects.last().map(|object| object.key.clone()).unwrap_or_default();
+        let remaining = self.remaining(scope, revision, (&last, objects.len()), filtered, start).await?;
+        let continue_token = Token::after(revision, &last, remaining)?.encode();
+        Ok(Listed { revision, objects, continue_token, remaining })
+    }
+
+    /// How many objects are left behind a page that ends with this key and has so many, where that is known.
+    pub(super) async fn remaining(
+        &self,
+        scope: &Scope,
+        revision: Revision,
+        (last, count): (&[u8], usize),
+        filtered: bool,
+        start: &Start,
+    ) -> Result<Option<usize>> {
+        Ok(match (filtered, start.rest) {
             (true, _) => None,
-            (false, Some(rest)) => Some(rest.saturating_sub(objects.len())),
-            (false, None) => Some(self.store.count_after(scope, At::Exactly(revision), &after).await?),
-        };
-        let after = String::from_utf8(after).map_err(|_| Status::internal("a key is not text"))?;
-        let token = Token { revision, after, rest: remaining };
-        Ok(Listed { revision, objects, continue_token: token.encode(), remaining })
+            (false, Some(rest)) => Some(rest.saturating_sub(count)),
+            (false, None) => Some(self.store.count_after(scope, At::Exactly(revision), last).await?),
+        })
     }
 }
 
 /// Where a list begins.
-struct Start {
-    at: At,
-    after: Option<Vec<u8>>,
+pub(super) struct Start {
+    pub(super) at: At,
+    pub(super) after: Option<Vec<u8>>,
     rest: Option<usize>,
 }
 
@@ -230,7 +243,7 @@ fn check_version_match(options: &ListOptions) -> Result<()> {
 }
 
 /// A page of a forgotten snapshot: the client may go on with what is there now, if it can live with that.
-fn explain_expiry(failure: super::Failure, start: &Start) -> super::Failure {
+pub(super) fn explain_expiry(failure: super::Failure, start: &Start) -> super::Failure {
     let Some(after) = start.after.as_ref().filter(|_| failure.0.code == 410) else { return failure };
     let token =
         Token { revision: Revision::NONE, after: String::from_utf8_lossy(after).into_owned(), rest: None };

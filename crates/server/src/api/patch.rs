@@ -23,6 +23,18 @@ pub enum PatchBody {
     Apply(Value),
 }
 
+impl PatchBody {
+    /// What was sent.
+    pub fn value(&self) -> &Value {
+        match self {
+            PatchBody::Json(value)
+            | PatchBody::Merge(value)
+            | PatchBody::Strategic(value)
+            | PatchBody::Apply(value) => value,
+        }
+    }
+}
+
 impl Api {
     /// Patches an object, or applies a configuration.
     pub async fn patch(

@@ -22,6 +22,12 @@ pub(super) struct Token {
 }
 
 impl Token {
+    /// Behind the last key of a page.
+    pub(super) fn after(revision: Revision, last: &[u8], rest: Option<usize>) -> Result<Token> {
+        let after = String::from_utf8(last.to_vec()).map_err(|_| Status::internal("a key is not text"))?;
+        Ok(Token { revision, after, rest })
+    }
+
     pub(super) fn encode(&self) -> String {
         // Plain data always serializes.
         BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())

@@ -13,8 +13,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use super::get::parse_version;
 use super::list::{check_selectable, matches};
 use super::standing::Standing;
-use super::{Api, Failure, ListOptions, Result, Target, WatchOptions};
-use crate::kinds::KindRef;
+use super::{Api, Failure, ListOptions, Listing, Result, Target, WatchOptions};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +46,14 @@ const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 pub struct WatchStream {
     feed: Box<dyn ChangeFeed>,
     filter: ListOptions,
+    /// What was there when the watch began and is not told yet, and what is told behind it.
+    beginning: Option<(Listing, Option<WatchEvent>)>,
     /// What is known already and not yet told.
     ready: VecDeque<WatchEvent>,
     bookmarks: Option<Interval>,
     deadline: Instant,
     closing: watch_flag::Receiver<bool>,
     ended: bool,
-    /// Gives objects the values that they leave out, where the kind has any.
-    filling: Option<KindRef>,
     standing: Option<Standing>,
 }
 
@@ -64,17 +63,14 @@ impl Api {
         check_selectable(&target.kind, options.fields.terms().iter().map(|term| term.field.as_str()))?;
         let initial = wants_initial_state(&options)?;
         let filter = ListOptions { labels: options.labels, fields: options.fields, ..ListOptions::default() };
-        let mut ready = VecDeque::new();
+        let (ready, mut beginning) = (VecDeque::new(), None);
         let after = if initial {
             self.not_in_the_future(&options.resource_version).await?;
-            let listed = self.list(target, &filter).await?;
-            ready.extend(
-                listed.objects.into_iter().map(|object| WatchEvent::Object(EventKind::Added, object)),
-            );
-            if options.send_initial_events == Some(true) && options.bookmarks {
-                ready.push_back(WatchEvent::Bookmark(listed.revision, true));
-            }
-            listed.revision
+            let listing = self.listing(target, &filter).await?;
+            let revision = listing.revision;
+            let told = options.send_initial_events == Some(true) && options.bookmarks;
+            beginning = Some((listing, told.then_some(WatchEvent::Bookmark(revision, true))));
+            revision
         } else if options.resource_version.is_empty() || options.resource_version == "0" {
             self.head().await?
         } else {
@@ -88,9 +84,18 @@ impl Api {
         });
         let deadline = Instant::now() + options.timeout.unwrap_or(LONGEST).min(LONGEST);
         let closing = self.closing.subscribe();
-        let filling = target.kind.gives_defaults().then(|| target.kind.clone());
         let standing = Standing::of(&target.kind, &self.kinds);
-        Ok(WatchStream { feed, filter, ready, bookmarks, deadline, closing, ended: false, filling, standing })
+        Ok(WatchStream {
+            feed,
+            filter,
+            beginning,
+            ready,
+            bookmarks,
+            deadline,
+            closing,
+            ended: false,
+            standing,
+        })
     }
 }
 
@@ -106,6 +111,11 @@ impl WatchStream {
     /// The next events, as many as are known, at most about `most`; `None` at the end.
     pub async fn next(&mut self, most: usize) -> Option<Vec<WatchEvent>> {
         while self.ready.is_empty() && !self.ended {
+            if let Some((listing, _)) = &mut self.beginning {
+                let slice = listing.next().await;
+                self.begin(slice);
+                continue;
+            }
             let bookmark = async {
                 match &mut self.bookmarks {
                     Some(interval) => interval.tick().await,
@@ -137,21 +147,24 @@ impl WatchStream {
         (count > 0).then(|| self.ready.drain(..count).collect())
     }
 
-    fn take(&mut self, changes: impl Iterator<Item = ObjectChange>) {
-        for change in changes {
-            match event(change, &self.filter).and_then(|event| self.filled_in(event)) {
-                Ok(event) => self.ready.extend(event),
-                Err(failure) => return self.fail(failure),
+    /// Tells a part of what was there when the watch began; behind the last one, that it was the last one.
+    fn begin(&mut self, slice: Option<Result<Vec<Object>>>) {
+        match slice {
+            Some(Ok(objects)) => {
+                self.ready
+                    .extend(objects.into_iter().map(|object| WatchEvent::Object(EventKind::Added, object)));
             }
+            Some(Err(failure)) => self.fail(failure),
+            None => self.ready.extend(self.beginning.take().and_then(|(_, last)| last)),
         }
     }
 
-    fn filled_in(&self, event: Option<WatchEvent>) -> Result<Option<WatchEvent>> {
-        match (event, &self.filling) {
-            (Some(WatchEvent::Object(sort, object)), Some(kind)) => {
-                Ok(Some(WatchEvent::Object(sort, kind.filled_in(object)?)))
+    fn take(&mut self, changes: impl Iterator<Item = ObjectChange>) {
+        for change in changes {
+            match event(change, &self.filter) {
+                Ok(event) => self.ready.extend(event),
+                Err(failure) => return self.fail(failure),
             }
-            (event, _) => Ok(event),
         }
     }
 

@@ -11,7 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sexton_model::bulk::Bulk;
 use sexton_model::{DeleteOptions, Document, Status};
+use tokio::time::Instant;
 
+use super::flight::{Charge, SMALL_BYTES};
 use super::protobuf::{self, Expected};
 use super::repeated::{self, MAX_READ_BYTES, Unread};
 use crate::api::{Failure, PatchBody, Result};
@@ -24,16 +26,42 @@ pub(super) const MOST_BULK_BYTES: usize = 16 << 20;
 const MOST_DEPTH: usize = 64;
 /// A client that needs longer for its body is not going to finish.
 const SLOWEST: Duration = Duration::from_secs(30);
+/// Nor is one that sends nothing for this long.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The whole body, or a refusal.
-pub(super) async fn read(body: Body, most: usize) -> Result<Bytes> {
-    let collected = tokio::time::timeout(SLOWEST, Limited::new(body, most).collect()).await;
-    match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Status::too_large(most).into()),
-        Ok(Err(_)) => Err(Status::bad_request("the body ended early").into()),
-        Err(_) => Err(Status::timeout("the body did not arrive in time").into()),
+/// The whole body, or a refusal. It takes no seat while it arrives, only memory, and what is more than small of that is
+/// charged.
+pub(super) async fn read(body: Body, most: usize, charge: &mut Charge) -> Result<Bytes> {
+    let mut body = std::pin::pin!(Limited::new(body, most));
+    let deadline = Instant::now() + SLOWEST;
+    let (mut first, mut gathered) = (Bytes::new(), Vec::new());
+    loop {
+        let until = deadline.min(Instant::now() + LONGEST_PAUSE);
+        let piece = match tokio::time::timeout_at(until, body.frame()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
+                return Err(Status::too_large(most).into());
+            }
+            Ok(Some(Err(_))) => return Err(Status::bad_request("the body ended early").into()),
+            Err(_) => return Err(Status::timeout("the body did not arrive in time").into()),
+        };
+        let before = first.len().max(gathered.len());
+        match before + piece.len() {
+            small if small <= SMALL_BYTES => {}
+            all if before <= SMALL_BYTES => charge.grow(all)?,
+            _ => charge.grow(piece.len())?,
+        }
+        if before == 0 {
+            first = piece;
+            continue;
+        }
+        if gathered.is_empty() {
+            gathered.extend_from_slice(&first);
+        }
+        gathered.extend_from_slice(&piece);
     }
+    Ok(if gathered.is_empty() { first } else { gathered.into() })
 }
 
 /// Refuses a body that is packed: nothing here unpacks it, and to read it as it is would only say that it is not JSON.

@@ -1,33 +1,33 @@
-//! The answer to a list: written in pieces, so that a large one is never in memory as a whole.
+//! The answer to a list: written in pieces while it is read, so that a large one is never in memory as a whole.
+
+use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use futures::stream;
+use futures::stream::{self, Stream, StreamExt};
 use http::Response;
 use serde_json::{Value, json};
-use sexton_model::stored::NotStored;
 use sexton_store::Object;
 
 use super::negotiate::Form;
 use super::table::{Include, Table};
 use super::{compress, respond};
-use crate::api::{Listed, Result};
+use crate::api::{Failure, Listing, Result};
 use crate::kinds::Kind;
 
-/// Pieces about this large go out one by one.
-const PIECE: usize = 256 << 10;
+/// Pieces about this large go out one by one: each list that is not read holds one or two.
+const PIECE_BYTES: usize = 64 << 10;
 
-/// A list in the form asked for; if it may be packed and is large, it is. What is held is given back when the last piece is gone.
-pub(super) fn respond<Held: Send + 'static>(
-    kind: &Kind,
-    listed: Listed,
+/// A list in the form asked for; if it may be packed and is large, it is.
+pub(super) async fn respond(
+    kind: &Arc<Kind>,
+    listing: Listing,
     form: Form,
     now: i64,
     include: &str,
     packed: bool,
-    held: Held,
 ) -> Result<Response<Body>> {
-    let metadata = metadata(&listed);
+    let metadata = metadata(&listing);
     let api_version = kind.api_version();
     let (items, head) = match form {
         Form::Table => {
@@ -41,25 +41,29 @@ pub(super) fn respond<Held: Send + 'static>(
             (Items::Whole(api_version), head)
         }
     };
-    let pieces = Pieces { items, objects: listed.objects.into_iter(), head: Some(head), _held: held };
+    let kind = kind.gives_defaults().then(|| kind.clone());
+    let slice = Vec::new().into_iter();
+    let pieces = Pieces { items, kind, listing, slice, head: Some(head), comma: false, ended: false };
+    let pieces = stream::unfold(pieces, Pieces::next);
     if packed {
-        return Ok(packed_if_large(pieces));
+        return Ok(packed_if_large(Box::pin(pieces)).await);
     }
-    Ok(respond::json(200, Body::from_stream(stream::iter(pieces))))
+    Ok(respond::json(200, Body::from_stream(pieces)))
 }
 
 /// A list whose first piece is small has no other.
-fn packed_if_large<Held: Send + 'static>(pieces: Pieces<Held>) -> Response<Body> {
+async fn packed_if_large(
+    pieces: impl Stream<Item = std::result::Result<Bytes, Failure>> + Unpin + Send + 'static,
+) -> Response<Body> {
     let mut pieces = pieces.peekable();
-    let large = matches!(pieces.peek(), Some(Ok(first)) if first.len() >= compress::LEAST);
-    let pieces = stream::iter(pieces);
-    match large {
+    let first = std::pin::Pin::new(&mut pieces).peek().await;
+    match matches!(first, Some(Ok(first)) if first.len() >= compress::LEAST) {
         true => compress::marked(respond::json(200, Body::from_stream(compress::pieces(pieces)))),
         false => respond::json(200, Body::from_stream(pieces)),
     }
 }
 
-fn metadata(listed: &Listed) -> Value {
+fn metadata(listed: &Listing) -> Value {
     let mut metadata = json!({"resourceVersion": listed.revision.to_string()});
     if !listed.continue_token.is_empty() {
         metadata["continue"] = listed.continue_token.as_str().into();
@@ -84,50 +88,74 @@ enum Items {
 }
 
 impl Items {
-    fn write(&self, object: &Object, out: &mut Vec<u8>) -> std::result::Result<(), NotStored> {
+    fn write(&self, object: &Object, out: &mut Vec<u8>) -> Result<()> {
         match self {
-            Items::Whole(api_version) => object.stored.write_in(api_version, object.revision, out),
-            Items::Metadata => object.stored.write_metadata(object.revision, out),
-            Items::Rows(table) => table.row(object, out),
+            Items::Whole(api_version) => object.stored.write_in(api_version, object.revision, out)?,
+            Items::Metadata => object.stored.write_metadata(object.revision, out)?,
+            Items::Rows(table) => table.row(object, out)?,
         }
+        Ok(())
     }
 }
 
 /// The text of a list, piece by piece. An object that cannot be read ends the answer in the middle: the client sees a
 /// broken answer, never a shorter list.
-struct Pieces<Held> {
+struct Pieces {
     items: Items,
-    objects: std::vec::IntoIter<Object>,
+    /// If its definition fills something in.
+    kind: Option<Arc<Kind>>,
+    listing: Listing,
+    slice: std::vec::IntoIter<Object>,
     /// The beginning of the list, until it has gone out.
     head: Option<Vec<u8>>,
-    _held: Held,
+    /// Whether there is an item already.
+    comma: bool,
+    ended: bool,
 }
 
-impl<Held> Iterator for Pieces<Held> {
-    type Item = std::result::Result<Bytes, NotStored>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let first = self.head.is_some();
-        let mut out = match self.head.take() {
-            Some(head) => head,
-            None if self.objects.len() == 0 => return None,
-            None => Vec::with_capacity(PIECE + (16 << 10)),
+impl Pieces {
+    async fn next(mut self) -> Option<(std::result::Result<Bytes, Failure>, Pieces)> {
+        if self.ended {
+            return None;
+        }
+        // The first one shows whether the list is worth packing.
+        let (mut out, enough) = match self.head.take() {
+            Some(head) => (head, compress::LEAST),
+            None => (Vec::with_capacity(PIECE_BYTES + (16 << 10)), PIECE_BYTES),
         };
-        let mut comma = !first;
-        while out.len() < PIECE {
-            let Some(object) = self.objects.next() else { break };
-            if comma {
+        let piece = match self.write(&mut out, enough).await {
+            Ok(()) => Ok(out.into()),
+            Err(failure) => {
+                tracing::error!(message = failure.0.message, "a list is broken off");
+                self.ended = true;
+                Err(failure)
+            }
+        };
+        Some((piece, self))
+    }
+
+    /// Writes objects until there is enough of them, or the end.
+    async fn write(&mut self, out: &mut Vec<u8>, enough: usize) -> Result<()> {
+        while out.len() < enough {
+            let Some(mut object) = self.slice.next() else {
+                match self.listing.next().await {
+                    Some(slice) => self.slice = slice?.into_iter(),
+                    None => {
+                        out.extend_from_slice(b"]}");
+                        self.ended = true;
+                        return Ok(());
+                    }
+                }
+                continue;
+            };
+            if std::mem::replace(&mut self.comma, true) {
                 out.push(b',');
             }
-            comma = true;
-            if let Err(error) = self.items.write(&object, &mut out) {
-                tracing::error!(%error, "a stored object cannot be read, the list is broken off");
-                return Some(Err(error));
+            if let Some(kind) = &self.kind {
+                object = kind.filled_in(object)?;
             }
+            self.items.write(&object, out)?;
         }
-        if self.objects.len() == 0 {
-            out.extend_from_slice(b"]}");
-        }
-        Some(Ok(out.into()))
+        Ok(())
     }
 }

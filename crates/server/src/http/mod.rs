@@ -9,6 +9,8 @@ mod body;
 mod compress;
 mod discovery;
 mod feed_body;
+mod flight;
+mod flow;
 mod health;
 mod list_body;
 mod metrics;
@@ -23,24 +25,26 @@ mod requests;
 mod respond;
 mod reviews;
 mod scale;
+mod seats;
 mod table;
 mod unserved;
 mod watch_body;
 
 pub use auth::{Authentication, Identity, TokenFileError, Tokens};
 pub use metrics::{Durations, Metrics};
-pub use requests::RequestLimits;
+pub use seats::{Connection, RequestLimits};
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use http::{Request, Response};
 
 use crate::api::{Api, Failure};
+use flight::Budget;
 use offers::Offers;
-use requests::Permits;
+use seats::Seats;
 
 /// What the server's HTTP side needs.
 #[derive(Debug)]
@@ -48,7 +52,8 @@ pub struct App {
     api: Api,
     authentication: Authentication,
     metrics: Metrics,
-    permits: Permits,
+    seats: Seats,
+    budget: Budget,
     offers: Offers,
 }
 
@@ -60,7 +65,15 @@ impl App {
 
     /// The HTTP side of an API.
     pub fn new(api: Api, authentication: Authentication, limits: RequestLimits, metrics: Metrics) -> App {
-        App { api, authentication, metrics, permits: Permits::new(limits), offers: Offers::default() }
+        let (seats, budget) = (Seats::new(limits), Budget::default());
+        seats.tell(&metrics);
+        let read = budget.clone();
+        let help = "Memory that large bodies and answers under way take, in bytes";
+        metrics.gauge("bytes_in_flight", help, move || read.used() as i64);
+        let flows = seats.flows.clone();
+        let help = "Answers that were given up, because their clients stopped reading";
+        metrics.counter("given_up_answers", help, move || flows.given_up());
+        App { api, authentication, metrics, seats, budget, offers: Offers::default() }
     }
 }
 
@@ -91,8 +104,9 @@ async fn resources(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
     let started = Instant::now();
     let mut seen = metrics::Seen::default();
     let audit_id = audit::id(request.headers());
+    let client = Client::of(&request);
     let mut response = match requests::dispatch(app, request, &mut seen).await {
-        Ok(response) => response,
+        Ok(response) => charged(app, response, &seen, client),
         Err(failure) => refuse(&failure),
     };
     app.metrics.observe(&seen, response.status().as_u16(), started.elapsed());
@@ -107,6 +121,36 @@ async fn resources(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
     );
     response.headers_mut().insert(audit::AUDIT_ID, audit_id);
     response
+}
+
+/// What an answer needs to know of the client that it is for.
+struct Client {
+    version: http::Version,
+    connection: Option<Connection>,
+    unpacks: bool,
+}
+
+impl Client {
+    fn of(request: &Request<Body>) -> Client {
+        let connection = request.extensions().get::<Connection>().cloned();
+        Client { version: request.version(), connection, unpacks: compress::wanted(request.headers()) }
+    }
+}
+
+/// A large answer is charged until it is gone, and packed if it may be. What is served from one copy for all costs nothing.
+fn charged(app: &App, response: Response<Body>, seen: &metrics::Seen, client: Client) -> Response<Body> {
+    let bytes =
+        response.body().size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+    if bytes <= flight::LARGE_BYTES || seen.verb == "discover" {
+        return response;
+    }
+    let mut charge = app.budget.begin();
+    if let (Err(failure), "get") = (charge.grow(bytes), seen.verb) {
+        // Of others: what is written is written, and to say something else about it would be wrong.
+        return refuse(&failure);
+    }
+    let response = if client.unpacks && seen.verb == "get" { compress::large(response) } else { response };
+    response.map(|body| app.seats.flows.watch(body, charge, client.version, client.connection))
 }
 
 /// A refusal as an answer.

@@ -8,8 +8,8 @@ use http::header::USER_AGENT;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
 use sexton_model::{DeleteOptions, Status};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::flight::{Charge, SMALL_BYTES};
 use super::metrics::Seen;
 use super::negotiate::{self, Form};
 use super::path::{self, KindPlace, Place};
@@ -17,64 +17,35 @@ use super::protobuf::Expected;
 use super::query::Query;
 use super::refuse;
 use super::reviews::{self, Asking};
+use super::seats::{Connection, Seat, Work};
 use super::{App, body, compress, feed_body, list_body, respond, scale, unserved, watch_body};
 use crate::api::{Part, Result, Target};
 use crate::kinds::{KindRef, Special};
 
-/// How much is served at once.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestLimits {
-    /// Requests that read or write and end.
-    pub requests: usize,
-    /// Watches, which stay.
-    pub watches: usize,
+/// A body that has arrived, and what it has of the budget.
+struct Received {
+    bytes: Bytes,
+    charge: Charge,
 }
 
-impl Default for RequestLimits {
-    /// As many requests as Kubernetes takes, times their body limit, still fits into memory.
-    fn default() -> Self {
-        RequestLimits { requests: 400, watches: 10_000 }
-    }
-}
-
-/// What is left of the limits.
-#[derive(Debug)]
-pub(super) struct Permits {
-    requests: Arc<Semaphore>,
-    /// Bodies being read: apart, so that slow senders keep nobody from reading.
-    bodies: Arc<Semaphore>,
-    watches: Arc<Semaphore>,
-    /// Bulk requests: large, and each keeps the writer busy for a while.
-    bulks: Arc<Semaphore>,
-}
-
-/// More bulk requests at once would only wait for each other, with their bodies in memory.
-const BULKS: usize = 8;
-
-impl Permits {
-    pub(super) fn new(limits: RequestLimits) -> Permits {
-        Permits {
-            requests: Arc::new(Semaphore::new(limits.requests)),
-            bodies: Arc::new(Semaphore::new(limits.requests)),
-            watches: Arc::new(Semaphore::new(limits.watches)),
-            bulks: Arc::new(Semaphore::new(BULKS)),
-        }
-    }
-
+impl Received {
     /// The body of a request that may have one.
-    async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes> {
+    async fn read(app: &App, parts: &Parts, body: Body) -> Result<Received> {
+        let mut charge = app.budget.begin();
         if matches!(parts.method, Method::GET | Method::HEAD) {
-            return Ok(Bytes::new());
+            return Ok(Received { bytes: Bytes::new(), charge });
         }
         body::not_packed(&parts.headers)?;
-        let _permit = Permits::take(&self.bodies)?;
-        body::read(body, body::MOST_BYTES).await
+        let bytes = body::read(body, body::MOST_BYTES, &mut charge).await?;
+        Ok(Received { bytes, charge })
     }
 
-    fn take(of: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-        let busy =
-            || Status::too_many_requests("too many requests are being served, please try again later", 1);
-        Ok(of.clone().try_acquire_owned().map_err(|_| busy())?)
+    /// Charges what became of it, if that may be much.
+    fn became(&mut self, value: &serde_json::Value) -> Result<()> {
+        match self.bytes.len() {
+            small if small <= SMALL_BYTES => Ok(()),
+            _ => self.charge.grow(sexton_model::weight::of(value)),
+        }
     }
 }
 
@@ -95,7 +66,7 @@ pub(super) async fn dispatch(
         }
         Place::Changes => {
             (seen.verb, seen.resource) = ("watch", "changes.sexton.dev".into());
-            return feed(app, &parts, &query).await;
+            return feed(app, &parts, &query, &seen.user).await;
         }
         Place::Bulk => {
             (seen.verb, seen.resource) = ("bulk", "bulk.sexton.dev".into());
@@ -135,21 +106,25 @@ async fn review(
     let review = reviews::find(place).ok_or_else(Status::no_such_path)?;
     (seen.verb, seen.resource) = ("create", format!("{}.{}", review.plural, review.group));
     review.check(parts, place)?;
-    let bytes = app.permits.read(parts, body).await?;
-    let _permit = Permits::take(&app.permits.requests)?;
+    let received = Received::read(app, parts, body).await?;
+    let _seat = seat(app, Work::Read, &seen.user, parts)?;
     let asking = Asking { user: &seen.user, group: app.authentication.group() };
-    review.answer(parts, &place.namespace, &bytes, &asking)
+    review.answer(parts, &place.namespace, &received.bytes, &asking)
 }
 
 /// The feed over all kinds. It stays, and counts as a watch.
-async fn feed(app: &App, parts: &Parts, query: &Query) -> Result<Response<Body>> {
+async fn feed(app: &App, parts: &Parts, query: &Query, user: &str) -> Result<Response<Body>> {
     if parts.method != Method::GET {
         return Err(Status::method_not_allowed().into());
     }
     negotiate::form(&parts.headers)?;
-    let permit = Permits::take(&app.permits.watches)?;
+    let seat = seat(app, Work::Watch, user, parts)?;
     let stream = app.api.feed(query.feed_options()?).await?;
-    Ok(feed_body::respond(stream, (permit, app.metrics.watcher())))
+    Ok(feed_body::respond(stream, (seat, app.metrics.watcher())))
+}
+
+fn seat(app: &App, work: Work, user: &str, parts: &Parts) -> Result<Seat> {
+    app.seats.take(work, user, parts.extensions.get::<Connection>())
 }
 
 /// Many writes in one commit.
@@ -162,8 +137,9 @@ async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body, user: &str) -
         return Err(Status::bad_request("bulk requests cannot be tried without writing").into());
     }
     body::not_packed(&parts.headers)?;
-    let _permit = Permits::take(&app.permits.bulks)?;
-    let bytes = body::read(body, body::MOST_BULK_BYTES).await?;
+    let mut charge = app.budget.begin();
+    let bytes = body::read(body, body::MOST_BULK_BYTES, &mut charge).await?;
+    let _seat = seat(app, Work::Bulk, user, parts)?;
     let bulk = body::bulk(&parts.headers, &bytes)?;
     drop(bytes);
     Ok(respond::value(200, &app.api.asked_by(user).bulk(&bulk).await?))
@@ -191,30 +167,32 @@ struct Incoming<'a> {
 
 impl Incoming<'_> {
     async fn answer(self, watching: bool, body: Body, seen: &mut Seen) -> Result<Response<Body>> {
-        let permits = &self.app.permits;
         if watching {
             seen.verb = "watch";
-            let permit = Permits::take(&permits.watches)?;
-            return self.watch(permit).await;
+            let seat = seat(self.app, Work::Watch, &seen.user, &self.parts)?;
+            return self.watch(seat).await;
         }
-        let bytes = permits.read(&self.parts, body).await?;
-        let permit = Permits::take(&permits.requests)?;
-        self.serve(bytes, permit, seen).await
+        let received = Received::read(self.app, &self.parts, body).await?;
+        let seat = seat(self.app, self.work(), &seen.user, &self.parts)?;
+        self.serve(received, seat, seen).await
     }
 
-    async fn serve(
-        self,
-        body: Bytes,
-        permit: OwnedSemaphorePermit,
-        seen: &mut Seen,
-    ) -> Result<Response<Body>> {
+    fn work(&self) -> Work {
+        match self.parts.method {
+            Method::GET | Method::HEAD if self.place.name.is_none() => Work::List,
+            Method::GET | Method::HEAD => Work::Read,
+            _ => Work::Write,
+        }
+    }
+
+    async fn serve(self, body: Received, seat: Seat, seen: &mut Seen) -> Result<Response<Body>> {
         if let (Some(name), Some("scale")) = (&self.place.name, self.place.subresource.as_deref()) {
-            let request = (&self.parts, &self.query, &body);
+            let request = (&self.parts, &self.query, &body.bytes);
             return scale::serve(self.app, request, &self.target, name, seen).await;
         }
         let part = self.part()?;
         match (&self.parts.method, self.place.name.clone()) {
-            (&Method::GET | &Method::HEAD, None) => self.list(permit, seen).await,
+            (&Method::GET | &Method::HEAD, None) => self.list(seat, seen).await,
             (&Method::GET | &Method::HEAD, Some(name)) if part != Part::Finalize => {
                 self.get(&name, seen).await
             }
@@ -255,26 +233,22 @@ impl Incoming<'_> {
         let form = self.form()?;
         let object = self.app.api.get(&self.target, name, &self.query.get_options()).await?;
         let (kind, include) = (&self.target.kind, self.query.text("includeObject"));
-        let response = respond::object(kind, &object, form, self.app.api.now(), include)?;
-        Ok(if compress::wanted(&self.parts.headers) { compress::large(response) } else { response })
+        respond::object(kind, &object, form, self.app.api.now(), include)
     }
 
-    async fn list(self, permit: OwnedSemaphorePermit, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn list(self, seat: Seat, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "list";
         let form = self.form()?;
-        let listed = self.app.api.list(&self.target, &self.query.list_options()?).await?;
-        list_body::respond(
-            &self.target.kind,
-            listed,
-            form,
-            self.app.api.now(),
-            self.query.text("includeObject"),
-            compress::wanted(&self.parts.headers),
-            permit,
-        )
+        let listing = self.app.api.listing(&self.target, &self.query.list_options()?).await?;
+        let (include, packed) = (self.query.text("includeObject"), compress::wanted(&self.parts.headers));
+        let now = self.app.api.now();
+        let response = list_body::respond(&self.target.kind, listing, form, now, include, packed).await?;
+        let Parts { version, extensions, .. } = self.parts;
+        let connection = extensions.get::<Connection>().cloned();
+        Ok(response.map(|body| self.app.seats.flows.watch(body, seat, version, connection)))
     }
 
-    async fn watch(self, permit: OwnedSemaphorePermit) -> Result<Response<Body>> {
+    async fn watch(self, seat: Seat) -> Result<Response<Body>> {
         let form = self.form()?;
         let mut options = self.query.watch_options()?;
         if let Some(name) = &self.place.name {
@@ -285,34 +259,49 @@ impl Incoming<'_> {
         }
         let stream = self.app.api.watch(&self.target, options).await?;
         let watcher = self.app.metrics.watcher();
-        Ok(watch_body::respond(&self.target.kind, stream, form, self.app.api.clone(), (permit, watcher)))
+        Ok(watch_body::respond(&self.target.kind, stream, form, self.app.api.clone(), (seat, watcher)))
     }
 
-    async fn create(self, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn create(self, mut body: Received, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "create";
         let (form, mut options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
             return Err(Status::method_not_allowed().into());
         }
-        let (document, repeated) = body::document(&self.parts.headers, &body, self.expected())?;
+        let (document, repeated) = body::document(&self.parts.headers, &body.bytes, self.expected())?;
+        body.became(document.value())?;
         options.repeated = repeated;
         let written = self.app.api.create(&self.target, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
-    async fn update(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn update(
+        self,
+        name: &str,
+        part: Part,
+        mut body: Received,
+        seen: &mut Seen,
+    ) -> Result<Response<Body>> {
         seen.verb = "update";
         let (form, mut options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let (document, repeated) = body::document(&self.parts.headers, &body, self.expected())?;
+        let (document, repeated) = body::document(&self.parts.headers, &body.bytes, self.expected())?;
+        body.became(document.value())?;
         options.repeated = repeated;
         let written = self.app.api.update(&self.target, name, part, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
-    async fn patch(self, name: &str, part: Part, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn patch(
+        self,
+        name: &str,
+        part: Part,
+        mut body: Received,
+        seen: &mut Seen,
+    ) -> Result<Response<Body>> {
         seen.verb = "patch";
         let (form, mut options) = (self.form()?, self.query.write_options(&agent(&self.parts.headers))?);
-        let (patch, repeated) = body::patch(&self.parts.headers, &body)?;
+        let (patch, repeated) = body::patch(&self.parts.headers, &body.bytes)?;
+        body.became(patch.value())?;
         options.repeated = repeated;
         let written = self.app.api.patch(&self.target, name, part, patch, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
@@ -320,8 +309,8 @@ impl Incoming<'_> {
 
     /// How a deletion is asked for: in the body if there is one, else in the query. Whoever only wants to try and says
     /// so where it does not count would lose the object.
-    fn deletion(&self, body: &Bytes) -> Result<DeleteOptions> {
-        let Some(options) = body::delete_options(&self.parts.headers, body)? else {
+    fn deletion(&self, body: &Received) -> Result<DeleteOptions> {
+        let Some(options) = body::delete_options(&self.parts.headers, &body.bytes)? else {
             return self.query.delete_options();
         };
         if options.dry_run.is_none() && self.query.has("dryRun") {
@@ -331,7 +320,7 @@ impl Incoming<'_> {
         Ok(options)
     }
 
-    async fn delete(self, name: &str, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn delete(self, name: &str, body: Received, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "delete";
         let form = self.form()?;
         let options = self.deletion(&body)?;
@@ -339,7 +328,7 @@ impl Incoming<'_> {
         respond::deleted(&self.target.kind, written, form, self.app.api.now(), &options)
     }
 
-    async fn delete_collection(self, body: Bytes, seen: &mut Seen) -> Result<Response<Body>> {
+    async fn delete_collection(self, body: Received, seen: &mut Seen) -> Result<Response<Body>> {
         seen.verb = "deletecollection";
         let form = self.form()?;
         if self.target.kind.namespaced && self.target.namespace.is_empty() {
@@ -349,7 +338,7 @@ impl Incoming<'_> {
         let which = self.query.list_options()?;
         let api = self.app.api.asked_by(&seen.user);
         let listed = api.delete_collection(&self.target, &which, &options).await?;
-        list_body::respond(&self.target.kind, listed, form, self.app.api.now(), "", false, ())
+        list_body::respond(&self.target.kind, listed.into(), form, self.app.api.now(), "", false).await
     }
 }
 

@@ -93,6 +93,10 @@ impl<Held> Watching<Held> {
         out.extend_from_slice(br#"{"type":""#);
         out.extend_from_slice(word.as_bytes());
         out.extend_from_slice(br#"","object":"#);
+        // One by one: what a definition fills in may be large.
+        let filled_in =
+            self.kind.gives_defaults().then(|| self.kind.filled_in(object.clone())).transpose()?;
+        let object = filled_in.as_ref().unwrap_or(object);
         match self.form {
             Form::Plain => object.stored.write_in(&self.kind.api_version(), object.revision, out)?,
             Form::Metadata => object.stored.write_metadata(object.revision, out)?,

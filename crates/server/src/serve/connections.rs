@@ -20,7 +20,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use super::gate::Gate;
 use super::patient::Patient;
 use super::security::Security;
-use crate::http::Identity;
+use crate::http::{Connection, Identity};
 
 /// Open connections: each may be a watch.
 const MOST_CONNECTIONS: usize = 12_000;
@@ -29,6 +29,11 @@ const SLOWEST_HEAD: Duration = Duration::from_secs(10);
 const SLOWEST_HANDSHAKE: Duration = Duration::from_secs(10);
 /// After a failed accept (no file descriptors left, usually) others must get a chance to close.
 const BREATHER: Duration = Duration::from_millis(50);
+/// What a connection may have in memory on its way in or out: the largest head of a request fits, and clients that do not
+/// read do not add up to much.
+const MAX_BUFFER_BYTES: usize = 128 << 10;
+/// The same for one stream of HTTP/2.
+const MAX_STREAM_BUFFER_BYTES: usize = 64 << 10;
 /// How often the other end of a quiet HTTP/2 connection is asked whether it is still there.
 const ALIVE_EVERY: Duration = Duration::from_secs(30);
 
@@ -44,12 +49,17 @@ pub(super) struct Connections {
 impl Connections {
     pub(super) fn new(gate: Gate, security: Security) -> Connections {
         let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(SLOWEST_HEAD)
+            .max_buf_size(MAX_BUFFER_BYTES);
         builder
             .http2()
             .timer(TokioTimer::new())
             .keep_alive_interval(ALIVE_EVERY)
             .max_concurrent_streams(250)
+            .max_send_buf_size(MAX_STREAM_BUFFER_BYTES)
             .max_header_list_size(64 << 10);
         let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         Connections { gate, security, builder, graceful: GracefulShutdown::new(), room }
@@ -144,10 +154,13 @@ async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     identity: Option<Identity>,
 ) {
+    let client = Connection::default();
+    let line = client.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let (gate, identity) = (gate.clone(), identity.clone());
+        let (gate, identity, line) = (gate.clone(), identity.clone(), line.clone());
         async move {
             let mut request = request.map(Body::new);
+            request.extensions_mut().insert(line);
             if let Some(identity) = identity {
                 request.extensions_mut().insert(identity);
             }
@@ -155,7 +168,11 @@ async fn serve(
         }
     });
     let connection = builder.serve_connection(TokioIo::new(Patient::new(stream)), service).into_owned();
-    if let Err(error) = watcher.watch(connection).await {
+    let ended = tokio::select! {
+        ended = watcher.watch(connection) => ended,
+        () = client.cut() => return tracing::debug!("a connection was cut, its client stopped reading"),
+    };
+    if let Err(error) = ended {
         tracing::debug!(error = %error, "a connection ended early");
     }
 }

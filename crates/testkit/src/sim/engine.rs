@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use sexton_store::engine::RawKey;
 use sexton_store::feed::ChangeFeed;
 use sexton_store::{
-    At, CommitError, Committed, Engine, Entry, KeyRange, Page, ReadError, Revision, Term, Transaction,
+    At, CommitError, Committed, Engine, Entry, KeyRange, Page, ReadError, Revision, Snapshot, Term,
+    Transaction,
 };
 
 use super::judge::{ACTOR, Actor, Judge};
@@ -78,6 +79,10 @@ impl Engine for Observed {
 
     async fn range(&self, range: &KeyRange, at: At, limit: Option<usize>) -> Result<Page, ReadError> {
         at_once(self.inner.range(range, at, limit))
+    }
+
+    async fn snapshot(&self, at: At) -> Result<Arc<dyn Snapshot>, ReadError> {
+        at_once(self.inner.snapshot(at))
     }
 
     async fn count(&self, range: &KeyRange, at: At) -> Result<usize, ReadError> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sexton_testkit::script::run;
 use sexton_testkit::things::{config_map, core};
@@ -286,4 +287,44 @@ async fn other_forms_of_a_list() {
     "#,
     )
     .await;
+}
+
+/// A long list is read while it is written, and still is one snapshot, whatever is written and forgotten meanwhile.
+#[tokio::test]
+async fn a_long_list_is_one_snapshot() {
+    let world = World::new().await;
+    world.fill("configmaps", 3_000).await;
+    let mut body = world.call("GET", "configmaps").raw().await.into_body();
+    let mut text = body.frame().await.unwrap().unwrap().into_data().unwrap().to_vec();
+    world.create("configmaps", &config_map("zzz")).await.expect(201);
+    world.delete("configmaps", &json!({"propagationPolicy": "Background"})).await.expect(200);
+    world.compact().await;
+    assert!(text.len() < 600_000, "it was all there at once");
+    text.extend(body.collect().await.unwrap().to_bytes());
+    let list: Value = serde_json::from_slice(&text).unwrap();
+    let items = list["items"].as_array().unwrap();
+    assert_eq!((items.len(), &items[2_999]["metadata"]["name"]), (3_000, &json!("fill-0002999")));
+    assert_eq!(names(&world.get("configmaps").await).len(), 0);
+}
+
+/// Large pages are not gathered first, and are pages like any other.
+#[tokio::test]
+async fn large_pages_are_pages() {
+    let world = World::new().await;
+    world.fill("configmaps", 2_500).await;
+    let (mut seen, mut left, mut next, mut revisions) = (Vec::new(), Vec::new(), String::new(), Vec::new());
+    for _ in 0..3 {
+        let page = world.get(&format!("configmaps?limit=1100&continue={next}")).await.expect(200);
+        seen.extend(names(&page));
+        left.push(page.at("metadata.remainingItemCount").as_u64());
+        revisions.push(page.text_at("metadata.resourceVersion").to_owned());
+        next = page.text_at("metadata.continue").to_owned();
+        world.create("configmaps", &config_map(&format!("aaa-{}", seen.len()))).await.expect(201);
+    }
+    assert_eq!((left, next.as_str()), (vec![Some(1400), Some(300), None], ""));
+    assert!(seen.len() == 2_500 && seen.is_sorted() && revisions.iter().all(|one| *one == revisions[0]));
+    let some =
+        world.get("configmaps?limit=1500&fieldSelector=metadata.name!%3Dfill-0000001").await.expect(200);
+    assert_eq!((names(&some).len(), some.at("metadata.remainingItemCount")), (1_500, &Value::Null));
+    assert!(!some.text_at("metadata.continue").is_empty());
 }

@@ -18,6 +18,7 @@ mod classes;
 mod columns;
 mod compressed;
 mod create;
+mod crowded;
 mod definitions;
 mod delete;
 mod delete_options;
