@@ -14,8 +14,6 @@ use crate::world::{World, is_ours};
 
 /// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
 const OF_THE_STORE: &str = "sexton-serve";
-/// The collector of a store need not be watched: when it is gone, so is the server.
-const LEASE_OF_THE_STORE: Duration = Duration::from_secs(3600);
 
 /// What can be chosen on the command line.
 #[derive(Debug, Clone)]
@@ -44,7 +42,6 @@ pub(crate) fn of_the_store(
 ) -> Collector {
     let mut settings = Settings::new(OF_THE_STORE);
     settings.lease.inherits = true;
-    settings.lease.duration = LEASE_OF_THE_STORE;
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
@@ -131,7 +128,6 @@ pub(crate) fn of_a_plan_here(
     let mut settings = for_commands(OF_THE_STORE.to_owned(), scope);
     settings.lease.inherits = true;
     if let Some(grace) = orphan_grace {
-        settings.lease.duration = LEASE_OF_THE_STORE;
         (settings.takes_orphans, settings.orphan_grace) = (true, grace);
     }
     collector(Arc::new(resources.clone()), resources, settings)
