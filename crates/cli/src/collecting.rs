@@ -15,8 +15,6 @@ use crate::world::{World, is_ours};
 
 /// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
 const OF_THE_STORE: &str = "sexton-serve";
-/// The collector of a store need not be watched: when it is gone, so is the server.
-const LEASE_OF_THE_STORE: Duration = Duration::from_secs(3600);
 
 /// Deadlines are written in whole seconds; with less, no call could be made at all.
 const SHORTEST_HOOK_TIME: Duration = Duration::from_secs(1);
@@ -61,7 +59,6 @@ pub(crate) fn of_the_store(
 ) -> Collector {
     let mut settings = Settings::new(OF_THE_STORE);
     settings.lease.inherits = true;
-    settings.lease.duration = LEASE_OF_THE_STORE;
     settings.orphan_grace = choices.orphan_grace;
     settings.fuse = choices.fuse;
     settings.events = choices.events();
@@ -186,7 +183,6 @@ pub(crate) fn of_a_plan_here(
     let mut settings = for_commands(OF_THE_STORE.to_owned(), scope);
     settings.lease.inherits = true;
     if let Some(grace) = orphan_grace {
-        settings.lease.duration = LEASE_OF_THE_STORE;
         (settings.takes_orphans, settings.orphan_grace) = (true, grace);
     }
     collector_with(Arc::new(resources.clone()), resources, settings, Some(data), None, |runner| runner)

@@ -8,13 +8,14 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, Stream};
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING};
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sexton_model::Status;
+use sexton_model::lease::{PROOF_HEADER, Proof};
 use tokio::time::Instant;
 
 use crate::lines::Lines;
@@ -98,13 +99,14 @@ pub struct Call {
     accept: &'static str,
     body: Option<(&'static str, Bytes)>,
     deadline: Option<Duration>,
+    proof: Option<Proof>,
 }
 
 impl Call {
     /// A request for a path, which must be escaped already.
     pub fn new(method: Method, path: impl Into<String>) -> Call {
         let (path, query) = (path.into(), String::new());
-        Call { method, path, query, accept: "application/json", body: None, deadline: None }
+        Call { method, path, query, accept: "application/json", body: None, deadline: None, proof: None }
     }
 
     /// Adds a parameter; an empty one is left out.
@@ -147,12 +149,25 @@ impl Call {
         self
     }
 
+    /// Presents the secret of a lease's holder.
+    #[must_use]
+    pub(crate) fn proving(mut self, proof: Option<&Proof>) -> Call {
+        self.proof = proof.cloned();
+        self
+    }
+
     fn request(&self) -> Result<Request<Body>, CallError> {
         let mut request = Request::builder()
             .method(&self.method)
             .uri(format!("{}{}", self.path, self.query))
             .header(USER_AGENT, concat!("sexton/", env!("CARGO_PKG_VERSION")))
             .header(ACCEPT, self.accept);
+        if let Some(proof) = &self.proof {
+            let mut value =
+                HeaderValue::try_from(proof.secret()).map_err(|error| CallError::Unsayable(error.into()))?;
+            value.set_sensitive(true);
+            request = request.header(PROOF_HEADER, value);
+        }
         let mut bytes = Bytes::new();
         if let Some((media, body)) = &self.body {
             request = request.header(CONTENT_TYPE, *media);

@@ -92,7 +92,7 @@ impl Collector {
         let (tell, _) = watch::channel(Summary::default());
         let now = Instant::now();
         Collector {
-            lease: Lease::new(settings.lease.clone(), means.resources.clone()),
+            lease: Lease::new(settings.lease.clone(), &means.resources),
             rules: Desk::start(means.clone()),
             heard: ear::listen(means.gateway.clone(), backoff),
             scribe: Scribe::start(records, means.clock.clone()),
@@ -217,7 +217,7 @@ impl Collector {
     /// Takes, keeps or loses the lease.
     async fn take_turn(&mut self) {
         self.next_turn = Instant::now() + self.lease.renewal();
-        match self.lease.turn(self.means.clock.now()).await {
+        match self.lease.turn(&*self.means.clock).await {
             Ok(Turn::Ours(epoch)) => {
                 let is_new = self.hand.as_ref().is_none_or(|hand| hand.epoch() != epoch.transitions);
                 if is_new {

@@ -39,7 +39,7 @@ pub use clock::{Clock, SystemClock};
 pub use controller::{Collector, Stop};
 pub use events::EventSettings;
 pub use hooked::Runner;
-pub use lease::LeaseSettings;
+pub use lease::{LeaseSettings, Observed};
 pub use request::{FUSE, Request, Want};
 pub use settings::{Means, Settings};
 pub use standing::Standing;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::lease::Proof;
 use crate::raw::Raw;
 use crate::{Key, Status};
 
@@ -39,6 +40,10 @@ pub struct Epoch {
     pub holder: String,
     /// How often it changed hands.
     pub transitions: i64,
+    /// The secret of the holder. Without it the epoch is a condition like any other, and gives no right to write what only
+    /// the holder may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 /// One write, and what must be true for it in the committing transaction.

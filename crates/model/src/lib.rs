@@ -17,6 +17,7 @@ pub mod hook;
 pub mod ids;
 pub mod invalid;
 pub mod jsonpath;
+pub mod lease;
 pub mod marks;
 pub mod module;
 pub mod names;

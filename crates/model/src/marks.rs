@@ -41,9 +41,16 @@ pub const NAMESPACE_HOLD: &str = "kubernetes";
 /// A definition's hold while it has instances.
 pub const DEFINITION_HOLD: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// Annotations that tell what was done to a life: only the collector writes them, through the bulk verb. Whoever could
-/// forge them could have a life removed that was never destroyed.
+/// Annotations that tell what was done to an object: only the holder of a lease writes them, through the bulk verb and with
+/// its proof. A forged one could have an object removed that was never destroyed.
 pub const OF_THE_COLLECTOR: [&str; 2] = [JOURNAL, DESTROYED];
+
+/// Annotations that lead to a deletion, or bound one: through the bulk verb only, under the same proof or by a requester that
+/// may delete the object.
+pub const OF_DELETIONS: [&str; 2] = [ACCUSED, APPROVED];
+
+/// Finalizers that go when a destruction is through, which only the holder of a lease can say.
+pub const OF_DESTRUCTION: [&str; 2] = [DESTROY_FINALIZER, IN_USE_FINALIZER];
 
 /// Annotations that change nothing else of what a server knows of an object: they are written by the thousands.
 pub const SILENT: &[&str] =

@@ -26,6 +26,14 @@ impl Clock for FixedNature {
     fn now(&self) -> i64 {
         Nature::now(self)
     }
+
+    fn steady(&self) -> Duration {
+        Nature::steady(self)
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.wait(duration)
+    }
 }
 
 /// Hooks that answer as a test says, and remember what they were asked. What nothing is said about is done.

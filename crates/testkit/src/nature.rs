@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
+use futures::future::BoxFuture;
 use sexton_server::api::Nature;
 
 /// When every world begins: 2026-11-15T20:00:00Z.
@@ -43,6 +45,15 @@ impl FixedNature {
         _ = self.since.set(tokio::time::Instant::now());
     }
 
+    /// Waits: where the clock stands still, it is moved instead.
+    pub(crate) fn wait(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if self.since.get().is_some() {
+            return Box::pin(tokio::time::sleep(duration));
+        }
+        self.pass(duration.as_secs().cast_signed());
+        Box::pin(tokio::task::yield_now())
+    }
+
     /// The next suffixes, before counting goes on: a way to make names collide.
     pub fn choose_suffixes(&self, suffixes: &[&str]) {
         self.chosen.lock().unwrap().extend(suffixes.iter().map(|&suffix| suffix.to_owned()));
@@ -53,6 +64,11 @@ impl Nature for FixedNature {
     fn now(&self) -> i64 {
         let passed = self.since.get().map_or(0, |since| since.elapsed().as_secs().cast_signed());
         self.now.load(Ordering::SeqCst) + passed
+    }
+
+    fn steady(&self) -> Duration {
+        // A test moves the clock as a whole.
+        Duration::from_secs(u64::try_from(Nature::now(self)).unwrap_or(0))
     }
 
     fn uid(&self) -> String {

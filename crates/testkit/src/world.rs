@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use serde_json::{Value, json};
+use sexton_model::lease::{COLLECTOR, COLLECTOR_NAMESPACE, LEASE_SECONDS, PROOF_DIGEST, Proof};
 use sexton_model::stored;
 use sexton_model::{Document, GroupResource, Key, Stored};
 use sexton_server::api::{Api, OwnerChecks};
@@ -123,6 +124,46 @@ impl World {
     /// A client of another make on these routes.
     pub fn kube(&self) -> kube::Client {
         kube::Client::new(self.router(), "default")
+    }
+
+    /// The same world as a client of another process sees it.
+    pub fn outside(&self) -> World {
+        let (api, limits) = (self.api.clone(), self.limits);
+        let app = App::new(api.clone(), Authentication::LoopbackOpen, limits, Metrics::default());
+        let (nature, engine, checks) = (self.nature.clone(), self.engine.clone(), self.checks);
+        World { nature, engine, api, router: router(app), checks, limits, dir: None }
+    }
+
+    /// Takes the collector's lease away from its holder. Gives the epoch under which a bulk request is the collector's.
+    pub async fn collector_epoch(&self) -> Value {
+        const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+        let (proof, path) = (Proof::new("a secret of the tests"), format!("{LEASES}/{COLLECTOR}"));
+        let held = self.get(&path).await;
+        let transitions = held.json["spec"]["leaseTransitions"].as_i64().unwrap_or(0) + 1;
+        let annotations = json!({PROOF_DIGEST: proof.digest()});
+        let lease = json!({
+            "metadata": {"name": COLLECTOR, "annotations": annotations},
+            "spec": {"holderIdentity": "tests", "leaseTransitions": transitions, "leaseDurationSeconds": LEASE_SECONDS},
+        });
+        match held.code {
+            404 => self.create(LEASES, &lease).await.expect(201),
+            _ => self.merge(&path, &lease).await.expect(200),
+        };
+        json!({"namespace": COLLECTOR_NAMESPACE, "name": COLLECTOR, "holder": "tests",
+            "transitions": transitions, "proof": proof.secret()})
+    }
+
+    /// Sets annotations of an object in `default`, past the API: what a collector wrote under its lease.
+    pub async fn annotate(&self, plural: &str, name: &str, annotations: &[(&str, &str)]) {
+        let kind = GroupResource::new("", plural);
+        let key = Key { kind, namespace: "default".into(), name: name.to_owned() };
+        let object = self.api.store().get(&key, At::Latest).await.unwrap().unwrap();
+        let mut document = object.document().unwrap();
+        for (name, value) in annotations {
+            document.set_annotation(name, value);
+        }
+        let put = Op::Put { key: key.encode().into(), value: Stored::encode(&document).bytes().clone() };
+        self.engine.commit(Transaction { guards: Vec::new(), ops: vec![put] }).await.unwrap();
     }
 
     /// The newest version.

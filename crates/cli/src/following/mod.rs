@@ -2,6 +2,7 @@
 //!
 //! It destroys nothing and decides nothing: it waits, tells how far it is, and knows when waiting is of no use.
 
+mod collector_lease;
 mod end;
 mod hear;
 mod leave;
@@ -17,16 +18,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::StreamExt;
 use futures::stream::Fuse;
-use serde_json::Value;
-use sexton_client::resources::text;
-use sexton_client::{Gateway, Kinds, Lines, Place, Resources, ServedKind};
+use sexton_client::{Gateway, Kinds, Lines, Resources};
 use sexton_collector::preview::World as Seen;
-use sexton_collector::{Settings as CollectorSettings, Standing, Summary};
+use sexton_collector::{Standing, Summary};
 use sexton_lifecycle::detect::accused;
 use sexton_lifecycle::{DeletionScope, Judgement, Ownership, Roots, Settings as Rules, judge};
-use sexton_model::{Uid, time};
+use sexton_model::Uid;
 use tokio::time::Instant;
 
+use self::collector_lease::CollectorLease;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupts;
 use crate::naming::Names;
@@ -106,7 +106,7 @@ pub(crate) struct Follow<'a> {
     saved: bool,
     next_look: Instant,
     broken: u32,
-    nobody_collects: Option<bool>,
+    collector: CollectorLease,
     /// Ctrl-C was pressed.
     interrupted: bool,
     /// Said, but not written yet.
@@ -143,7 +143,7 @@ impl<'a> Follow<'a> {
             saved: false,
             next_look: now,
             broken: 0,
-            nobody_collects: None,
+            collector: CollectorLease::default(),
             interrupted: false,
             told: String::new(),
             unheard: Ok(()),
@@ -260,7 +260,7 @@ impl<'a> Follow<'a> {
             left: self.left,
             seen: self.seen,
             interrupted,
-            nobody_collects: self.nobody_collects == Some(true),
+            nobody_collects: self.collector.is_free == Some(true),
             handed_over: 0,
             tombstones: self.place.tombstones,
             namespaces: Vec::new(),
@@ -299,21 +299,16 @@ impl<'a> Follow<'a> {
                 let over = self.saved || self.standing.is_stuck(now() + SOON);
                 (over && quiet >= QUIET_ON_A_SERVER)
                     || (quiet >= IDLE && self.standing.is_idle(now() + SOON))
-                    || (quiet >= ABANDONED && self.nobody_collects == Some(true))
+                    || (quiet >= ABANDONED && self.collector.is_free == Some(true))
             }
         }
     }
 
-    /// Whether the lease of the collector is nobody's. Asked once, when nothing has happened for a while.
+    /// Whether a collector is at work. Asked when nothing has happened for a while.
     async fn look_for_a_collector(&mut self) {
-        if self.place.foreign || self.nobody_collects.is_some() || self.moved.elapsed() < ABANDONED {
-            return;
+        if !self.place.foreign && self.moved.elapsed() >= ABANDONED {
+            self.collector.look(&self.place.resources).await;
         }
-        let usual = CollectorSettings::new("").lease;
-        let kind = ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true);
-        let place = Place::new(&kind, Some(&usual.namespace));
-        let lease = self.place.resources.find(&place, &usual.name).await;
-        self.nobody_collects = lease.ok().map(|lease| lease.is_none_or(|lease| is_over(&lease)));
     }
 
     /// What is in the way. Looking for it costs as much as there is to die, so of much it is looked at less often.
@@ -381,15 +376,6 @@ impl<'a> Follow<'a> {
             elapsed,
         }
     }
-}
-
-/// Whether nobody holds a lease, or its holder said nothing for longer than it may.
-fn is_over(lease: &Value) -> bool {
-    let renewed = text(lease, "/spec/renewTime").split('.').next().map(|time| format!("{time}Z"));
-    let renewed = renewed.and_then(|time| time::parse(&time));
-    let duration = lease.pointer("/spec/leaseDurationSeconds").and_then(Value::as_i64).unwrap_or(15);
-    text(lease, "/spec/holderIdentity").is_empty()
-        || renewed.is_some_and(|renewed| now() > renewed.saturating_add(2 * duration))
 }
 
 /// Seconds since 1970.

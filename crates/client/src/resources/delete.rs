@@ -102,7 +102,7 @@ impl Resources {
     /// See [`DeleteError`].
     pub async fn delete(&self, place: &Place, name: &str, ask: &DeleteAsk) -> Result<Deleted, DeleteError> {
         let call = Call::new(Method::DELETE, place.path_of(name)).body("application/json", &ask.body());
-        let answer = call.send(&self.client).await?;
+        let answer = call.proving(self.proof.as_ref()).send(&self.client).await?;
         self.known.wrote(&place.kind).await;
         let ending = self.ending(place, name, &answer.value, ask.dry_run).await?;
         Ok(Deleted { ending, warnings: answer.warnings })

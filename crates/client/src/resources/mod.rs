@@ -32,6 +32,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
+use sexton_model::lease::Proof;
 
 use crate::call::escape;
 use crate::foreign::SharedFeed;
@@ -69,6 +70,7 @@ pub struct Resources {
     pub(crate) known: Arc<KnownKinds>,
     pub(crate) feed: Arc<SharedFeed>,
     namespace: Option<Arc<str>>,
+    proof: Option<Proof>,
 }
 
 impl fmt::Debug for Resources {
@@ -81,13 +83,19 @@ impl Resources {
     /// The resources behind a client.
     pub fn new(client: kube::Client) -> Resources {
         let known = Arc::new(KnownKinds::new(client.clone()));
-        Resources { known, feed: Arc::default(), namespace: None, client }
+        Resources { known, feed: Arc::default(), namespace: None, proof: None, client }
     }
 
     /// The same for a user who is at work in a namespace, and perhaps has rights only there.
     #[must_use]
     pub fn within(self, namespace: &str) -> Resources {
         Resources { namespace: Some(namespace.into()), ..self }
+    }
+
+    /// The same for the holder of a lease: creations, replacements and deletions carry its secret.
+    #[must_use]
+    pub fn proving(self, proof: Proof) -> Resources {
+        Resources { proof: Some(proof), ..self }
     }
 
     /// The namespace in which the user is at work.

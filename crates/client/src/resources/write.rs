@@ -13,7 +13,7 @@ impl Resources {
     /// See [`PutError`].
     pub async fn create(&self, place: &Place, document: &Value) -> Result<Value, PutError> {
         let call = Call::new(Method::POST, place.path()).body("application/json", document);
-        let created = call.send(&self.client).await?.value;
+        let created = call.proving(self.proof.as_ref()).send(&self.client).await?.value;
         self.known.wrote(&place.kind).await;
         Ok(created)
     }
@@ -24,7 +24,7 @@ impl Resources {
     /// See [`PutError`].
     pub async fn replace(&self, place: &Place, name: &str, document: &Value) -> Result<Value, PutError> {
         let call = Call::new(Method::PUT, place.path_of(name)).body("application/json", document);
-        let replaced = call.send(&self.client).await?.value;
+        let replaced = call.proving(self.proof.as_ref()).send(&self.client).await?.value;
         self.known.wrote(&place.kind).await;
         Ok(replaced)
     }

@@ -222,7 +222,7 @@ async fn a_stale_epoch_stops_everything() {
     let epoch = |holder: &str, transitions: i64| {
         let (namespace, name, holder) = ("default".into(), "l".into(), holder.into());
         Bulk {
-            epoch: Some(Epoch { namespace, name, holder, transitions }),
+            epoch: Some(Epoch { namespace, name, holder, transitions, proof: None }),
             items: vec![a.clone(), b.clone()],
         }
     };

@@ -11,11 +11,11 @@ use sexton_model::module::{Intent, ModulePhase, Past, Sealed};
 use sexton_model::time;
 
 use super::event::FailedPut;
-use super::lease::{LeaseError, Locked};
 use super::plan::{ModulePlan, Sweep};
 use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
 use super::{Event, Modules, Tell};
+use crate::lease::{LeaseError, Locked};
 use crate::preview::PreviewError;
 
 /// What became of a deployment.

@@ -8,13 +8,13 @@ use sexton_model::time;
 use tokio::time::Instant;
 
 use super::digest::digest_of_victims;
-use super::lease::{LeaseError, Locked};
 use super::look::Unlistable;
 use super::plan::PlanError;
 use super::records::{ModuleRecord, RecordsError};
 use super::sweep::{Charge, SweepError, Swept, collection_name};
 use super::victims::{Destruction, Kept, Unmarked, Victim, divide, foresee_in};
 use super::{Event, Modules, Tell};
+use crate::lease::{LeaseError, Locked};
 use crate::preview::PreviewError;
 
 /// What the end of a module would come to.

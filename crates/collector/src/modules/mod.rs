@@ -21,7 +21,6 @@ mod handover;
 mod hearing;
 mod judgement;
 mod judging;
-mod lease;
 mod look;
 mod plan;
 mod planning;
@@ -44,13 +43,13 @@ use sexton_client::{Gateway, Kinds, Resources};
 
 use crate::clock::Clock;
 
+pub use crate::lease::{LeaseError, LeaseGiver, LeaseView, Locked, WorkLease};
 pub use conflicts::FieldConflict;
 pub use deploy::{DeployError, Deployed};
 pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed};
 pub use diff::FieldChange;
 pub use documents::{Deployment, Refusal, Source};
 pub use event::{Event, FailedPut};
-pub use lease::{LeaseError, LeaseGiver, LeaseView, Locked, WorkLease};
 pub use look::Unlistable;
 pub use plan::{ModulePlan, PlanError, PlannedPut, PutAction, ScopeShift, Sweep};
 pub use records::{Home, ModuleRecord, RecordsError};

@@ -13,11 +13,11 @@ use tokio::task::JoinSet;
 use super::conflicts::TakeOver;
 use super::deploy::{DeployError, Deployed};
 use super::event::FailedPut;
-use super::lease::{Hold, Locked};
 use super::plan::{ModulePlan, PlannedPut, PutAction};
 use super::prepare::Prepared;
 use super::puts::{Foreseen, field_manager, put};
 use super::{Event, Modules, Tell};
+use crate::lease::{Hold, Locked};
 
 /// Puts at once.
 const AT_ONCE: usize = 64;

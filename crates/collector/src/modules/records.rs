@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use sexton_client::resources::{DeleteAsk, DeleteError, ListAsk, ListError, PutError, text};
 use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
 use sexton_model::Policy;
+use sexton_model::lease::WORK_NAMESPACE;
 use sexton_model::module::{KIND, ModuleSpec, ModuleStatus, PREFIX, RESOURCE};
 
-use super::lease::{LeaseError, NAMESPACE, call_error};
+use crate::lease::{LeaseError, call_error};
 
 /// The label of ConfigMaps that are records.
 const LABEL: &str = "sexton.dev/module";
@@ -108,7 +109,7 @@ pub(super) struct Records {
 impl Records {
     /// Those in the usual place.
     pub(super) fn new(resources: Resources, home: Home) -> Records {
-        Records::within(resources, home, NAMESPACE)
+        Records::within(resources, home, WORK_NAMESPACE)
     }
 
     /// Those in a namespace, where they are ConfigMaps.

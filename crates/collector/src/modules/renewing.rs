@@ -11,9 +11,9 @@ use sexton_model::bulk::{Action, Annotations, Bulk, Item, Outcome};
 use sexton_model::{Key, marks};
 
 use super::Modules;
-use super::lease::Locked;
 use super::plan::{ModulePlan, Seen};
 use super::prepare::Prepared;
+use crate::lease::Locked;
 
 /// Lives in one request.
 const TOGETHER: usize = 1_000;

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use sexton_model::lease::WORK_NAMESPACE;
 
-use super::lease::NAMESPACE;
 use super::records::{Home, ModuleRecord, Records, RecordsError};
 use super::{Modules, WorkLease};
 use crate::rights::is_allowed;
@@ -16,7 +16,7 @@ use crate::rights::is_allowed;
 impl Modules {
     /// The namespace in which the user is at work, if it is not the usual place.
     fn own(&self) -> Option<&str> {
-        self.tools.resources.namespace().filter(|own| *own != NAMESPACE)
+        self.tools.resources.namespace().filter(|own| *own != WORK_NAMESPACE)
     }
 
     /// The record of a module, if there is one; and where it is from now on.
@@ -68,7 +68,7 @@ impl Modules {
     /// The lease of a module. It is beside the record.
     pub(super) fn lease(&self, name: &str) -> WorkLease {
         let namespace = self.remembered(name);
-        WorkLease::of_module(&self.tools, name, namespace.as_deref().unwrap_or(NAMESPACE))
+        WorkLease::of_module(&self.tools, name, namespace.as_deref())
     }
 
     fn records_within(&self, own: &str) -> Records {
@@ -89,7 +89,7 @@ impl Modules {
     /// is written to.
     async fn may_write_usually(&self) -> bool {
         let asked = json!({
-            "namespace": NAMESPACE, "verb": "create", "group": "coordination.k8s.io", "resource": "leases",
+            "namespace": WORK_NAMESPACE, "verb": "create", "group": "coordination.k8s.io", "resource": "leases",
         });
         is_allowed(&self.tools.resources, asked).await.unwrap_or(true)
     }

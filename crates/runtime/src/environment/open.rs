@@ -225,8 +225,7 @@ impl Opened {
 
 /// Takes the lease of an environment. `alone`: no other process can be at work, so a lease is that of a dead one.
 pub(super) async fn lock(tools: &Tools, name: &str, alone: bool) -> Result<Locked, OpenError> {
-    let lease =
-        WorkLease::new(tools, format!("the environment {name}"), format!("sexton-environment-{name}"));
+    let lease = WorkLease::of_environment(tools, name);
     if alone {
         lease.break_it().await?;
     }

@@ -121,6 +121,9 @@ impl Api {
         }
         if errors.is_empty() {
             self.check_name_is_clean(target, &change).await?;
+            if target.kind.special == Special::Lease {
+                self.check_lease(target, change.old, Some(change.new))?;
+            }
             if target.kind.special == Special::Definition {
                 self.give_names(change.new);
             }

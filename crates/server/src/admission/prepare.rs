@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
-use sexton_model::marks::{DELETED_BY, NAMESPACE_HOLD, OF_THE_COLLECTOR};
+use sexton_model::marks::{APPROVED, DELETED_BY, NAMESPACE_HOLD, OF_THE_COLLECTOR};
 use sexton_model::{Document, Status};
 
 use crate::api::{Part, Result, Target};
@@ -75,6 +75,7 @@ fn complete(target: &Target, document: &mut Document, old: Option<&Document>) ->
         | Special::Module
         | Special::Rule
         | Special::Environment
+        | Special::Lease
         | Special::None => {}
     }
     Ok(())
@@ -157,7 +158,7 @@ fn keep_annotations(old: &Document, new: &mut Document) {
     if let Some(asker) = old.annotation(DELETED_BY).filter(|_| old.is_terminating()) {
         new.set_annotation(DELETED_BY, asker);
     }
-    for name in OF_THE_COLLECTOR {
+    for name in OF_THE_COLLECTOR.into_iter().chain([APPROVED]) {
         if let (Some(written), None) = (old.annotation(name), new.annotation(name)) {
             new.set_annotation(name, written);
         }

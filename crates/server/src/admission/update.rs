@@ -1,7 +1,7 @@
 //! What an update may not do, and what nobody but the collector may write.
 
 use serde_json::Value;
-use sexton_model::marks::{ACCUSED, OF_THE_COLLECTOR};
+use sexton_model::marks::{ACCUSED, APPROVED, OF_THE_COLLECTOR};
 use sexton_model::{Document, FieldError};
 
 use super::Change;
@@ -24,8 +24,13 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
     for name in OF_THE_COLLECTOR {
         let was = change.old.and_then(|old| old.annotation(name));
         if change.new.annotation(name) != was {
-            errors.push(of_the_collector(name));
+            errors.push(if change.old.is_some() { of_the_collector(name) } else { of_another(name) });
         }
+    }
+    // What a plan approved is said with its deletion, and cannot be changed after that.
+    if change.new.annotation(APPROVED) != change.old.and_then(|old| old.annotation(APPROVED)) {
+        let detail = "is written with an approved deletion only; leave it out";
+        errors.push(FieldError::forbidden(format!("metadata.annotations[{APPROVED}]"), detail));
     }
     // An accusation can be taken off by anybody. It cannot be copied to somebody else with the rest of a document.
     let accused = change.new.annotation(ACCUSED);
@@ -40,6 +45,13 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
 pub(crate) fn taken_off(old: &Document, new: &Document) -> Option<FieldError> {
     let gone = |name: &&str| old.annotation(name).is_some() && new.annotation(name).is_none();
     OF_THE_COLLECTOR.into_iter().find(gone).map(of_the_collector)
+}
+
+/// On a new object: it speaks of the end of the object from which the document was copied.
+fn of_another(name: &str) -> FieldError {
+    let detail =
+        "tells of the destruction of another object, from which this document was copied; leave it out";
+    FieldError::forbidden(format!("metadata.annotations[{name}]"), detail)
 }
 
 fn of_the_collector(name: &str) -> FieldError {

@@ -53,6 +53,9 @@ impl Api {
             let why = "this namespace may not be deleted";
             return Err(Status::forbidden(&target.kind.resource, name, why).into());
         }
+        if target.kind.special == Special::Lease {
+            self.check_lease(target, Some(&current.document()?), None)?;
+        }
         let mut guards = vec![current.unchanged()];
         if target.kind.special == Special::Environment {
             guards.extend(self.without_objects(target, name).await?);

@@ -14,6 +14,7 @@ mod deletion;
 mod expiry;
 mod failure;
 mod feed;
+mod fencing;
 mod get;
 mod list;
 mod listing;
@@ -171,6 +172,10 @@ pub struct Api {
     owner_checks: OwnerChecks,
     /// Who asks, as far as anybody knows.
     asker: asker::Asker,
+    /// Whether the requester holds a lease.
+    claim: fencing::Claim,
+    /// When holders of leases were heard of.
+    holders: Arc<fencing::Holders>,
     /// Whose turn it is to make a class or to write a definition.
     class_turns: Arc<Mutex<()>>,
     /// Becomes true when watches shall end.
@@ -201,7 +206,8 @@ impl Api {
         let closing = watch_flag::Sender::new(false);
         kinds.follow(&store).await?;
         let (asker, class_turns) = (asker::Asker::default(), Arc::default());
-        let api = Api { store, kinds, nature, owner_checks, asker, class_turns, closing };
+        let (claim, holders) = (fencing::Claim::default(), Arc::new(fencing::Holders::new(nature.steady())));
+        let api = Api { store, kinds, nature, owner_checks, asker, claim, holders, class_turns, closing };
         api.ensure_namespaces().await?;
         Ok(api)
     }

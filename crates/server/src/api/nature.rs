@@ -1,12 +1,16 @@
 //! What the API takes from the outside world: time and chance. Tests bring their own.
 
 use std::fmt::Debug;
-use std::time::SystemTime;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Time and chance.
 pub trait Nature: Debug + Send + Sync + 'static {
     /// Seconds since 1970.
     fn now(&self) -> i64;
+
+    /// Time since some moment in the past, by a clock that is never set.
+    fn steady(&self) -> Duration;
 
     /// A new uid; never the same twice.
     fn uid(&self) -> String;
@@ -19,10 +23,17 @@ pub trait Nature: Debug + Send + Sync + 'static {
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RealNature;
 
+/// From when steady time is counted.
+static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 impl Nature for RealNature {
     fn now(&self) -> i64 {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+
+    fn steady(&self) -> Duration {
+        BEGIN.elapsed()
     }
 
     fn uid(&self) -> String {

@@ -4,7 +4,7 @@
 //! goes when nothing names the object as its owner any more, which is checked in the committing transaction.
 
 use sexton_model::delete_options::CASCADE_FINALIZER;
-use sexton_model::marks::{DESTROY_FINALIZER, IN_USE_FINALIZER};
+use sexton_model::marks::OF_DESTRUCTION;
 use sexton_model::{Document, Key, Status, Term};
 use sexton_store::Guard;
 
@@ -26,7 +26,7 @@ pub(super) fn check_holds(target: &Target, old: &Document, new: &Document) -> Re
     }
     let (had, has) = (old.finalizers(), new.finalizers());
     let gone = |finalizer: &str| had.contains(&finalizer) && !has.contains(&finalizer);
-    if let Some(hold) = [DESTROY_FINALIZER, IN_USE_FINALIZER].into_iter().find(|hold| gone(hold)) {
+    if let Some(hold) = OF_DESTRUCTION.into_iter().find(|hold| gone(hold)) {
         return Err(held(target, old.name(), hold).into());
     }
     Ok(gone(CASCADE_FINALIZER).then(|| unowned(old.uid(), &[])))

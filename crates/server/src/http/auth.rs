@@ -126,6 +126,11 @@ pub enum Authentication {
 }
 
 impl Authentication {
+    /// Whether all requesters are part of this process.
+    pub(super) fn is_in_process(&self) -> bool {
+        matches!(self, Authentication::InProcess)
+    }
+
     /// The group of those who get in: whether they proved who they are.
     pub fn group(&self) -> &'static str {
         match self {

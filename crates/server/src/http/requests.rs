@@ -1,5 +1,6 @@
 //! One request: who asks, for what, may it be served now, and which verb is it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -7,6 +8,7 @@ use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
+use sexton_model::lease::{PROOF_HEADER, Proof};
 use sexton_model::{DeleteOptions, Status};
 
 use super::flight::{Charge, SMALL_BYTES};
@@ -19,7 +21,7 @@ use super::refuse;
 use super::reviews::{self, Asking};
 use super::seats::{Connection, Seat, Work};
 use super::{App, body, compress, feed_body, list_body, respond, scale, unserved, watch_body};
-use crate::api::{Part, Result, Target};
+use crate::api::{Api, Part, Result, Target};
 use crate::kinds::{KindRef, Special};
 
 /// A body that has arrived, and what it has of the budget.
@@ -142,7 +144,8 @@ async fn bulk(app: &App, parts: &Parts, query: &Query, body: Body, user: &str) -
     let _seat = seat(app, Work::Bulk, user, parts)?;
     let bulk = body::bulk(&parts.headers, &bytes)?;
     drop(bytes);
-    Ok(respond::value(200, &app.api.asked_by(user).bulk(&bulk).await?))
+    let api = app.api.asked_by(user).claiming(None, app.authentication.is_in_process());
+    Ok(respond::value(200, &api.bulk(&bulk).await?))
 }
 
 /// Where a request points, if the kind can be there.
@@ -224,6 +227,16 @@ impl Incoming<'_> {
         Expected { group: &kind.resource.group, version: &kind.version, kind: &kind.kind }
     }
 
+    /// The verbs for this requester: for writes of leases with the proof that it presents.
+    fn api(&self) -> Cow<'_, Api> {
+        let api = &self.app.api;
+        if self.target.kind.special != Special::Lease {
+            return Cow::Borrowed(api);
+        }
+        let proof = self.parts.headers.get(PROOF_HEADER).and_then(|value| value.to_str().ok());
+        Cow::Owned(api.claiming(proof.map(Proof::new), self.app.authentication.is_in_process()))
+    }
+
     fn form(&self) -> Result<Form> {
         negotiate::form(&self.parts.headers)
     }
@@ -271,7 +284,7 @@ impl Incoming<'_> {
         let (document, repeated) = body::document(&self.parts.headers, &body.bytes, self.expected())?;
         body.became(document.value())?;
         options.repeated = repeated;
-        let written = self.app.api.create(&self.target, document, &options).await?;
+        let written = self.api().create(&self.target, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
@@ -287,7 +300,7 @@ impl Incoming<'_> {
         let (document, repeated) = body::document(&self.parts.headers, &body.bytes, self.expected())?;
         body.became(document.value())?;
         options.repeated = repeated;
-        let written = self.app.api.update(&self.target, name, part, document, &options).await?;
+        let written = self.api().update(&self.target, name, part, document, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
@@ -303,7 +316,7 @@ impl Incoming<'_> {
         let (patch, repeated) = body::patch(&self.parts.headers, &body.bytes)?;
         body.became(patch.value())?;
         options.repeated = repeated;
-        let written = self.app.api.patch(&self.target, name, part, patch, &options).await?;
+        let written = self.api().patch(&self.target, name, part, patch, &options).await?;
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
@@ -324,7 +337,7 @@ impl Incoming<'_> {
         seen.verb = "delete";
         let form = self.form()?;
         let options = self.deletion(&body)?;
-        let written = self.app.api.asked_by(&seen.user).delete(&self.target, name, &options).await?;
+        let written = self.api().asked_by(&seen.user).delete(&self.target, name, &options).await?;
         respond::deleted(&self.target.kind, written, form, self.app.api.now(), &options)
     }
 
@@ -336,7 +349,7 @@ impl Incoming<'_> {
         }
         let options = self.deletion(&body)?;
         let which = self.query.list_options()?;
-        let api = self.app.api.asked_by(&seen.user);
+        let api = self.api().asked_by(&seen.user);
         let listed = api.delete_collection(&self.target, &which, &options).await?;
         list_body::respond(&self.target.kind, listed.into(), form, self.app.api.now(), "", false).await
     }

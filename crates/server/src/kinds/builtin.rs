@@ -152,6 +152,7 @@ fn special(kind: &str) -> Special {
         "Environment" => Special::Environment,
         "Secret" => Special::Secret,
         "Event" => Special::Event,
+        "Lease" => Special::Lease,
         _ => Special::None,
     }
 }

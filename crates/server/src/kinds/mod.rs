@@ -79,6 +79,8 @@ pub enum Special {
     Secret,
     /// Cannot own or be owned in a way that matters; deletes at once.
     Event,
+    /// Says whose turn it is: while it is held with a proof, only its holder writes it.
+    Lease,
 }
 
 /// A served kind in one version.

@@ -43,6 +43,13 @@ pub(crate) async fn bulk(world: &World, items: Vec<Value>) -> Vec<Value> {
     answer["items"].as_array().unwrap().clone()
 }
 
+/// The same under the collector's lease.
+pub(crate) async fn as_collector(world: &World, items: Vec<Value>) -> Vec<Value> {
+    let bulk = json!({"epoch": world.collector_epoch().await, "items": items});
+    let answer = world.create(BULK, &bulk).await.document(200);
+    answer["items"].as_array().unwrap().clone()
+}
+
 /// What happened, or the code and the reason why not.
 pub(crate) fn told(results: &[Value]) -> Vec<String> {
     let one = |result: &Value| match result["outcome"].as_str() {

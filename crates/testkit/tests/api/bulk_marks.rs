@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::{config_map, owner};
 
-use crate::bulk::{bulk, delete, item, made, told, with};
+use crate::bulk::{as_collector, bulk, delete, item, made, told, with};
 
 /// What follows from a mark rests on it, also if that is made by the same request.
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn what_was_done_to_a_life_is_not_told_by_others() {
         let refused = world.create("configmaps", &forged).await;
         assert_eq!(refused.code, 422);
         assert!(
-            refused.text_at("message").contains("is written by the collector only"),
+            refused.text_at("message").contains("from which this document was copied; leave it out"),
             "{:?}",
             refused.json
         );
@@ -132,7 +132,7 @@ async fn what_was_done_to_a_life_stays() {
     let world = World::new().await;
     let uid = made(&world, "configmaps", &config_map("a")).await;
     let notes = json!({"patch": {"annotations": {JOURNAL: "{}", DESTROYED: "true"}}});
-    assert_eq!(told(&bulk(&world, vec![item("a", &uid, notes)]).await), ["patched"]);
+    assert_eq!(told(&as_collector(&world, vec![item("a", &uid, notes)]).await), ["patched"]);
     let kept = |document: &Value| {
         assert_eq!(document["metadata"]["annotations"][JOURNAL], "{}");
         assert_eq!(document["metadata"]["annotations"][DESTROYED], "true");
@@ -157,5 +157,5 @@ async fn what_was_done_to_a_life_stays() {
     world.merge("configmaps/a", &json!({"metadata": {"annotations": null}})).await.expect(422);
     kept(&world.get("configmaps/a").await.document(200));
     let none = json!({"patch": {"annotations": {JOURNAL: null, DESTROYED: null}}});
-    assert_eq!(told(&bulk(&world, vec![item("a", &uid, none)]).await), ["patched"]);
+    assert_eq!(told(&as_collector(&world, vec![item("a", &uid, none)]).await), ["patched"]);
 }

@@ -177,7 +177,8 @@ async fn end(world: &World, group: &str, resource: &str, path: &str) {
     let delete = item(json!({"delete": {"policy": "Background"}}));
     let outcome = world.create("/apis/sexton.dev/v1/bulk", &delete).await.document(200);
     if outcome["items"][0]["outcome"] == "marked" {
-        let release = item(json!({"patch": {"removeFinalizers": ["sexton.dev/destroy"]}}));
+        let mut release = item(json!({"patch": {"removeFinalizers": ["sexton.dev/destroy"]}}));
+        release["epoch"] = world.collector_epoch().await;
         let outcome = world.create("/apis/sexton.dev/v1/bulk", &release).await.document(200);
         assert_eq!(outcome["items"][0]["outcome"], "removed", "{outcome}");
     }

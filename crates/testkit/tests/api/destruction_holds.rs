@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, owner, widget, widgets};
 
-use crate::bulk::{bulk, delete, item, made, release, told};
+use crate::bulk::{as_collector, bulk, delete, item, made, release, told};
 
 fn subscriber(name: &str, to: &str) -> Value {
     let mut document = config_map(name);
@@ -43,7 +43,7 @@ async fn a_subscription_holds_its_target() {
     world.get("configmaps/free").await.expect(404);
     // The hold goes through the bulk verb, and comes back with no second deletion.
     assert_eq!(
-        told(&bulk(&world, vec![item("by-bulk", &uid, release(&["sexton.dev/destroy"]))]).await),
+        told(&as_collector(&world, vec![item("by-bulk", &uid, release(&["sexton.dev/destroy"]))]).await),
         ["removed"]
     );
 }
@@ -71,7 +71,7 @@ async fn every_form_of_subscription_holds() {
     }
     // The subscription was to that life: its successor is free.
     assert_eq!(
-        told(&bulk(&world, vec![item("life", &uid, release(&["sexton.dev/destroy"]))]).await),
+        told(&as_collector(&world, vec![item("life", &uid, release(&["sexton.dev/destroy"]))]).await),
         ["removed"]
     );
     world.create("configmaps", &config_map("life")).await.expect(201);
@@ -97,7 +97,7 @@ async fn the_hold_is_put_on_once() {
     let holds = ["example.com/mine", "cascade_deletion", "sexton.dev/destroy"];
     assert_eq!(finalizers(&world, "configmaps/a").await, json!(holds));
     assert_eq!(
-        told(&bulk(&world, vec![item("a", &uid, release(&["sexton.dev/destroy"]))]).await),
+        told(&as_collector(&world, vec![item("a", &uid, release(&["sexton.dev/destroy"]))]).await),
         ["patched"]
     );
     world.delete("configmaps/a", &json!({})).await.expect(200);

@@ -30,6 +30,7 @@ mod events;
 mod feed;
 mod feed_client;
 mod feed_resume;
+mod fencing;
 mod foreign;
 mod foreign_runtime;
 mod holds;

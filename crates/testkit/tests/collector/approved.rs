@@ -7,7 +7,9 @@ use crate::common::{delete, left, make, make_with, metadata, record};
 
 /// An owner that was approved with its plan.
 async fn approved(world: &World, name: &str) -> String {
-    make_with(world, name, &[], json!({"annotations": {"sexton.dev/approved": "d1g35t"}})).await
+    let uid = make(world, name, &[]).await;
+    world.annotate("configmaps", name, &[("sexton.dev/approved", "d1g35t")]).await;
+    uid
 }
 
 /// A dependent that came after the approval is not followed but named, and its owner waits. When somebody

@@ -154,3 +154,30 @@ async fn a_dead_holder_is_waited_for() {
     three.until(|summary| summary.acts).await;
     assert_eq!(world.get(LEASE).await.json["spec"]["leaseTransitions"], 3);
 }
+
+/// After the server and its collector were killed, a collector of another process takes over within the one duration that
+/// leases have, by its own clock and the server's, whatever times the dead one wrote.
+#[tokio::test]
+async fn another_process_takes_over_after_a_kill() {
+    let world = World::embedded().await;
+    family(&world).await;
+    let mut one = Collecting::with(&world, quick("sexton-serve"), Arc::new(Hooks::new()));
+    one.until(|summary| summary.acts && summary.idle).await;
+    assert_eq!(world.get(LEASE).await.json["spec"]["leaseDurationSeconds"], 15);
+    one.kill();
+    delete(&world, "configmaps/root", "").await;
+    // Another server on the same store, without a collector of its own.
+    let world = world.restart().await;
+    let outside = world.outside();
+    let mut settings = quick("collect");
+    settings.lease.inherits = false;
+    let mut two = Collecting::with(&outside, settings, Arc::new(Hooks::new()));
+    two.until(|summary| summary.other.as_deref() == Some("sexton-serve") && summary.synced).await;
+    world.nature().pass(15);
+    two.until(|summary| summary.other.as_deref() == Some("sexton-serve")).await;
+    assert_eq!(left(&world).await.len(), 3);
+    world.nature().pass(1);
+    two.until(|summary| summary.acts).await;
+    two.settled(&world).await;
+    assert_eq!(left(&world).await, Vec::<String>::new());
+}

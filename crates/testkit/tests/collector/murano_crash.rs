@@ -139,9 +139,7 @@ async fn protected_when_it_is_too_late() {
         .await;
     let told = json!({"uid": late, "origin": "accused", "stage": "marking"});
     let journal = json!({"v": 1, "state": told}).to_string();
-    let patch = json!({"patch": {"annotations": {"sexton.dev/destruction": journal}}});
-    let item = json!({"resource": "configmaps", "namespace": "default", "name": "late", "uid": late, "action": patch});
-    world.create("/apis/sexton.dev/v1/bulk", &json!({"items": [item]})).await.expect(200);
+    world.annotate("configmaps", "late", &[("sexton.dev/destruction", &journal)]).await;
     world
         .merge("configmaps/late", &json!({"metadata": {"annotations": {"sexton.dev/protect": "true"}}}))
         .await

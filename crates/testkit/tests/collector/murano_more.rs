@@ -117,11 +117,7 @@ async fn a_journal_that_cannot_be_read() {
     delete(&world, "configmaps/b", "").await;
     collecting.settled(&world).await;
     collecting.drain().await;
-    let uid = metadata(&world, "b").await["uid"].clone();
-    let patch = json!({"patch": {"annotations": {"sexton.dev/destruction": "nonsense"}}});
-    let item =
-        json!({"resource": "configmaps", "namespace": "default", "name": "b", "uid": uid, "action": patch});
-    world.create("/apis/sexton.dev/v1/bulk", &json!({"items": [item]})).await.expect(200);
+    world.annotate("configmaps", "b", &[("sexton.dev/destruction", "nonsense")]).await;
     let mut collecting = Collecting::scripted(&world, &hooks);
     let summary = collecting.settled(&world).await;
     assert_eq!(left(&world).await, ["b"]);
@@ -286,17 +282,13 @@ async fn what_is_given_up_is_not_called_for_later() {
 async fn who_was_destroyed_a_moment_ago_hears_nothing() {
     let (world, hooks) = stage().await;
     make(&world, "a", &[]).await;
-    let b = make_with(&world, "b", &[], hears(&["a"])).await;
+    make_with(&world, "b", &[], hears(&["a"])).await;
     let gate = Gate::to(&world);
     gate.only(|line| !matches!(line, Line::Modified(seen) if seen.object.metadata.name == "b"));
     let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate);
     collecting.settled(&world).await;
     // As the collector writes it.
-    let patch = json!({"patch": {"annotations": {"sexton.dev/destroyed": "true"}}});
-    let item =
-        json!({"resource": "configmaps", "namespace": "default", "name": "b", "uid": b, "action": patch});
-    let bulk = json!({"items": [item]});
-    world.call("POST", "/apis/sexton.dev/v1/bulk").json(&bulk).send().await.expect(200);
+    world.annotate("configmaps", "b", &[("sexton.dev/destroyed", "true")]).await;
     delete(&world, "configmaps/a", "").await;
     collecting.settled(&world).await;
     assert_eq!(hooks.heard(), ["destroying destroy a"]);

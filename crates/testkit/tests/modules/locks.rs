@@ -37,7 +37,7 @@ async fn two_at_once_are_one_too_many() {
 
     // It dies; nobody renews, and after a while others may.
     first.abort();
-    world.nature().pass(30);
+    world.nature().pass(15);
     assert!(try_apply(&world, &shop("d4", maps(&["a"]))).await.is_err(), "not before its time");
     world.nature().pass(1);
     assert_eq!(apply_maps(&world, "d5", &["a"]).await.swept.accused.len(), 1);

@@ -29,7 +29,7 @@ use crate::world::{World, is_ours};
 const SAME_SHOWN: usize = 3;
 
 /// What to know of a lease that somebody else has.
-pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within half a minute.";
+pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within 15 seconds.";
 
 /// What lets a user delete where there are classes.
 pub(crate) const MAY_READ_CLASSES: &str =

@@ -15,7 +15,7 @@ pub(crate) fn cannot_open(error: OpenError, environment: &str, command: &str) ->
     match &error {
         OpenError::Lease(LeaseError::Held { .. }) => failure.exit(Exit::Locked).next(
             "if that one is dead",
-            format!("wait half a minute: the lease of {environment} expires by itself"),
+            format!("wait 15 seconds: the lease of {environment} expires by itself"),
         ),
         OpenError::Import(_) => failure.next(
             "either",

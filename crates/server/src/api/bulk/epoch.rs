@@ -1,26 +1,26 @@
-//! Whose turn it is to act: a lease that must still say so in the committing transaction.
+//! Whose turn it is to act: a lease that must still say so in the committing transaction, and what that gives a right to.
 
 use serde_json::Value;
 use sexton_model::bulk::Epoch;
+use sexton_model::lease::PROOF_DIGEST;
 use sexton_model::{GroupResource, Key, Status};
 use sexton_store::{At, Guard};
 
+use crate::api::fencing::Rights;
 use crate::api::{Api, Result};
 
-/// Who may act in this round.
-pub(super) enum Turn {
-    /// Nobody asked for a turn.
-    Anybody,
-    /// Whoever holds the lease in this version.
-    Holder(Guard),
+/// Who may act in this round: any requester, or the holder of a lease.
+#[derive(Default)]
+pub(super) struct Turn {
+    /// The lease in the version that was looked at.
+    guard: Option<Guard>,
+    /// What the holder proved.
+    pub(super) rights: Rights,
 }
 
 impl Turn {
     pub(super) fn guard(&self) -> Option<Guard> {
-        match self {
-            Turn::Anybody => None,
-            Turn::Holder(guard) => Some(guard.clone()),
-        }
+        self.guard.clone()
     }
 }
 
@@ -48,6 +48,15 @@ impl Api {
             );
             return Err(stale(why).into());
         }
-        Ok(Turn::Holder(lease.unchanged()))
+        let rights = match (document.annotation(PROOF_DIGEST), &epoch.proof) {
+            (Some(digest), Some(proof)) if proof.fits(digest) => Rights::of_lease(&key, proof),
+            (Some(_), Some(_)) => {
+                let why = "the proof that was presented is not that of its holder";
+                return Err(Status::forbidden(&key.kind, &key.name, why).into());
+            }
+            // A condition like any other.
+            _ => Rights::default(),
+        };
+        Ok(Turn { guard: Some(lease.unchanged()), rights })
     }
 }

@@ -9,6 +9,7 @@ use super::epoch::Turn;
 use super::patch::Patch;
 use crate::api::deletion::{Deletion, Effect};
 use crate::api::{Api, Result, Target, terminating};
+use crate::kinds::Special;
 
 /// What an item says about one of its lives.
 #[derive(Clone, Copy)]
@@ -126,6 +127,7 @@ impl Api {
         let current = self.find(&target, asked.name).await?;
         let facts = current.facts()?;
         check_life(&target, asked, &current, &facts)?;
+        self.check_fence(&target, asked.item, &facts, &turn.rights)?;
         let (guards, write, outcome) = match &asked.item.action {
             Action::Delete { .. } if asked.item.unmarked && facts.deleted.is_some() => {
                 (vec![current.unchanged()], Write::Nothing, Outcome::Unchanged)
@@ -136,6 +138,9 @@ impl Api {
                 deletion_of(deletion, facts.deleted.is_some())
             }
             Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
+                if target.kind.special == Special::Lease {
+                    self.check_lease(&target, Some(&current.document()?), None)?;
+                }
                 let patch = Patch { remove_finalizers, add_finalizers, remove_owners, annotations };
                 let (write, outcome) = patch.decide(&target, &current, &facts)?;
                 (vec![current.unchanged()], write, outcome)

@@ -56,10 +56,10 @@ impl Api {
             asked,
             written: Vec::new(),
         };
-        let mut races = 0;
+        let (mut races, mut claiming) = (0, None);
         while !progress.pending.is_empty() && races < RACES {
             let turn = match &bulk.epoch {
-                None => Turn::Anybody,
+                None => Turn::default(),
                 Some(epoch) => match self.turn(epoch).await {
                     // As long as nothing is done the request as a whole is refused; after that it must be told what is.
                     Err(failure) if progress.untouched() => return Err(failure),
@@ -70,7 +70,9 @@ impl Api {
                     Ok(turn) => turn,
                 },
             };
-            races += usize::from(self.round(&mut progress, &turn).await);
+            // What is proved for the request is proved for each of its items.
+            let api = claiming.get_or_insert_with(|| self.under(&turn.rights));
+            races += usize::from(api.round(&mut progress, &turn).await);
         }
         progress.refuse_rest(&CommitError::Conflict { guard: 0 }.into());
         for target in &progress.written {

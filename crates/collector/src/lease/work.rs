@@ -9,24 +9,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sexton_client::CallError;
 use sexton_client::resources::{DeleteAsk, DeleteError, PutError, text};
-use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::Policy;
 use sexton_model::bulk::Epoch;
+use sexton_model::lease::{ENVIRONMENT_PREFIX, WORK_NAMESPACE};
 use sexton_model::module::PREFIX;
 use sexton_model::time;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::Tools;
+use super::{LeaseObject, Observed, duration, holder, is_under, micro_time, renewal, transitions};
+use crate::modules::Tools;
 
-/// The namespace that every server has.
-pub(super) const NAMESPACE: &str = "default";
-/// Somebody who says nothing for so long has lost it.
-const DURATION: i64 = 30;
-/// How often somebody who works says so: two of these may get lost.
-const RENEWAL: Duration = Duration::from_secs(10);
+/// How often a lease is looked at whose holder may be dead.
+const LOOK: Duration = Duration::from_secs(1);
 /// What was known of the lease so long ago may be wrong: whoever sleeps does not hear that it was taken away.
 const FRESH: Duration = Duration::from_millis(500);
 
@@ -41,7 +39,8 @@ pub struct LeaseView {
     pub renewed: String,
     /// For how many seconds it holds after that.
     pub seconds: i64,
-    /// Whether that is over, or its holder is dead: then it may be taken.
+    /// Whether that seems to be over, by the times that are written there, or its holder is known to be dead. A lease is never
+    /// taken on the ground of written times: they are of another machine.
     pub expired: bool,
 }
 
@@ -78,8 +77,7 @@ pub enum LeaseError {
 pub struct WorkLease {
     tools: Tools,
     subject: String,
-    name: String,
-    place: Place,
+    object: LeaseObject,
 }
 
 /// A lease that is ours, and is kept so as long as this exists. Dropped, it is left to expire, as by a crash.
@@ -100,7 +98,7 @@ pub struct LeaseGiver {
 
 /// What is known of a lease that was taken, for all who work under it.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(crate) struct Hold {
     lease: WorkLease,
     epoch: Epoch,
     lost: AtomicBool,
@@ -115,20 +113,19 @@ impl Drop for Locked {
 }
 
 impl WorkLease {
-    /// That of a module.
-    pub(super) fn of_module(tools: &Tools, module: &str, namespace: &str) -> WorkLease {
-        let lease = WorkLease::new(tools, format!("the module {module}"), format!("{PREFIX}{module}"));
-        WorkLease { place: Place::new(&lease.place.kind, Some(namespace)), ..lease }
+    /// That of a module. It is held without a proof: with `sexton modules unlock` it can be taken away at any time, and what is
+    /// written under it is what any requester may write that may delete the objects.
+    pub(crate) fn of_module(tools: &Tools, module: &str, namespace: Option<&str>) -> WorkLease {
+        let (namespace, name) = (namespace.unwrap_or(WORK_NAMESPACE), format!("{PREFIX}{module}"));
+        let object = LeaseObject::new(&tools.resources, namespace, &name, &tools.holder);
+        WorkLease { tools: tools.clone(), subject: format!("the module {module}"), object }
     }
 
-    fn namespace(&self) -> &str {
-        self.place.namespace.as_deref().unwrap_or(NAMESPACE)
-    }
-
-    /// That of something else, under a name of its own.
-    pub fn new(tools: &Tools, subject: String, name: String) -> WorkLease {
-        let kind = ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true);
-        WorkLease { tools: tools.clone(), subject, name, place: Place::new(&kind, Some(NAMESPACE)) }
+    /// That of an environment, held with a proof: what happened to its objects is written under it.
+    pub fn of_environment(tools: &Tools, environment: &str) -> WorkLease {
+        let name = format!("{ENVIRONMENT_PREFIX}{environment}");
+        let object = LeaseObject::new(&tools.resources, WORK_NAMESPACE, &name, &tools.holder).proved();
+        WorkLease { tools: tools.clone(), subject: format!("the environment {environment}"), object }
     }
 
     /// Who holds it, if somebody does.
@@ -144,42 +141,32 @@ impl WorkLease {
         if held.is_some() {
             lease["spec"]["holderIdentity"] = json!("");
             lease["spec"]["leaseTransitions"] = json!(transitions(&lease) + 1);
-            let written = self.resources().replace(&self.place, &self.name, &lease).await;
+            let object = &self.object;
+            let written = object.resources.replace(&object.place, &object.name, &lease).await;
             written.map_err(|error| self.failed(call_error(error)))?;
         }
         Ok(held)
     }
 
-    /// Takes it, and keeps it.
+    /// Takes it, and keeps it. A lease that seems to be renewed is refused at once; one that does not is looked at until its
+    /// holder turns out to be alive, or its duration is over.
     pub async fn take(&self) -> Result<Locked, LeaseError> {
-        let now = self.tools.clock.now();
-        let current = self.read().await?;
-        let held = current.as_ref().and_then(|lease| self.view(lease)).filter(|view| !view.expired);
-        if let Some(view) = held {
-            return Err(LeaseError::Held { subject: self.subject.clone(), view: Box::new(view) });
-        }
-        let next = current.as_ref().map_or(1, |lease| transitions(lease) + 1);
-        let spec = json!({
-            "holderIdentity": self.tools.holder,
-            "leaseDurationSeconds": DURATION,
-            "acquireTime": micro_time(now),
-            "renewTime": micro_time(now),
-            "leaseTransitions": next,
-        });
-        let written = match current {
-            Some(mut lease) => {
-                lease["spec"] = spec;
-                self.resources().replace(&self.place, &self.name, &lease).await
+        let clock = &self.tools.clock;
+        let mut observed = Observed::default();
+        let current = loop {
+            let Some(current) = self.read().await? else { break None };
+            let Some(view) = self.view(&current) else { break Some(current) };
+            let alive = !view.expired || observed.has_changed(&current);
+            if self.tools.alone || (!alive && observed.is_over(&current, clock.steady())) {
+                break Some(current);
             }
-            None => {
-                let lease = json!({
-                    "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-                    "metadata": {"name": self.name, "namespace": self.namespace()}, "spec": spec,
-                });
-                self.resources().create(&self.place, &lease).await
+            if alive {
+                return Err(LeaseError::Held { subject: self.subject.clone(), view: Box::new(view) });
             }
+            clock.pause(LOOK).await;
         };
-        match written {
+        let next = current.as_ref().map_or(1, |lease| transitions(lease) + 1);
+        match self.object.hold(current, next, clock.now(), None).await {
             Ok(lease) => Ok(self.locked(&lease, next)),
             Err(PutError::Conflict(_)) => Err(self.somebody_was_faster().await?),
             Err(error) => Err(self.failed(call_error(error))),
@@ -187,9 +174,9 @@ impl WorkLease {
     }
 
     /// Removes it for good, once there is no module any more.
-    pub(super) async fn remove(&self) -> Result<(), LeaseError> {
+    pub(crate) async fn remove(&self) -> Result<(), LeaseError> {
         let ask = DeleteAsk { policy: Some(Policy::Background), ..DeleteAsk::default() };
-        match self.resources().delete(&self.place, &self.name, &ask).await {
+        match self.object.resources.delete(&self.object.place, &self.object.name, &ask).await {
             Ok(_) | Err(DeleteError::NotFound(_)) => Ok(()),
             Err(DeleteError::Changed(status)) => Err(self.failed(CallError::Refused(status))),
             Err(DeleteError::Call(error)) => Err(self.failed(error)),
@@ -210,12 +197,7 @@ impl WorkLease {
     }
 
     fn locked(&self, lease: &Value, transitions: i64) -> Locked {
-        let epoch = Epoch {
-            namespace: self.namespace().to_owned(),
-            name: self.name.clone(),
-            holder: self.tools.holder.clone(),
-            transitions,
-        };
+        let epoch = self.object.epoch(transitions);
         let hold = Arc::new(Hold {
             lease: self.clone(),
             epoch: epoch.clone(),
@@ -229,9 +211,9 @@ impl WorkLease {
     /// Renews it until it is somebody else's.
     async fn keep(self, mut lease: Value, hold: Arc<Hold>) {
         loop {
-            tokio::time::sleep(RENEWAL).await;
+            tokio::time::sleep(renewal(self.object.duration)).await;
             lease["spec"]["renewTime"] = json!(micro_time(self.tools.clock.now()));
-            match self.resources().replace(&self.place, &self.name, &lease).await {
+            match self.object.resources.replace(&self.object.place, &self.object.name, &lease).await {
                 Ok(renewed) => lease = renewed,
                 Err(PutError::Conflict(_)) => match self.read().await {
                     Ok(Some(current)) if is_under(&current, &hold.epoch) => lease = current,
@@ -248,11 +230,7 @@ impl WorkLease {
     }
 
     async fn read(&self) -> Result<Option<Value>, LeaseError> {
-        self.resources().find(&self.place, &self.name).await.map_err(|source| self.failed(source))
-    }
-
-    fn resources(&self) -> &Resources {
-        &self.tools.resources
+        self.object.read().await.map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: CallError) -> LeaseError {
@@ -272,7 +250,7 @@ impl Locked {
     }
 
     /// For those who work under it elsewhere.
-    pub(super) fn hold(&self) -> Arc<Hold> {
+    pub(crate) fn hold(&self) -> Arc<Hold> {
         self.hold.clone()
     }
 
@@ -291,14 +269,7 @@ impl Locked {
 impl LeaseGiver {
     /// Gives the lease back, if it is still the one that was taken. Writes under it are refused from then on.
     pub async fn give_back(&self) {
-        let Ok(Some(mut lease)) = self.lease.read().await else { return };
-        if is_under(&lease, &self.epoch) {
-            lease["spec"]["holderIdentity"] = json!("");
-            let written = self.lease.resources().replace(&self.lease.place, &self.lease.name, &lease).await;
-            if let Err(error) = written {
-                tracing::debug!(%error, "the lease was not given back");
-            }
-        }
+        self.lease.object.give_back(&self.epoch).await;
     }
 }
 
@@ -312,7 +283,7 @@ impl Hold {
 
     /// Whether it is still ours. It is asked for if nothing was heard of it for a while: whoever was paused for longer than
     /// others wait must not go on as if nothing had happened.
-    pub(super) async fn confirm(&self) -> Result<(), LeaseError> {
+    pub(crate) async fn confirm(&self) -> Result<(), LeaseError> {
         self.check()?;
         let mut known = self.known.lock().await;
         if known.elapsed() < FRESH {
@@ -329,40 +300,27 @@ impl Hold {
     }
 }
 
-fn is_under(lease: &Value, epoch: &Epoch) -> bool {
-    text(lease, "/spec/holderIdentity") == epoch.holder && transitions(lease) == epoch.transitions
-}
-
-fn transitions(lease: &Value) -> i64 {
-    lease.pointer("/spec/leaseTransitions").and_then(Value::as_i64).unwrap_or(0)
-}
-
 fn view(lease: &Value, now: i64) -> Option<LeaseView> {
-    let holder = text(lease, "/spec/holderIdentity");
+    let holder = holder(lease);
     if holder.is_empty() {
         return None;
     }
-    let seconds = lease.pointer("/spec/leaseDurationSeconds").and_then(Value::as_i64).unwrap_or(DURATION);
+    let seconds = duration(lease).as_secs().cast_signed();
     let renewed = text(lease, "/spec/renewTime");
-    // A time that cannot be read proves nothing.
-    let expired = time::parse(renewed).is_some_and(|at| now > at.saturating_add(seconds));
+    // A time that cannot be read, or lies far ahead, does not show that its holder is alive.
+    let is_recent = |at: i64| (at - seconds..=at.saturating_add(seconds)).contains(&now);
     Some(LeaseView {
         holder: holder.to_owned(),
         since: text(lease, "/spec/acquireTime").to_owned(),
         renewed: renewed.to_owned(),
         seconds,
-        expired,
+        expired: !time::parse(renewed).is_some_and(is_recent),
     })
 }
 
-pub(super) fn call_error(error: PutError) -> CallError {
+pub(crate) fn call_error(error: PutError) -> CallError {
     match error {
         PutError::Conflict(status) | PutError::Invalid(status) => CallError::Refused(status),
         PutError::Call(error) => error,
     }
-}
-
-/// Leases have a fraction of a second in their times.
-fn micro_time(now: i64) -> String {
-    time::format(now).replace('Z', ".000000Z")
 }

@@ -1,0 +1,160 @@
+//! Leases: of several collectors one acts, and one command at a time works on a module or an environment.
+//!
+//! One rule for all of them: a holder renews its lease, and loses it when another process has seen it unchanged for the whole
+//! duration, by that process' own steady clock. Written times are of other machines, so a takeover never rests on them. Each
+//! takeover counts `leaseTransitions` up, and each write under the lease names that number. A holder proves itself with a
+//! secret of which the lease has only the digest. It must not know what is done under a lease.
+
+mod observed;
+mod turn;
+mod work;
+
+pub use observed::Observed;
+pub use turn::LeaseSettings;
+pub(crate) use turn::{Lease, Turn};
+pub(crate) use work::{Hold, call_error};
+pub use work::{LeaseError, LeaseGiver, LeaseView, Locked, WorkLease};
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sexton_client::resources::{PutError, text};
+use sexton_client::{CallError, Place, Resources, ServedKind};
+use sexton_model::bulk::Epoch;
+use sexton_model::lease::{LEASE_SECONDS, PROOF_DIGEST, Proof};
+use sexton_model::time;
+use uuid::Uuid;
+
+/// The kind of leases.
+fn kind() -> ServedKind {
+    ServedKind::well_known("coordination.k8s.io", "leases", "Lease", true)
+}
+
+/// How often the holder of a lease renews it: two renewals in a row may get lost.
+fn renewal(duration: Duration) -> Duration {
+    duration / 4
+}
+
+/// The usual duration.
+const DURATION: Duration = Duration::from_secs(LEASE_SECONDS.unsigned_abs());
+
+/// A secret that no other process can guess: 244 random bits.
+fn secret() -> Proof {
+    Proof::new(format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()))
+}
+
+/// One lease on a server: reads it, writes it, and says what is in it.
+#[derive(Debug, Clone)]
+struct LeaseObject {
+    resources: Resources,
+    place: Place,
+    name: String,
+    holder: String,
+    duration: Duration,
+    /// Stored as a digest while the lease is held; then the server lets no other requester write the lease.
+    proof: Option<Proof>,
+}
+
+impl LeaseObject {
+    fn new(resources: &Resources, namespace: &str, name: &str, holder: &str) -> LeaseObject {
+        let (place, duration) = (Place::new(&kind(), Some(namespace)), DURATION);
+        let (name, holder) = (name.to_owned(), holder.to_owned());
+        LeaseObject { resources: resources.clone(), place, name, holder, duration, proof: None }
+    }
+
+    /// The same, held with a proof.
+    fn proved(self) -> LeaseObject {
+        let proof = secret();
+        let resources = self.resources.proving(proof.clone());
+        LeaseObject { resources, proof: Some(proof), ..self }
+    }
+
+    fn namespace(&self) -> &str {
+        self.place.namespace.as_deref().unwrap_or_default()
+    }
+
+    async fn read(&self) -> Result<Option<Value>, CallError> {
+        self.resources.find(&self.place, &self.name).await
+    }
+
+    /// Makes it ours, or keeps it so. `current` is what was read; `since` is when it became ours.
+    async fn hold(
+        &self,
+        current: Option<Value>,
+        transitions: i64,
+        now: i64,
+        since: Option<Value>,
+    ) -> Result<Value, PutError> {
+        let now = micro_time(now);
+        let spec = json!({
+            "holderIdentity": self.holder,
+            "leaseDurationSeconds": self.duration.as_secs().max(1),
+            "acquireTime": since.unwrap_or_else(|| json!(now)),
+            "renewTime": now,
+            "leaseTransitions": transitions,
+        });
+        let is_new = current.is_none();
+        let mut lease = current.unwrap_or_else(|| {
+            json!({
+                "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                "metadata": {"name": self.name, "namespace": self.namespace()},
+            })
+        });
+        lease["spec"] = spec;
+        if let Some(proof) = &self.proof {
+            if !lease["metadata"]["annotations"].is_object() {
+                lease["metadata"]["annotations"] = json!({});
+            }
+            lease["metadata"]["annotations"][PROOF_DIGEST] = json!(proof.digest());
+        }
+        match is_new {
+            true => self.resources.create(&self.place, &lease).await,
+            false => self.resources.replace(&self.place, &self.name, &lease).await,
+        }
+    }
+
+    /// Gives it back if it is still held under the epoch, so that others need not wait for its end.
+    async fn give_back(&self, epoch: &Epoch) {
+        let Ok(Some(mut lease)) = self.read().await else { return };
+        if is_under(&lease, epoch) {
+            lease["spec"]["holderIdentity"] = json!("");
+            if let Err(error) = self.resources.replace(&self.place, &self.name, &lease).await {
+                tracing::debug!(%error, "the lease was not given back");
+            }
+        }
+    }
+
+    /// What writes under it say.
+    fn epoch(&self, transitions: i64) -> Epoch {
+        Epoch {
+            namespace: self.namespace().to_owned(),
+            name: self.name.clone(),
+            holder: self.holder.clone(),
+            transitions,
+            proof: self.proof.clone(),
+        }
+    }
+}
+
+fn holder(lease: &Value) -> &str {
+    text(lease, "/spec/holderIdentity")
+}
+
+fn transitions(lease: &Value) -> i64 {
+    lease.pointer("/spec/leaseTransitions").and_then(Value::as_i64).unwrap_or(0)
+}
+
+fn is_under(lease: &Value, epoch: &Epoch) -> bool {
+    holder(lease) == epoch.holder && transitions(lease) == epoch.transitions
+}
+
+/// How long a lease holds without being renewed: never longer than leases do.
+fn duration(lease: &Value) -> Duration {
+    let said = lease.pointer("/spec/leaseDurationSeconds").and_then(Value::as_i64);
+    Duration::from_secs(said.unwrap_or(LEASE_SECONDS).clamp(1, LEASE_SECONDS).unsigned_abs())
+}
+
+/// Leases have a fraction of a second in their times.
+fn micro_time(now: i64) -> String {
+    time::format(now).replace('Z', ".000000Z")
+}

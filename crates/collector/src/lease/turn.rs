@@ -1,0 +1,144 @@
+//! Of several collectors only one acts: a lease, and an epoch that grows whenever it changes hands.
+//!
+//! The epoch goes with every write and every call of a hook, so that somebody who was paused and woke up late cannot
+//! act on what is no longer theirs. It must not know what is done under the lease.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use sexton_client::resources::PutError;
+use sexton_client::{CallError, Place, Resources};
+use sexton_model::bulk::Epoch;
+use sexton_model::lease::{COLLECTOR, COLLECTOR_NAMESPACE};
+
+use super::{DURATION, LeaseObject, Observed, holder, is_under, renewal, transitions};
+use crate::clock::Clock;
+
+/// Where and how the lease is held.
+#[derive(Debug, Clone)]
+pub struct LeaseSettings {
+    /// The namespace of the lease.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Who we are.
+    pub holder: String,
+    /// A holder that says nothing for so long has lost it.
+    pub duration: Duration,
+    /// Where it is instead for a user without rights in that namespace.
+    pub fallback: Option<String>,
+    /// Whether a lease held under our own name is the one of a predecessor that is surely dead: of the server's own
+    /// collector, of which there is one per store.
+    pub inherits: bool,
+}
+
+impl LeaseSettings {
+    /// The usual place.
+    pub fn new(holder: impl Into<String>) -> LeaseSettings {
+        LeaseSettings {
+            namespace: COLLECTOR_NAMESPACE.into(),
+            name: COLLECTOR.into(),
+            holder: holder.into(),
+            duration: DURATION,
+            fallback: None,
+            inherits: false,
+        }
+    }
+
+    /// How often a holder says that it is there.
+    pub fn renewal(&self) -> Duration {
+        renewal(self.duration)
+    }
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Ours, under this epoch.
+    Ours(Epoch),
+    /// Somebody else's.
+    Theirs {
+        /// Who has it.
+        holder: String,
+    },
+}
+
+/// The lease of the collector.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    settings: LeaseSettings,
+    object: LeaseObject,
+    held: Option<Epoch>,
+    observed: Observed,
+}
+
+impl Lease {
+    /// A lease that was not asked for yet.
+    pub(crate) fn new(settings: LeaseSettings, resources: &Resources) -> Lease {
+        let object =
+            LeaseObject::new(resources, &settings.namespace, &settings.name, &settings.holder).proved();
+        let object = LeaseObject { duration: settings.duration, ..object };
+        Lease { settings, object, held: None, observed: Observed::default() }
+    }
+
+    /// How often to ask.
+    pub(crate) fn renewal(&self) -> Duration {
+        self.settings.renewal()
+    }
+
+    /// Takes, keeps or misses the lease. Losing a race is not an error: it is somebody else's turn.
+    ///
+    /// # Errors
+    /// The server cannot be asked; whoever held the lease may no longer rely on it once its duration is over.
+    pub(crate) async fn turn(&mut self, clock: &dyn Clock) -> Result<Turn, CallError> {
+        match self.try_turn(clock).await {
+            Err(CallError::Refused(status)) if status.code == 403 => {
+                let Some(fallback) = self.settings.fallback.take() else {
+                    return Err(CallError::Refused(status));
+                };
+                self.object.place = Place::new(&self.object.place.kind, Some(&fallback));
+                self.try_turn(clock).await
+            }
+            turn => turn,
+        }
+    }
+
+    async fn try_turn(&mut self, clock: &dyn Clock) -> Result<Turn, CallError> {
+        let Some(lease) = self.object.read().await? else {
+            return self.take(self.object.hold(None, 1, clock.now(), None).await, 1);
+        };
+        let ours = self.held.as_ref().is_some_and(|held| is_under(&lease, held));
+        let inherited = self.settings.inherits && holder(&lease) == self.settings.holder;
+        if !ours && !inherited && !self.observed.is_over(&lease, clock.steady()) {
+            self.held = None;
+            return Ok(Turn::Theirs { holder: holder(&lease).to_owned() });
+        }
+        let transitions = transitions(&lease) + i64::from(!ours);
+        let since = ours.then(|| lease.pointer("/spec/acquireTime").cloned()).flatten();
+        let written = self.object.hold(Some(lease), transitions, clock.now(), since).await;
+        self.take(written, transitions)
+    }
+
+    /// Gives the lease back, so that others need not wait for its end.
+    pub(crate) async fn release(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.object.give_back(&held).await;
+        }
+    }
+
+    fn take(&mut self, written: Result<Value, PutError>, transitions: i64) -> Result<Turn, CallError> {
+        match written {
+            Ok(_) => {
+                let epoch = self.object.epoch(transitions);
+                self.held = Some(epoch.clone());
+                Ok(Turn::Ours(epoch))
+            }
+            Err(PutError::Conflict(_)) => {
+                self.held = None;
+                Ok(Turn::Theirs { holder: "another that was faster".into() })
+            }
+            Err(PutError::Invalid(status)) => Err(CallError::Refused(status)),
+            Err(PutError::Call(error)) => Err(error),
+        }
+    }
+}
