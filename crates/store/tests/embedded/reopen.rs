@@ -1,6 +1,6 @@
 //! A store that is opened again is the same store.
 
-use sexton_store::{At, Engine, KeyRange, ReadError, Retention, Revision};
+use sexton_store::{At, Engine, KeyRange, Op, ReadError, Retention, Revision, Transaction};
 
 use crate::script::{LITTLE, block_on, open, run, verify};
 
@@ -64,5 +64,24 @@ fn folded_stores_are_the_same() {
                 }
             }
         }
+    });
+}
+
+/// A commit of which a part is folded: history begins behind that part, also after a restart.
+#[test]
+fn a_commit_that_is_folded_in_part() {
+    let dir = tempfile::tempdir().unwrap();
+    block_on(async {
+        let engine = open(dir.path(), Retention::default()).unwrap();
+        let put = |key: &[u8]| Op::Put { key: key.into(), value: key.into() };
+        let ops = vec![put(b"a"), put(b"b"), put(b"c")];
+        engine.commit(Transaction { guards: Vec::new(), ops }).await.unwrap();
+        engine.compact(Revision::new(2)).await.unwrap();
+        drop(engine);
+        let engine = open(dir.path(), Retention::default()).unwrap();
+        let mut feed = engine.changes(KeyRange::all(), Revision::new(2)).await.unwrap();
+        let found = feed.next().await.unwrap().changes;
+        assert_eq!(found.iter().map(|change| change.revision.get()).collect::<Vec<_>>(), [3]);
+        assert!(engine.changes(KeyRange::all(), Revision::new(1)).await.is_err(), "that is forgotten");
     });
 }
