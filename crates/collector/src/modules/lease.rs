@@ -276,7 +276,7 @@ impl Locked {
         self.hold.clone()
     }
 
-    /// A way to give it back though whoever works under it was broken off.
+    /// A way to give it back though the work under it was broken off.
     pub fn giver(&self) -> LeaseGiver {
         LeaseGiver { lease: self.lease.clone(), epoch: self.epoch.clone() }
     }

@@ -107,7 +107,7 @@ fn leftovers_are_of_the_former_life_only() {
     assert!(said.starts_with("left over: Cluster.example.com/a (old) does not exist"), "{said}");
 }
 
-/// EXT-20: who is exactly as old as the rule asks for is old enough, and who is a second younger is not.
+/// EXT-20: an object that is exactly as old as the rule asks for is old enough, and one that is a second younger is not.
 #[test]
 fn the_minimum_age_is_reached_to_the_second() {
     let (owners, old) = (owners(), [reference("Cluster", "c", "gone")]);

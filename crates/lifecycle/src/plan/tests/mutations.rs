@@ -141,7 +141,7 @@ fn an_owner_that_is_back_is_a_flaw() {
     assert!(matches!(check(&world, &judged, &plan).unwrap_err()[..], [Flaw::Evidence(..)]));
 }
 
-/// A judgement that somebody got wrong: the machine dies for this cause.
+/// A wrong judgement: the machine dies for this cause.
 fn wrongly(world: &Snapshot, cause: Cause) -> Judgement {
     let machine = life(world, "Vm/c");
     let mut judged = judgement(world, &[("Vm/c", Cascade)]);
