@@ -18,6 +18,8 @@ const NAME_THEIR_OWN: [&str; 7] =
 const TARGETS: [&str; 3] = [" --server ", " --context ", " --data "];
 /// What says which namespace is meant.
 const NAMESPACES: [&str; 2] = [" -n ", " --namespace "];
+/// What a command is for has at most so many columns beside it: one long text would push all commands to the right.
+const WHAT_MOST: usize = 40;
 /// In front of what a command is for, and of a command on a line of its own.
 const INDENT: usize = 2;
 /// Between what a command is for and the command.
@@ -80,7 +82,7 @@ pub(crate) fn lines<W: AsRef<str>, C: AsRef<str>>(commands: &[(W, C)], style: St
         .collect();
     let column = commands.iter().map(|(what, _)| width(what)).max().unwrap_or(0);
     let fits = |(_, command): &(String, String)| INDENT + column + GAP + width(command) <= style.columns();
-    if commands.iter().all(fits) {
+    if column <= WHAT_MOST && commands.iter().all(fits) {
         let line = |(what, command): &(String, String)| {
             format!("{:INDENT$}{}{:GAP$}{command}", "", padded(what, column), "")
         };
@@ -131,6 +133,14 @@ mod tests {
             shown(40),
             "  do it:\n    sexton delete Vm/a --approve 7c1f\n  look at it:\n    sexton graph Vm/a"
         );
+    }
+
+    /// Without a terminal nothing limits a line, and still no long text moves the commands of others out of sight.
+    #[test]
+    fn a_long_text_moves_no_command() {
+        let long = "a reason ".repeat(30);
+        let shown = lines(&[(long.as_str(), "sexton force"), ("look", "sexton why")], Style::PLAIN);
+        assert_eq!(shown[1..], ["    sexton force", "  look:", "    sexton why"]);
     }
 
     #[test]

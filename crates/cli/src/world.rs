@@ -231,6 +231,7 @@ enum Opened {
 async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
     let (dir, since) = (&settings.data, Instant::now());
     let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
+    refuse_exposed(dir)?;
     loop {
         let error = match embedded::open(dir, options) {
             Ok(engine) => return Ok(Opened::Here(engine)),
@@ -257,8 +258,15 @@ async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
 pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     match error {
         OpenError::Locked { holder, .. } => in_use(dir, holder),
-        OpenError::Exposed { dir } => exposed(&format!("the store in {}", dir.display()), dir, "700"),
         error => Failure::new(error.to_string()).because(error),
+    }
+}
+
+/// Refuses a store that every user of the machine can read.
+pub(crate) fn refuse_exposed(dir: &Path) -> Result<(), Failure> {
+    match embedded::is_exposed(dir) {
+        true => Err(exposed(&format!("the store in {}", dir.display()), dir, "700")),
+        false => Ok(()),
     }
 }
 

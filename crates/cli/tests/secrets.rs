@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use common::{Play, Ran, finish};
@@ -147,4 +148,24 @@ fn a_digest_tells_nothing_of_values() {
     assert_ne!(before, with("2222"), "no change is another plan");
     play.put("apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {other: x}}\n");
     assert_ne!(before, with("4444"), "the Secret was changed since");
+}
+
+/// What all users of the machine can read is refused with the command that mends it: a store, and the token of a client.
+#[test]
+fn what_all_users_can_read_is_refused() {
+    let play = Play::new();
+    play.put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    mode(&play.data(), 0o755);
+    assert_eq!(play.run("get cm").code, 0, "what is in it is private");
+    mode(&play.data().join("store.db"), 0o644);
+    play.run("get cm").fails(1, &["can be read by every user", "chmod 700 .sexton"]);
+    play.run("serve --listen 127.0.0.1:0").fails(1, &["chmod 700 .sexton"]);
+    mode(&play.data(), 0o700);
+    assert_eq!(play.run("get cm").code, 0);
+    play.file("token", "0123456789abcdef\n");
+    mode(&play.path().join("token"), 0o644);
+    play.run("get cm --server http://127.0.0.1:1 --token-file token").fails(1, &["chmod 600 token"]);
 }

@@ -160,6 +160,12 @@ impl World {
         found.ok().map(|(_, method, _)| method.run.command())
     }
 
+    /// The class that gives code to the kind of an object.
+    pub(crate) fn class_of(&self, life: LifeId) -> Option<Uid> {
+        let snapshot = self.snapshot();
+        self.view.classes.uid_of(snapshot.group(life), snapshot.kind(life)).cloned()
+    }
+
     /// The life with a uid.
     pub fn life(&self, uid: &str) -> Option<LifeId> {
         self.snapshot().get(&Uid(uid.to_owned()))

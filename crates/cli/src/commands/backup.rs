@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use sexton_store::embedded::{self, BackupError};
+use sexton_store::embedded::{self, BackupError, BackupReport};
 
 use crate::failure::{Exit, Failure};
 use crate::output::ndjson::Event;
@@ -24,26 +24,33 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
-    if settings.server.is_some() || settings.context.is_some() {
-        return Err(Failure::new("a backup copies a data directory, and must run where that is")
-            .next("for example", "sexton backup FILE --data DIR"));
-    }
-    let (dir, file) = (settings.data.clone(), args.file.clone());
+    let dir = data_directory(settings, "a backup copies", "backup")?;
+    let file = args.file.clone();
     if file == Path::new("-") {
         return to_stdout(dir, output).await;
     }
     let report = in_background(move || embedded::backup(dir, file).map_err(failure)).await?;
-    let file = args.file.display().to_string();
-    if output.is_stream() {
-        let (objects, revision, bytes) = (report.objects, report.revision.get(), report.bytes);
-        output.event(&Event::Copied { file: &file, objects, revision, bytes })?;
-        return Ok(Exit::Done);
-    }
-    output.line(&format!(
-        "{file}: {} objects at revision {}, {} bytes",
-        report.objects, report.revision, report.bytes
-    ))?;
+    tell_copied(&args.file, &report, output)?;
     Ok(Exit::Done)
+}
+
+/// The data directory that a copy is made of or restored into: a server or a cluster has none that could be meant.
+pub(super) fn data_directory(settings: &Settings, does: &str, word: &str) -> Result<PathBuf, Failure> {
+    match settings.server.is_some() || settings.context.is_some() {
+        true => Err(Failure::new(format!("{does} a data directory, and must run where that is"))
+            .next("for example", format!("sexton {word} FILE --data DIR"))),
+        false => Ok(settings.data.clone()),
+    }
+}
+
+/// What is in the copy, and where it is now.
+pub(super) fn tell_copied(to: &Path, report: &BackupReport, output: &Output) -> Result<(), Failure> {
+    let (file, BackupReport { objects, revision, bytes, .. }) = (to.display().to_string(), report);
+    if output.is_stream() {
+        let (objects, revision, bytes) = (*objects, revision.get(), *bytes);
+        return output.event(&Event::Copied { file: &file, objects, revision, bytes });
+    }
+    output.line(&format!("{file}: {objects} objects at revision {revision}, {bytes} bytes"))
 }
 
 /// Does something that takes its time, away from the runtime.

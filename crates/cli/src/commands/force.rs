@@ -94,8 +94,27 @@ pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output)
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
     let one = One::find(&world, &kinds, &targets::one(&args.object)?).await?;
-    blockers(&world, &kinds, &one).await?;
+    let blockers = blockers(&world, &kinds, &one).await?;
+    if !is_a_record(&one) && blockers.iter().all(|blocker| blocker.what.starts_with(OF_OTHERS)) {
+        return Err(nothing_to_retry(&world, &one, &blockers));
+    }
     ask(&world, &kinds, one, None, "is tried again", settings, output).await
+}
+
+/// How finalizers of others are called among the blockers.
+const OF_OTHERS: &str = "finalizer:";
+
+/// Only others can go on: nothing of ours failed that could be tried again.
+fn nothing_to_retry(world: &World, one: &One, blockers: &[Blocker]) -> Failure {
+    let label = one.place.kind.label(&one.name);
+    let failure = Failure::new(format!("nothing of {label} can be tried again: others have to let go of it"));
+    let object = quoted(&one.typed(world));
+    let failure = blockers.iter().fold(failure, |failure, blocker| failure.detail(blocker.words.clone()));
+    let failure = blockers.iter().fold(failure, |failure, blocker| {
+        let what = quoted(&blocker.what);
+        failure.next("give it up", format!("sexton force {object} --blocker {what} --reason …"))
+    });
+    failure.next("see what it waits for", format!("sexton why {object}")).exit(Exit::Held)
 }
 
 /// What a life waits for that can be given up.

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sexton_store::embedded::{self, OpenError, RestoreError};
 
-use super::backup::in_background;
+use super::backup::{data_directory, in_background, tell_copied};
 use crate::failure::{Exit, Failure};
-use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output};
 use crate::settings::Settings;
 use crate::world::cannot_open;
@@ -26,26 +25,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
-    if settings.server.is_some() || settings.context.is_some() {
-        return Err(Failure::new("a copy is restored into a data directory, and must be where that is")
-            .next("for example", "sexton restore FILE --data DIR"));
-    }
-    let (dir, file) = (settings.data.clone(), args.file.clone());
+    let dir = data_directory(settings, "a copy is restored into", "restore")?;
+    let file = args.file.clone();
     let report = in_background(move || {
         let mut copy = open(&file)?;
         embedded::restore(&dir, &mut *copy).map_err(|error| refused(error, &file, &dir))
     });
     let report = report.await?;
-    let dir = settings.data.display().to_string();
-    if output.is_stream() {
-        let (objects, revision, bytes) = (report.objects, report.revision.get(), report.bytes);
-        output.event(&Event::Copied { file: &dir, objects, revision, bytes })?;
-        return Ok(Exit::Done);
-    }
-    output.line(&format!(
-        "{dir}: {} objects at revision {}, {} bytes",
-        report.objects, report.revision, report.bytes
-    ))?;
+    tell_copied(&settings.data, &report, output)?;
     output.talk("clients see older revisions again: restart whatever watches");
     Ok(Exit::Done)
 }

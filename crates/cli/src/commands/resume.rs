@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use sexton_client::resources::ListAsk;
 use sexton_client::{Kinds, Place, ServedKind};
+use sexton_collector::modules::{Buried, Modules};
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::{DeletionScope, Settings as Rules};
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KIND, RESOURCE};
+use sexton_model::module::ModulePhase;
 
+use super::apply::tools;
 use super::delete::tell;
 use crate::collecting;
 use crate::failure::{Exit, Failure};
@@ -20,7 +23,7 @@ use crate::naming::Names;
 use crate::output::ndjson;
 use crate::output::style::count;
 use crate::output::tree::{Death, DeathPlan, json};
-use crate::output::{FormFlag, Output};
+use crate::output::{FormFlag, Output, Paint};
 use crate::settings::Settings;
 use crate::world::{Purpose, World, is_ours};
 
@@ -41,11 +44,39 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let world = World::open(settings, Purpose::Look).await?;
     let kinds = world.kinds().await?;
-    if !world.embedded && is_ours(&kinds) {
-        return open_ones(&world, output).await;
+    let exit = match !world.embedded && is_ours(&kinds) {
+        true => open_ones(&world, output).await?,
+        false => {
+            let what = Resumed::All { orphan_grace: args.orphan_grace };
+            finish(&world, &kinds, what, settings, output).await?
+        }
+    };
+    match exit {
+        Exit::Done => bury(&world, output).await,
+        exit => Ok(exit),
     }
-    let what = Resumed::All { orphan_grace: args.orphan_grace };
-    finish(&world, &kinds, what, settings, output).await
+}
+
+/// Removes the records of modules that were being destroyed, and of which nothing is left: that was the last step of the
+/// command that was interrupted.
+async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
+    // Kinds may have gone with the modules.
+    world.resources.kinds_anew().await?;
+    if !is_ours(&world.kinds().await?) {
+        return Ok(Exit::Done);
+    }
+    let cannot = |error: &(dyn std::error::Error + 'static)| Failure::new(error.to_string()).because(error);
+    let modules = Modules::open(tools(world).await?).await?;
+    let views = modules.list().await.map_err(|error| cannot(&error))?;
+    let destroyed = views.iter().filter(|view| view.record.status.phase == Some(ModulePhase::Destroying));
+    for name in destroyed.map(|view| view.record.spec.manager.as_str()) {
+        if modules.bury(name).await.map_err(|error| cannot(&error))? == Buried::Gone {
+            let label = format!("Module/{name}");
+            let event = ndjson::Event::Gone { label: &label, uid: "" };
+            output.tell(&event, '-', Paint::Bad, &format!("{name} is gone"))?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// What is resumed.

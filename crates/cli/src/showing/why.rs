@@ -34,7 +34,11 @@ pub(crate) fn why(story: Story, tombstones: bool) -> Why {
 
 /// Something that holds a namespace, as a line of the explanation.
 pub(crate) fn hold(hold: NamespaceHold) -> WhyLine {
-    let command = |(what, command)| Command { what, command, note: String::new() };
+    let command = |(what, command): (_, String)| Command {
+        what,
+        command: suggest::complete(&command),
+        note: String::new(),
+    };
     let commands = hold.command.into_iter().map(command).collect();
     WhyLine { depth: 0, text: hold.what, aside: hold.says, commands }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use sexton_lifecycle::module::{Member, kind_of};
 use sexton_lifecycle::plan::Plan;
 use sexton_lifecycle::protect::TopCause;
-use sexton_lifecycle::{FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot};
+use sexton_lifecycle::{
+    FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot, WhyHeld,
+};
 use sexton_model::names::PERMANENT_NAMESPACES;
 use sexton_model::{Policy, Uid};
 
@@ -143,7 +145,8 @@ pub(super) async fn foresee(
     foresee_in(World::look(&*tools.gateway, &tools.resources).await?, module, unmarked)
 }
 
-/// What becomes of a world if they are accused. Whoever would take along what belongs to another module is spared.
+/// What becomes of a world if they are accused. Spared is what would take along an object of another module, and what an
+/// object that stays needs.
 pub(super) fn foresee_in(
     world: World,
     module: &str,
@@ -156,13 +159,43 @@ pub(super) fn foresee_in(
             lives.map(|life| Hypothetical { life, policy: Policy::Background }).collect();
         let (judgement, plan) = world.if_deleted(&asked, &Rules::default())?;
         let foreign = of_other_modules(world.snapshot(), &judgement, module);
+        let needed = needed_by_kept(&world, &judgement, &unmarked.kept);
         let before = unmarked.victims.len();
         unmarked.spare(&foreign);
+        unmarked.spare(&needed);
         if unmarked.victims.len() == before {
             return Ok(Some(Destruction { world, judgement, plan }));
         }
     }
     Ok(None)
+}
+
+/// What objects that stay need, and would wait for them for ever once it is terminating: the owners, the namespace and the
+/// definition of a protected object, and the class of every object that is kept. By uid, with why in words.
+fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeMap<Uid, String> {
+    let snapshot = world.snapshot();
+    let mut needed = BTreeMap::new();
+    let mut need = |uid: Uid, life: LifeId, why: &str| {
+        let told = || format!("{}/{} {why} and needs it", snapshot.kind(life), snapshot.name(life));
+        needed.entry(uid).or_insert_with(told);
+    };
+    for hold in judgement.holds.iter().filter(|hold| matches!(hold.why, WhyHeld::Protected(_))) {
+        let owners = snapshot.owner_uids(hold.life).map(|(uid, _)| uid);
+        for uid in owners.chain(hold.keeps.map(|keeps| snapshot.uid(keeps))) {
+            // What it needs may only follow from another deletion: then that must not happen.
+            let finding = snapshot.get(&uid).and_then(|life| judgement.doomed.get(&life));
+            if let Some(finding) = finding {
+                need(finding.root.clone(), hold.life, "is protected");
+            }
+            need(uid, hold.life, "is protected");
+        }
+    }
+    for life in kept.iter().filter_map(|kept| world.life(&kept.member.uid)) {
+        if let Some(class) = world.class_of(life) {
+            need(class, life, "stays");
+        }
+    }
+    needed
 }
 
 /// Who would take along what belongs to other modules, and what: by the life from which it follows.

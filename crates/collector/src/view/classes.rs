@@ -28,6 +28,11 @@ impl Classes {
         &self.nonsense
     }
 
+    /// The uid of the class of a kind.
+    pub(crate) fn uid_of(&self, group: &str, kind: &str) -> Option<&Uid> {
+        self.by_kind.get(&(group.to_owned(), kind.to_owned())).map(|(uid, _)| uid)
+    }
+
     /// Which class gives code to which kind.
     pub(crate) fn bindings(&self) -> BTreeMap<(String, String), Uid> {
         self.by_kind.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone())).collect()

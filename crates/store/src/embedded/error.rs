@@ -17,15 +17,6 @@ pub enum OpenError {
         /// What the other process wrote about itself.
         holder: String,
     },
-    /// All users of the machine may read the store.
-    #[error(
-        "the store in {0} can be read by every user of this machine; chmod 700 {0}",
-        dir.display()
-    )]
-    Exposed {
-        /// The data directory.
-        dir: PathBuf,
-    },
     /// The file is no database at all.
     #[error(
         "{} is not a store: it is not a SQLite file, or its beginning is damaged; choose another directory, or move \

@@ -34,7 +34,7 @@ use std::path::Path;
 pub use self::backup::{BackupError, BackupReport, backup};
 pub use self::error::OpenError;
 pub use self::lock::announce;
-pub use self::private::is_open_to_others;
+pub use self::private::{is_exposed, is_open_to_others};
 pub use self::restore::{RestoreError, restore};
 
 use self::checkpoint::Checkpointer;
@@ -58,18 +58,12 @@ pub struct Options {
 /// Opens the store in a directory; both are made if they do not exist.
 ///
 /// # Errors
-/// Another process uses the directory, all users may read the store, the file is not a store of a known format or is
-/// damaged, or the system refuses.
+/// Another process uses the directory, the file is not a store of a known format or is damaged, or the system refuses.
 pub fn open(dir: impl AsRef<Path>, options: Options) -> Result<LocalEngine, OpenError> {
     let dir = &std::path::absolute(dir.as_ref()).map_err(OpenError::io("find", dir.as_ref()))?;
     make_dir(dir).map_err(OpenError::io("create", dir))?;
     let lock = DirLock::acquire(dir)?;
     let file = &dir.join(schema::FILE);
-    // What we make is private, wherever it is; a store that was copied here by other means may not be.
-    let parts = [file.clone(), schema::beside(file, "-wal")];
-    if is_open_to_others(dir) && parts.iter().any(|part| is_open_to_others(part)) {
-        return Err(OpenError::Exposed { dir: dir.to_owned() });
-    }
     if !prepare(file)? {
         schema::create(dir)?;
     }

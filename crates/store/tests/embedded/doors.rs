@@ -38,29 +38,6 @@ fn only_the_owner_may_read() {
     }
 }
 
-/// A store that all users may read is refused with the command that mends it.
-#[cfg(unix)]
-#[test]
-fn a_store_that_all_users_can_read_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
-    let dir = tempfile::tempdir().unwrap();
-    let mode = |path: &std::path::Path, mode| {
-        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
-    };
-    let file = dir.path().join("store.db");
-    mode(dir.path(), 0o755);
-    drop(open(dir.path(), Retention::default()).unwrap());
-    mode(&file, 0o644);
-    for looked_into in [0o755, 0o701] {
-        mode(dir.path(), looked_into);
-        let error = open(dir.path(), Retention::default()).unwrap_err();
-        assert!(matches!(error, OpenError::Exposed { .. }), "{looked_into:o}: {error}");
-        assert!(error.to_string().contains("chmod 700"), "{error}");
-    }
-    mode(dir.path(), 0o750);
-    open(dir.path(), Retention::default()).unwrap();
-}
-
 fn refused(content: impl FnOnce(&std::path::Path)) -> OpenError {
     let dir = tempfile::tempdir().unwrap();
     content(&dir.path().join("store.db"));

@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+use crate::settings::{DATA, SERVER_VARIABLE};
 
 /// The documents, by their names. They are those of `examples/shop`.
 const DOCUMENTS: [(&str, &str); 7] = [
@@ -82,7 +83,10 @@ impl Stage {
     fn start(&self, arguments: &[&str]) -> Result<Child, Failure> {
         let program = std::env::current_exe().map_err(|error| Failure::new(format!("who am I: {error}")))?;
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(&self.dir).env_remove("SEXTON_DATA");
+        // Typed here, the data directory is meant, whatever the environment or the name of the program says: the tour
+        // destroys a module `shop`, which a server or a cluster may have, too.
+        command.args(["--data", DATA]).args(arguments).current_dir(&self.dir);
+        command.env_remove(SERVER_VARIABLE).env_remove("SEXTON_TOKEN");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|error| Failure::new(format!("cannot start sexton: {error}")))
     }

@@ -158,6 +158,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     if let Some(holder) = lock::holder(&settings.data) {
         return Err(world::in_use(&settings.data, &holder));
     }
+    world::refuse_exposed(&settings.data)?;
     let allowance = args.allowing.allowance()?;
     serve(&settings.data, &args, allowance, output)
         .await

@@ -147,6 +147,17 @@ mod tests {
         }
     }
 
+    /// A reason that does not fit beside its object goes on below it.
+    #[test]
+    fn a_reason_is_not_cut_where_there_is_room_below() {
+        let reason = "destroy failed: the volume is attached to vm-9 and has to be detached first";
+        let event = Event { waiting: vec![waiting("Volume/data", reason, 3)], ..halfway() };
+        let shown = Progress::new(Style { width: Some(60), ..Style::PLAIN }, true).show(&event);
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert!(words(reason).iter().all(|word| words(&shown).contains(word)), "{shown}");
+        assert!(shown.lines().all(|line| width(line) < 60), "{shown}");
+    }
+
     #[test]
     fn elsewhere_one_line_for_each_event_that_is_new() {
         let mut progress = Progress::new(Style::PLAIN, false);

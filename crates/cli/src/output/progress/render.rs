@@ -1,11 +1,13 @@
 //! The lines of a progress: pure functions from an event.
 
 use super::{Event, Waiting};
-use crate::output::style::{Style, count, harmless, padded, time, width};
+use crate::output::style::{Style, count, harmless, padded, time, width, wrapped};
 use crate::output::{Paint, USUAL_COLUMNS};
 
 /// So many of those that are waited for are shown.
 const WAITS_SHOWN: usize = 5;
+/// Lines of one reason; the end of a longer one is cut.
+const REASON_LINES: usize = 3;
 const BAR: usize = 30;
 
 /// What is drawn over and over on a terminal. Each line is narrower than the terminal, so that none breaks.
@@ -26,9 +28,19 @@ pub(super) fn block(event: &Event, style: Style) -> Vec<String> {
     let what = widest(|wait| &wait.what).unwrap_or(0).min(room);
     for wait in waits {
         let who = padded(&style.fit(&harmless(&wait.label), label), label);
-        let why = padded(&style.cut(&harmless(&wait.what), what), what);
+        let reason = harmless(&wait.what);
+        let mut parts = wrapped(&reason, what, 0).into_iter();
+        let why = padded(&style.cut(&parts.next().unwrap_or_default(), what), what);
         let since = style.paint(&format!("{:>since$}", time(wait.since)), Paint::Faint);
         lines.push(format!("  waits for {who}   {why}   {since}"));
+        // What does not fit beside goes on below, as long as what is drawn stays small.
+        let indent = width("  waits for ") + label + 3;
+        let rest: Vec<String> = parts.collect();
+        for (at, part) in rest.iter().take(REASON_LINES - 1).enumerate() {
+            let ends = rest.len() < REASON_LINES || at + 2 < REASON_LINES;
+            let part = if ends { part.clone() } else { rest[at..].join(" ") };
+            lines.push(format!("{:indent$}{}", "", style.cut(&part, what)));
+        }
     }
     if event.waiting.len() > WAITS_SHOWN {
         let words = format!("  {} and {} more", style.ellipsis(), count(event.waiting.len() - WAITS_SHOWN));

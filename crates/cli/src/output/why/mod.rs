@@ -52,6 +52,9 @@ pub(crate) struct Command {
 const DEEPEST: usize = 12;
 /// Columns are apart by so many spaces.
 const GAP: usize = 3;
+/// Columns of a text that decide where the column of asides begins, also where nothing limits a line: one long text would
+/// push everything below it far to the right.
+const LEFT_MOST: usize = 56;
 /// What is left of the line for an aside on a narrow terminal.
 const ASIDE_LEAST: usize = 24;
 
@@ -65,7 +68,7 @@ pub(crate) fn text(why: &Why, style: Style) -> String {
         let own = (!line.aside.is_empty()).then(|| begin(line.depth, &harmless(&line.text)));
         own.into_iter().chain(commands)
     });
-    let most = style.columns().saturating_sub(ASIDE_LEAST + GAP);
+    let most = style.columns().saturating_sub(ASIDE_LEAST + GAP).min(LEFT_MOST);
     let column = lefts.map(|left| width(&left)).filter(|left| *left <= most).max().unwrap_or(0) + GAP;
     let headline = match why.headline.is_empty() {
         true => harmless(&why.subject).into_owned(),
