@@ -155,7 +155,7 @@ impl Opened {
         let host = Host {
             limits: ask.limits,
             grants: Grants { exec: spec.exec.clone(), http: spec.http.clone() },
-            // A run belongs to the user who started it.
+            // A run acts for its own user.
             allowance: None,
             output: ask.output,
             trace: ask.trace,
