@@ -11,6 +11,7 @@ mod definitions;
 mod events;
 mod example;
 mod foreground;
+mod full_disk;
 mod graceful;
 mod krake;
 mod last_moment;
