@@ -230,7 +230,11 @@ enum Opened {
 /// A directory that another short command uses is free in a moment; one that a server serves is used through it.
 async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
     let (dir, since) = (&settings.data, Instant::now());
-    let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
+    let options = embedded::Options {
+        indexer: Some(stored::terms),
+        urgent: Some(stored::is_deletion_step),
+        ..embedded::Options::default()
+    };
     refuse_exposed(dir)?;
     loop {
         let error = match embedded::open(dir, options) {

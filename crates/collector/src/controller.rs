@@ -75,7 +75,7 @@ pub struct Collector {
     echo: Option<(Revision, Instant)>,
     /// Nothing is tried before this: the last try failed.
     pause: Option<Instant>,
-    backoff: Backoff,
+    pub(crate) backoff: Backoff,
     /// Until when the last books are waited for.
     drain_until: Option<Instant>,
     next_look: Instant,

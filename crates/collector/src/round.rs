@@ -95,7 +95,11 @@ impl Collector {
         let removed = hand.send_in_stages(items, &stages).await?;
         let denials = lives.iter().zip(&removed.results);
         refused.extend(denials.filter_map(|(life, result)| Some((*life, Sent::denial(result)?))));
-        if !refused.is_empty() {
+        if !refused.is_empty() || !first.no_space.is_empty() {
+            if removed.removed() > 0 {
+                // It got somewhere, and what had no space may have some now.
+                self.backoff.reset();
+            }
             self.rest();
         }
         let others = refused.into_iter();
@@ -162,6 +166,10 @@ impl Collector {
             let marked = matches!(result.outcome, Some(Outcome::Marked | Outcome::Unchanged));
             if marked && hoped.marked.contains(&life) {
                 first.marked.insert(life);
+            }
+            if Sent::has_no_space(result) && hoped.marked.contains(&life) {
+                first.no_space.insert(life);
+                continue;
             }
             first.refused.extend(Sent::denial(result).map(|why| (life, why)));
         }

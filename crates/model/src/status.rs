@@ -315,9 +315,12 @@ impl Status {
         Status::new(504, "Timeout", message)
     }
 
+    /// The code of a refusal because the disk is full.
+    pub const STORAGE_FULL: u16 = 507;
+
     /// 507: no space on the disk.
     pub fn storage_full(message: impl Into<String>) -> Status {
-        Status::new(507, "InternalError", message)
+        Status::new(Status::STORAGE_FULL, "InternalError", message)
     }
 }
 

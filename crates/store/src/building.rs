@@ -10,7 +10,7 @@ use crate::engine::{CommitError, Committed, Guard, Op, Transaction};
 use crate::history::Change;
 use crate::state::{Entry, State};
 use crate::terms::{Draft, TermIndex};
-use crate::writer::Reply;
+use crate::writer::{Command, Reply};
 
 /// Larger batches only add latency: at this size the disk is no longer the limit.
 const BATCH_OPS: usize = 1024;
@@ -25,10 +25,10 @@ pub(crate) struct Building {
     pub(crate) bytes: usize,
 }
 
-/// Who waits for the batch, and what it will hear if the batch becomes durable.
+/// A caller that waits for the batch: what it asked for, and what it will hear if the batch becomes durable.
 pub(crate) enum Waiting {
-    One(Reply<Committed>, Result<Committed, CommitError>),
-    All(ReplyAll, Vec<Result<Committed, CommitError>>),
+    One(Transaction, Reply<Committed>, Result<Committed, CommitError>),
+    All(Vec<Transaction>, ReplyAll, Vec<Result<Committed, CommitError>>),
 }
 
 /// Who committed many transactions hears of each of them.
@@ -39,16 +39,24 @@ impl Waiting {
     pub(crate) fn done(self) {
         // Whoever has gone away needs no answer.
         match self {
-            Waiting::One(reply, outcome) => drop(reply.send(outcome)),
-            Waiting::All(reply, outcomes) => drop(reply.send(outcomes)),
+            Waiting::One(_, reply, outcome) => drop(reply.send(outcome)),
+            Waiting::All(_, reply, outcomes) => drop(reply.send(outcomes)),
         }
     }
 
     /// The batch did not happen. Even refusals become this error: they may rest on commits that did not happen.
     pub(crate) fn failed(self, error: &CommitError) {
         match self {
-            Waiting::One(reply, _) => drop(reply.send(Err(error.clone()))),
-            Waiting::All(reply, outcomes) => drop(reply.send(vec![Err(error.clone()); outcomes.len()])),
+            Waiting::One(_, reply, _) => drop(reply.send(Err(error.clone()))),
+            Waiting::All(_, reply, outcomes) => drop(reply.send(vec![Err(error.clone()); outcomes.len()])),
+        }
+    }
+
+    /// The same asked for once more.
+    pub(crate) fn again(self) -> Command {
+        match self {
+            Waiting::One(transaction, reply, _) => Command::Commit { transaction, reply },
+            Waiting::All(transactions, reply, _) => Command::CommitAll { transactions, reply },
         }
     }
 }
@@ -63,31 +71,31 @@ impl Building {
     }
 
     pub(crate) fn add(&mut self, index: &TermIndex, transaction: Transaction, reply: Reply<Committed>) {
-        let outcome = self.attempt(index, transaction);
-        self.replies.push(Waiting::One(reply, outcome));
+        let outcome = self.attempt(index, &transaction);
+        self.replies.push(Waiting::One(transaction, reply, outcome));
     }
 
     /// Adds many, however many: they belong into one batch.
     pub(crate) fn add_all(&mut self, index: &TermIndex, transactions: Vec<Transaction>, reply: ReplyAll) {
-        let outcomes = transactions.into_iter().map(|transaction| self.attempt(index, transaction)).collect();
-        self.replies.push(Waiting::All(reply, outcomes));
+        let outcomes = transactions.iter().map(|transaction| self.attempt(index, transaction)).collect();
+        self.replies.push(Waiting::All(transactions, reply, outcomes));
     }
 
-    fn attempt(&mut self, index: &TermIndex, transaction: Transaction) -> Result<Committed, CommitError> {
+    fn attempt(&mut self, index: &TermIndex, transaction: &Transaction) -> Result<Committed, CommitError> {
         let unused = |term, others: &[_]| self.terms.unused(index, &self.state, term, others);
         let holds = |guard: &Guard| self.state.holds(guard, unused);
         if let Some(guard) = transaction.guards.iter().position(|guard| !holds(guard)) {
             return Err(CommitError::Conflict { guard });
         }
-        transaction.ops.into_iter().for_each(|op| self.apply(index, op));
+        transaction.ops.iter().for_each(|op| self.apply(index, op));
         Ok(Committed { revision: self.state.revision })
     }
 
-    fn apply(&mut self, index: &TermIndex, op: Op) {
+    fn apply(&mut self, index: &TermIndex, op: &Op) {
         let revision = self.state.revision.next();
         let (key, after) = match op {
-            Op::Put { key, value } => (key, Some(value)),
-            Op::Delete { key } if self.state.map.contains_key(key.as_ref() as &[u8]) => (key, None),
+            Op::Put { key, value } => (key.clone(), Some(value.clone())),
+            Op::Delete { key } if self.state.map.contains_key(key.as_ref() as &[u8]) => (key.clone(), None),
             Op::Delete { .. } => return,
         };
         self.bytes += key.len() + after.as_ref().map_or(0, |value| value.len());

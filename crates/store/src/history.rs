@@ -30,6 +30,11 @@ impl Change {
         self.after.as_ref().map(|value| Entry { revision: self.revision, value: value.clone() })
     }
 
+    /// The bytes that it writes.
+    pub(crate) fn size(&self) -> usize {
+        self.key.len() + self.after.as_ref().map_or(0, |value| value.len())
+    }
+
     /// What keeping this change costs beside the current state: the value it replaced and its own bookkeeping.
     fn weight(&self) -> usize {
         const BOOKKEEPING: usize = 128;
@@ -127,12 +132,24 @@ impl History {
         self.oldest_while(slice, |change| change.revision <= upto)
     }
 
+    /// The changes right after a revision, at most a slice of them; nothing if some of them are forgotten.
+    pub fn following(&self, after: Revision, slice: Slice) -> Vec<Arc<Change>> {
+        let Some(changes) = self.since(after) else { return Vec::new() };
+        let mut bytes = 0;
+        let fits = |change: &&Arc<Change>| {
+            let fits = bytes < slice.bytes;
+            bytes += change.size();
+            fits
+        };
+        changes.take(slice.changes).take_while(fits).cloned().collect()
+    }
+
     fn oldest_while(&self, slice: Slice, mut wanted: impl FnMut(&Change) -> bool) -> Vec<Arc<Change>> {
         let mut bytes = 0;
         let within = |change: &&Arc<Change>| {
             // One change is always taken, however large.
             let fits = bytes < slice.bytes;
-            bytes += change.key.len() + change.after.as_ref().map_or(0, |value| value.len());
+            bytes += change.size();
             fits && wanted(change)
         };
         self.changes.iter().take(slice.changes).take_while(within).cloned().collect()

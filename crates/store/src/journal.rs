@@ -14,9 +14,12 @@ use crate::state::State;
 /// Why the journal could not do what was asked. The call counts as not done.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// No space, or somebody holds the file: the same call may work later. Nothing of it is on disk.
+    /// No space: the same call may work later, and perhaps after [`Journal::fold`]. Nothing of it is on disk.
     #[error("{0}")]
     Full(String),
+    /// Another process holds the file, or there is no memory: the same call may work later. Nothing of it is on disk.
+    #[error("{0}")]
+    Busy(String),
     /// The disk cannot be trusted any more: no later call may claim success. Whether it has this one is in doubt, so a
     /// refused batch may turn out to be there, as a whole, after a restart.
     #[error("{0}")]
@@ -29,7 +32,8 @@ pub trait Journal: Send + 'static {
     fn append(&mut self, batch: &[Arc<Change>], at: SystemTime) -> Result<(), JournalError>;
 
     /// Folds the oldest changes of the history into the state on disk, as one transaction, and forgets them as
-    /// history. `changes` are contiguous and begin right after the last folded revision.
+    /// history. `changes` are contiguous and begin right after the last folded revision. This is also how the space of
+    /// what was removed or replaced becomes free.
     fn fold(&mut self, changes: &[Arc<Change>]) -> Result<(), JournalError>;
 
     /// Housekeeping in an idle moment; must be short.

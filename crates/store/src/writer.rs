@@ -30,6 +30,9 @@ const SLICE: Slice = Slice { changes: 256, bytes: 1 << 20 };
 /// Under load twice of what was committed since is folded, so that the history shrinks.
 const LOADED: Slice = Slice { changes: 2 * SLICE.changes, bytes: 2 * SLICE.bytes };
 
+/// How much is folded at once when the disk is full: folding itself needs space until it gives some back.
+const SHED: Slice = Slice { changes: 256, bytes: 256 << 10 };
+
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, CommitError>>;
 
 /// What the writer can be asked to do.
@@ -61,8 +64,9 @@ pub(crate) fn spawn(
 ) -> JoinHandle<()> {
     let compactions = VecDeque::new();
     let unfolded = Slice { changes: 0, bytes: 0 };
-    let writer =
-        Writer { shared, journal, keep, broken: None, compactions, unfolded, looked: Instant::now() };
+    let folded = shared.history().compacted();
+    let looked = Instant::now();
+    let writer = Writer { shared, journal, keep, broken: None, compactions, folded, unfolded, looked };
     std::thread::Builder::new()
         .name("store-writer".into())
         .spawn(move || writer.run(&queue))
@@ -77,6 +81,9 @@ struct Writer {
     broken: Option<String>,
     /// Asked for and not done yet: worked off in slices, so that commits go on meanwhile.
     compactions: VecDeque<(Revision, Reply<()>)>,
+    /// Up to here the journal is folded. Without space that is further than the history is forgotten: feeds and reads
+    /// go on, but a restart ends them.
+    folded: Revision,
     /// Committed since something was last folded under load.
     unfolded: Slice,
     /// When unused snapshots were last looked for under load.
@@ -152,6 +159,10 @@ impl Writer {
     fn finish(&mut self, building: Building) {
         let Building { state, changes, terms, replies, bytes } = building;
         match self.make_durable(&changes) {
+            Err(CommitError::Full(_)) if replies.len() > 1 => {
+                // What needs space must not take along what would free some: each stands for itself.
+                replies.into_iter().for_each(|reply| self.alone(reply.again()));
+            }
             Ok(()) => {
                 self.unfolded.changes += changes.len();
                 self.unfolded.bytes += bytes;
@@ -164,13 +175,31 @@ impl Writer {
         }
     }
 
+    /// Commits a batch of one.
+    fn alone(&mut self, command: Command) {
+        let shared = self.shared.clone();
+        let terms = shared.terms();
+        let mut building = Building::on(State::clone(&shared.state.load()));
+        match command {
+            Command::Commit { transaction, reply } => building.add(&terms, transaction, reply),
+            Command::CommitAll { transactions, reply } => building.add_all(&terms, transactions, reply),
+            Command::Compact { .. } | Command::Close => return,
+        }
+        drop(terms);
+        self.finish(building);
+    }
+
     fn make_durable(&mut self, changes: &[Arc<Change>]) -> Result<(), CommitError> {
         if changes.is_empty() {
             return Ok(());
         }
         self.writable()?;
         let started = Instant::now();
-        let outcome = self.journal.append(changes, SystemTime::now());
+        let now = SystemTime::now();
+        let mut outcome = self.journal.append(changes, now);
+        if matches!(outcome, Err(JournalError::Full(_))) && self.shed()? {
+            outcome = self.journal.append(changes, now);
+        }
         let figures = &self.shared.figures;
         figures.journal_micros.fetch_add(started.elapsed().as_micros() as u64, Ordering::Relaxed);
         outcome.map_err(|error| self.failed(error))?;
@@ -200,7 +229,7 @@ impl Writer {
 
     fn failed(&mut self, error: JournalError) -> CommitError {
         match error {
-            JournalError::Full(reason) => {
+            JournalError::Full(reason) | JournalError::Busy(reason) => {
                 tracing::error!(%reason, "the journal cannot take more now, a batch was refused");
                 CommitError::Full(reason)
             }
@@ -264,11 +293,41 @@ impl Writer {
 
     fn fold(&mut self, oldest: &[Arc<Change>]) -> Result<(), CommitError> {
         self.writable()?;
-        if let Err(error) = self.journal.fold(oldest) {
-            return Err(self.failed(error));
-        }
+        let already = oldest.partition_point(|change| change.revision <= self.folded);
+        self.fold_journal(&oldest[already..]).map_err(|error| self.failed(error))?;
         self.shared.history_mut().forget(oldest.len());
         self.shared.figures.folded.fetch_add(oldest.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Folds all that can be folded, so that whatever was removed or replaced makes room; the history in memory stays.
+    /// Whether anything was.
+    fn shed(&mut self) -> Result<bool, CommitError> {
+        let (before, mut slice) = (self.folded, SHED);
+        loop {
+            let next = self.shared.history().following(self.folded, slice);
+            let everything =
+                next.last().is_none_or(|last| last.revision >= self.shared.state.load().revision);
+            match self.fold_journal(&next) {
+                Ok(()) if everything => break,
+                Ok(()) => slice = SHED,
+                // More at once may need less: what was made and removed within a slice is not written.
+                Err(JournalError::Full(_)) if !everything => {
+                    slice = Slice { changes: slice.changes * 2, bytes: slice.bytes * 2 };
+                }
+                Err(JournalError::Full(_) | JournalError::Busy(_)) => break,
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        Ok(self.folded > before)
+    }
+
+    fn fold_journal(&mut self, changes: &[Arc<Change>]) -> Result<(), JournalError> {
+        let Some(last) = changes.last() else { return Ok(()) };
+        self.journal.fold(changes)?;
+        self.folded = last.revision;
         Ok(())
     }
 }

@@ -69,6 +69,11 @@ impl World {
         World::on(engine, Some(dir), Arc::default(), OwnerChecks::Warn, RequestLimits::default()).await
     }
 
+    /// A world on disk in a directory of the test, which stays.
+    pub async fn embedded_in(dir: &Path) -> World {
+        World::on(open(dir), None, Arc::default(), OwnerChecks::Warn, RequestLimits::default()).await
+    }
+
     pub(crate) async fn on(
         engine: Arc<dyn Engine>,
         dir: Option<TempDir>,
@@ -265,6 +270,10 @@ impl World {
 }
 
 fn open(dir: &Path) -> Arc<dyn Engine> {
-    let options = embedded::Options { indexer: Some(stored::terms), ..embedded::Options::default() };
+    let options = embedded::Options {
+        indexer: Some(stored::terms),
+        urgent: Some(stored::is_deletion_step),
+        ..embedded::Options::default()
+    };
     Arc::new(embedded::open(dir, options).unwrap())
 }

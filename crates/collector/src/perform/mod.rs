@@ -7,6 +7,7 @@ pub(crate) mod items;
 mod prepare;
 mod send;
 mod stays;
+mod straight;
 mod writes;
 
 pub(crate) use early::in_circle;
@@ -153,6 +154,8 @@ pub(crate) struct First {
     pub(crate) marked: HashSet<LifeId>,
     /// Who must not be, says the server, and why: no race, so it is no use to look again at once.
     pub(crate) refused: BTreeMap<LifeId, String>,
+    /// Objects whose mark has no space on the server's disk. A removal needs none.
+    pub(crate) no_space: HashSet<LifeId>,
 }
 
 /// Whose turn it is.
@@ -203,6 +206,27 @@ impl<'a> Turns<'a> {
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
         self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
         self.stepping.push(group);
+    }
+
+    /// The turn of a group whose mark has no space on the server's disk, and what is gone after it. What could be marked
+    /// and removed in one breath is only removed; the others wait until there is space. Nothing if there is space.
+    fn without_mark(
+        &mut self,
+        snapshot: &Snapshot,
+        decision: &'a Decision,
+        first: &First,
+        group: &'a Group,
+    ) -> Option<Option<LifeId>> {
+        if !group.members.iter().any(|step| first.no_space.contains(&step.life)) {
+            return None;
+        }
+        let [step] = group.members.as_slice() else { return Some(None) };
+        if !straight::may_go(snapshot, decision, step, &first.marked) {
+            return Some(None);
+        }
+        let make = || straight::removal(snapshot, decision, &step.finding);
+        self.writes.share(snapshot, step.life, Basis::Straight(&step.finding), make);
+        Some(Some(step.life))
     }
 
     /// The write that removes somebody, or marks it, or takes off what is ours.
@@ -262,6 +286,11 @@ pub(crate) fn turns<'a>(
         if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
             continue;
         }
+        if let Some(gone) = turns.without_mark(snapshot, decision, first, group) {
+            let free = gone.into_iter().flat_map(|life| progress.gone(life));
+            queue.extend(free.map(|group| (group, stage + 1)));
+            continue;
+        }
         let unsettled = |step: &Step| {
             !step.finding.marked && !early::may_be_marked(snapshot, decision, &step.finding, marked_now)
         };
@@ -275,12 +304,7 @@ pub(crate) fn turns<'a>(
             continue;
         }
         // Somebody who would have to go before does not: the turn of this group does not come.
-        let kept: Vec<(LifeId, LifeId)> = group
-            .members
-            .iter()
-            .filter(|step| step.finding.marked || marked_now.contains(&step.life))
-            .filter_map(|step| Some((step.life, staying.behind(step.life, step.finding.policy)?)))
-            .collect();
+        let kept = staying.keeps(group, marked_now);
         if !kept.is_empty() {
             turns.kept.extend(kept);
             continue;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use sexton_client::Gateway;
 use sexton_client::resources::BulkError;
-use sexton_model::Revision;
 use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
+use sexton_model::{Revision, Status};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -76,6 +76,11 @@ impl Sent {
     pub(crate) fn denial(result: &ItemResult) -> Option<String> {
         let denied = result.code >= 400 && !matches!(result.code, 404 | 409);
         denied.then(|| result.status.as_ref().map(|status| status.message.clone()).unwrap_or_default())
+    }
+
+    /// Whether it was refused because the server's disk is full.
+    pub(crate) fn has_no_space(result: &ItemResult) -> bool {
+        result.code == Status::STORAGE_FULL
     }
 
     pub(crate) fn absorb(&mut self, other: Sent) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use sexton_lifecycle::plan::Group;
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::Policy;
 
@@ -21,6 +22,15 @@ impl<'a> Staying<'a> {
         let strips = decision.judgement.strips.iter();
         let strips = strips.filter(|strip| !lost_now(snapshot, strip).is_empty());
         Staying { snapshot, decision, stripped: strips.map(|strip| strip.life).collect() }
+    }
+
+    /// Terminating objects of a group that wait for an object which stays, and for which one.
+    pub(crate) fn keeps(&self, group: &Group, marked_now: &HashSet<LifeId>) -> Vec<(LifeId, LifeId)> {
+        let terminating =
+            group.members.iter().filter(|step| step.finding.marked || marked_now.contains(&step.life));
+        terminating
+            .filter_map(|step| Some((step.life, self.behind(step.life, step.finding.policy)?)))
+            .collect()
     }
 
     /// Somebody who does not go, and for whom a marked life has to wait.

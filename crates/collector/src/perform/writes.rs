@@ -26,6 +26,8 @@ pub(crate) struct Writes<'a> {
 pub(crate) enum Basis<'a> {
     /// The deletion of what follows from this.
     Deletion(&'a Finding),
+    /// The removal, without a mark before it, of what follows from this.
+    Straight(&'a Finding),
     /// The loss of references to these.
     Strip(&'a [Uid]),
     /// The release of somebody to whom nobody refers, and who goes alone.
@@ -36,7 +38,7 @@ impl Basis<'_> {
     /// Whether two lives, with their own, come to the same item.
     fn is_same(&self, other: &Basis<'_>, snapshot: &Snapshot, one: LifeId, another: LifeId) -> bool {
         let same = match (self, other) {
-            (Basis::Deletion(a), Basis::Deletion(b)) => {
+            (Basis::Deletion(a), Basis::Deletion(b)) | (Basis::Straight(a), Basis::Straight(b)) => {
                 let Finding { life: _, detector, cause, policy, marked, root, initiator } = a;
                 // Those who are accused of the same end in the same collection, each from itself.
                 let same_root = root == &b.root || matches!(cause, Cause::Accused { .. });

@@ -24,7 +24,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::document::{Document, NotADocument};
-use crate::ids::Revision;
+use crate::ids::{self, GroupResource, Revision};
 use crate::term::Terms;
 
 pub use facts::{Facts, Subscribed};
@@ -263,6 +263,15 @@ fn check_place(text: &[u8], metadata: Range<usize>) -> Result<(), NotStored> {
 /// The terms of a stored value, for whoever keeps an index of them; what cannot be read has none.
 pub fn terms(value: &[u8]) -> Terms {
     split(value).and_then(|parts| facts(&parts)).map_or_else(|_| Terms::new(), |facts| facts.terms())
+}
+
+/// Whether a value is a step of a deletion, or the lease under which such steps are taken: a store takes these even when
+/// its disk is full, because they are on the way to the removals that free it.
+pub fn is_deletion_step(key: &[u8], value: &[u8]) -> bool {
+    let terminating =
+        || split(value).and_then(|parts| facts(&parts)).is_ok_and(|facts| facts.deleted.is_some());
+    let leases = GroupResource::new("coordination.k8s.io", "leases");
+    terminating() || key.starts_with(&ids::prefix(&leases, None))
 }
 
 /// Metadata is never empty (it has at least a name), so the comma is always right.

@@ -12,7 +12,7 @@ use sexton_model::Revision;
 use super::error::OpenError;
 use super::load::{self, Loaded};
 use super::lock::DirLock;
-use super::{schema, wal};
+use super::{in_use, schema, wal};
 
 /// What a backup holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,11 @@ fn copy(source: &Path, draft: &Path) -> Result<(), BackupError> {
     };
     // Reads one snapshot of the source, whatever is written meanwhile, and leaves out free pages.
     connection.execute("VACUUM INTO ?1", [path]).map_err(failed)?;
-    Ok(())
+    // What is copied so is whole.
+    let clear = |copy: rusqlite::Connection| in_use::clear(&copy);
+    rusqlite::Connection::open(draft)
+        .and_then(clear)
+        .map_err(|error| BackupError::Copy(OpenError::database(draft, error)))
 }
 
 pub(super) fn check(draft: &Path) -> Result<BackupReport, BackupError> {

@@ -11,8 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
+
+use super::schema::PATIENCE;
 
 /// After this many bytes the thread is asked to move what is there.
 const NUDGE: usize = 4 << 20;
@@ -91,6 +94,17 @@ impl Checkpointer {
         }
     }
 
+    /// Moves everything now, waiting for the thread if it is at it, and gives the log's space back. Whether it could be.
+    pub(super) fn empty(&mut self, connection: &Connection) -> bool {
+        let shared = self.shared.clone();
+        let _no_pass = lock(&shared.pass);
+        let empty = pass(connection, &shared) && truncate(connection);
+        if empty {
+            (self.length, self.fresh) = (0, 0);
+        }
+        empty
+    }
+
     /// Why the file can no longer be trusted to take what is in the log.
     pub(super) fn failure(&self) -> Option<String> {
         lock(&self.shared.failure).clone()
@@ -136,6 +150,14 @@ pub(super) fn passive(connection: &Connection) -> rusqlite::Result<bool> {
         let (busy, in_log, moved): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(busy == 0 && in_log == moved)
     })
+}
+
+/// Cuts off a log of which everything is moved. A foreign reader is not waited for.
+fn truncate(connection: &Connection) -> bool {
+    let at_once = connection.busy_timeout(Duration::ZERO);
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    let restored = connection.busy_timeout(PATIENCE);
+    at_once.is_ok() && restored.is_ok() && busy.is_ok_and(|busy| busy == 0)
 }
 
 /// One pass, whose failures are remembered; whether everything was moved.

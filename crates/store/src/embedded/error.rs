@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sexton_model::Revision;
+
 /// Why a data directory cannot be opened. Nothing in it was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -59,6 +61,39 @@ pub enum OpenError {
         /// What is wrong, and where.
         what: String,
     },
+    /// What was acknowledged is not there any more.
+    #[error(
+        "{} ends at revision {ends}, but revision {durable} was durable: the log beside it (-wal) is missing, cut off or \
+         an older one, or the file is older than its log; put back the files that belong together, or move the data \
+         directory away and restore a backup; to go on with what is left, create {} and try again",
+        file.display(),
+        accept.display()
+    )]
+    Lost {
+        /// The file.
+        file: PathBuf,
+        /// The last revision that is there.
+        ends: Revision,
+        /// A later one that was durable.
+        durable: Revision,
+        /// The file whose presence says that the loss is accepted.
+        accept: PathBuf,
+    },
+    /// The file was copied without its log while a process wrote.
+    #[error(
+        "{} was in use when it was copied, or has lost the log beside it (-wal): what was written after revision {ends} may \
+         be missing; make copies with `sexton backup`; to go on with what is there, create {} and try again",
+        file.display(),
+        accept.display()
+    )]
+    Copied {
+        /// The file.
+        file: PathBuf,
+        /// The last revision that is there.
+        ends: Revision,
+        /// The file whose presence says that the loss is accepted.
+        accept: PathBuf,
+    },
     /// The file is held by a process that does not take part in locking the directory, such as a database shell.
     #[error(
         "{} is held by another process, perhaps a sqlite3 shell with an open transaction; end it and try again",
@@ -95,6 +130,13 @@ impl OpenError {
 
     pub(super) fn corrupt(file: &Path, what: impl Into<String>) -> OpenError {
         OpenError::Corrupt { file: file.to_owned(), what: what.into() }
+    }
+
+    /// Whether it may be that there is no space left on the disk.
+    pub(super) fn may_need_space(&self) -> bool {
+        use rusqlite::ErrorCode as Code;
+        let OpenError::Database { source, .. } = self else { return false };
+        matches!(source.sqlite_error_code(), Some(Code::DiskFull | Code::SystemIoFailure | Code::CannotOpen))
     }
 
     /// Tells damage from circumstances.

@@ -1,6 +1,7 @@
 //! What an error of the database means for the writer: try again later, or trust nothing any more.
 
 use rusqlite::ErrorCode as Code;
+use rusqlite::ffi;
 
 use crate::journal::JournalError;
 
@@ -10,13 +11,24 @@ pub(super) fn judge(doing: &str, error: &rusqlite::Error) -> JournalError {
         Some(Code::DiskFull) => {
             JournalError::Full(format!("the disk is full ({doing}: {error}); free some space"))
         }
-        Some(Code::DatabaseBusy | Code::DatabaseLocked) => JournalError::Full(format!(
+        // The index of the log could not be made longer. It is no part of what is durable, and there is one reason.
+        Some(Code::SystemIoFailure) if extended(error) == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
+            JournalError::Full(format!("the disk is full ({doing}: {error}); free some space"))
+        }
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => JournalError::Busy(format!(
             "another process holds the store's file, perhaps a sqlite3 shell with an open transaction ({doing}: \
              {error}); end it"
         )),
-        Some(Code::OutOfMemory) => JournalError::Full(format!("out of memory ({doing})")),
+        Some(Code::OutOfMemory) => JournalError::Busy(format!("out of memory ({doing})")),
         // A failed sync above all: the system may have dropped what it could not write, so success on a second try
         // would prove nothing.
         _ => JournalError::Broken(format!("{doing}: {error}")),
+    }
+}
+
+fn extended(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => Some(failure.extended_code),
+        _ => None,
     }
 }

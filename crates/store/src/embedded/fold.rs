@@ -50,8 +50,10 @@ impl Net {
         come + self.gone.len() * PAGE
     }
 
-    /// Writes the net effect and drops the journal rows that are folded completely.
+    /// Drops the journal rows that are folded completely, and writes the net effect: into the pages that became free, so
+    /// that the file need not grow.
     pub(super) fn write(&self, connection: &Connection, upto: Revision) -> rusqlite::Result<()> {
+        connection.prepare_cached(FORGET)?.execute([number(upto)])?;
         let mut delete = connection.prepare_cached(DELETE)?;
         for (revision, key) in &self.gone {
             let rows = delete.execute(params![number(*revision), &key[..]])?;
@@ -64,7 +66,7 @@ impl Net {
         for (revision, (key, value)) in &self.come {
             insert.execute(params![number(*revision), &key[..], &value[..]])?;
         }
-        connection.prepare_cached(FORGET)?.execute([number(upto)]).map(|_| ())
+        Ok(())
     }
 }
 

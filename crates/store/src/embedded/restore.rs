@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use super::backup::{BackupError, BackupReport, Draft, check, name};
 use super::error::OpenError;
 use super::lock::DirLock;
-use super::{make_dir, schema};
+use super::{hint, in_use, make_dir, schema};
 
 /// What a data directory may hold besides a store: these say nothing about what is in one.
-const HARMLESS: [&str; 2] = ["lock", "reserve"];
+const HARMLESS: [&str; 3] = ["lock", "reserve", hint::NAME];
 
 /// Why nothing was restored. The data directory is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -83,10 +83,20 @@ fn into(dir: &Path, copy: &mut dyn Read) -> Result<BackupReport, RestoreError> {
     }
     inspect(&draft.0)?;
     let report = check(&draft.0).map_err(of_backup)?;
+    // It says how far another store had come.
+    forget_hint(dir)?;
     name(&draft.0, target).map_err(of_backup)?;
     drop(draft);
     schema::sync_dir(dir).map_err(io_error("sync", dir))?;
     Ok(report)
+}
+
+fn forget_hint(dir: &Path) -> Result<(), RestoreError> {
+    let path = dir.join(hint::NAME);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("remove", &path)(error)),
+        _ => schema::sync_dir(dir).map_err(io_error("sync", dir)),
+    }
 }
 
 fn write(copy: &mut dyn Read, file: &mut File, path: &Path) -> Result<u64, RestoreError> {
@@ -121,6 +131,10 @@ fn inspect(draft: &Path) -> Result<(), RestoreError> {
         .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
         .map_err(|error| bad(OpenError::database(draft, error)))?;
     match verdict.as_str() {
+        "ok" if in_use::is_set(&connection).map_err(failed)? => Err(RestoreError::Bad {
+            why: "it was copied while it was in use, without its log; make copies with `sexton backup`"
+                .into(),
+        }),
         "ok" => Ok(()),
         damage => Err(RestoreError::Bad { why: format!("it is damaged: {damage}") }),
     }

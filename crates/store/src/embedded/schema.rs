@@ -18,9 +18,9 @@ pub(super) const FILE: &str = "store.db";
 /// "SXTN".
 const APPLICATION_ID: u32 = 0x5358_544e;
 const FORMAT: i64 = 1;
-const PAGE: u32 = 4096;
+pub(super) const PAGE: u32 = 4096;
 /// How long a foreign process may hold the file before a write fails.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// What of the log stays for reuse when it begins again. Only a foreign reader makes it longer than the writer lets it
 /// become, and what that took must be given back once it is gone.
 const LOG: u32 = 64 << 20;
@@ -97,6 +97,8 @@ pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", LOG)?;
     connection.pragma_update(None, "cache_size", -16 * 1024)?;
+    // What is needed for the length of a statement must not need a disk with space.
+    connection.pragma_update(None, "temp_store", "memory")?;
     Ok(connection)
 }
 

@@ -15,26 +15,32 @@ use sexton_store::{
 use crate::script::{block_on, open};
 
 /// A small file system of its own; gone when dropped.
-struct Small(tempfile::TempDir);
+pub struct Small(tempfile::TempDir);
 
 impl Small {
-    fn mount(size: &str) -> Option<Small> {
+    /// Says that the test is skipped where it cannot be mounted.
+    pub fn mount(size: &str) -> Option<Small> {
         let dir = tempfile::tempdir().unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
             .arg(dir.path())
             .output();
-        mount.is_ok_and(|output| output.status.success()).then_some(Small(dir))
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(Small(dir));
+        }
+        assert!(std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(), "cannot mount a small tmpfs");
+        println!("skipped: needs the right to mount a tmpfs");
+        None
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
 
 impl Drop for Small {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).status();
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
     }
 }
 
@@ -69,11 +75,7 @@ async fn expect_numbers(engine: &LocalEngine, numbers: impl Iterator<Item = usiz
 /// Writes fail, reads go on, nothing acknowledged is lost, and it works again when there is space.
 #[test]
 fn a_full_disk() {
-    let Some(small) = Small::mount("8m") else {
-        assert!(std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(), "cannot mount a small tmpfs");
-        println!("skipped: needs the right to mount a tmpfs");
-        return;
-    };
+    let Some(small) = Small::mount("16m") else { return };
     let ballast = small.path().join("ballast");
     std::fs::write(&ballast, vec![1; 3 << 20]).unwrap();
     let dir = small.path().join("data");

@@ -36,6 +36,8 @@ fn crashed_once() -> (Vec<u8>, Vec<u8>) {
 /// How many commits are served; `None` when the store refuses to open.
 fn served(dir: &Path, file: &[u8], log: &[u8], what: &str) -> Option<u64> {
     let _ = std::fs::remove_file(dir.join("store.db-shm"));
+    // What is missed because of the note is shown in `loss.rs`.
+    let _ = std::fs::remove_file(dir.join("head"));
     std::fs::write(dir.join("store.db"), file).unwrap();
     std::fs::write(dir.join("store.db-wal"), log).unwrap();
     match open(dir, Retention::default()) {
@@ -80,7 +82,7 @@ fn flipped_bytes() {
 fn cut_off_logs() {
     let ((file, log), dir) = (crashed(), fast_dir());
     let mut last = 0;
-    for length in (0..=log.len()).step_by(if long() { 97 } else { 1531 }) {
+    for length in (1..=log.len()).step_by(if long() { 97 } else { 1531 }) {
         let done = served(dir.path(), &file, &log[..length], &format!("cut to {length}")).unwrap();
         assert!(done >= last);
         last = done;

@@ -11,6 +11,7 @@ mod definitions;
 mod events;
 mod example;
 mod foreground;
+mod full_disk;
 mod graceful;
 mod hanging;
 mod krake;

@@ -252,7 +252,11 @@ fn say(data: &Path, args: &Args, running: &RunningServer, output: &Output) -> Re
 async fn open(data: &Path, args: &Args) -> Result<Arc<LocalEngine>, Error> {
     let keep = Retention { age: args.history_age, bytes: args.history_size << 20, ..Retention::default() };
     let data = data.to_owned();
-    let options = embedded::Options { retention: keep, indexer: Some(sexton_model::stored::terms) };
+    let options = embedded::Options {
+        retention: keep,
+        indexer: Some(sexton_model::stored::terms),
+        urgent: Some(sexton_model::stored::is_deletion_step),
+    };
     let opening = tokio::task::spawn_blocking(move || embedded::open(&data, options));
     match opening.await {
         Ok(opened) => Ok(Arc::new(opened?)),

@@ -17,11 +17,13 @@ pub(super) struct Asked<'a> {
     pub(super) item: &'a Item,
     pub(super) name: &'a str,
     pub(super) uid: &'a str,
+    /// Whether records may be left behind. On a full disk they must not keep anything from being removed.
+    pub(super) records: bool,
 }
 
 impl<'a> Asked<'a> {
     pub(super) fn each(item: &'a Item) -> impl Iterator<Item = Asked<'a>> {
-        item.lives().map(move |(name, uid)| Asked { item, name, uid })
+        item.lives().map(move |(name, uid)| Asked { item, name, uid, records: true })
     }
 }
 
@@ -201,7 +203,7 @@ impl Api {
             }
             Write::Remove { marked } => {
                 self.sign_item(item, asked.uid, marked);
-                if let Some(spec) = &item.tombstone {
+                if let Some(spec) = item.tombstone.as_ref().filter(|_| asked.records) {
                     let (key, stored) = self.tombstone(asked, spec, current)?;
                     let free = Guard::At { key: key.clone(), revision: Revision::NONE };
                     decided.add(Condition::TombstoneFree, free);
@@ -229,7 +231,7 @@ impl Api {
 /// Whether this is what the caller means.
 pub(super) fn check_life(
     target: &Target,
-    Asked { item, name, uid }: Asked<'_>,
+    Asked { item, name, uid, .. }: Asked<'_>,
     current: &Object,
     facts: &Facts<'_>,
 ) -> Result<()> {

@@ -26,6 +26,8 @@ use super::{Api, Failure, RACES, Result, Target};
 /// So many items are committed together, unless they write more than this.
 const PART: usize = 256;
 const PART_BYTES: usize = 4 << 20;
+/// So many items are tried one by one on a full disk; when none of them has space, the others that write are not tried.
+const TRIES_WITHOUT_SPACE: usize = 4;
 /// As much is decided before it is known what became of it.
 const ROUND_BYTES: usize = 16 << 20;
 
@@ -37,6 +39,33 @@ struct Progress<'a> {
     pending: Vec<usize>,
     /// Of each kind that others depend on, one that was written.
     written: Vec<Target>,
+    /// Whether the disk is full, as far as is known.
+    space: Space,
+}
+
+/// What is committed together has space or not as one. So on a full disk first the records are left out, and then items
+/// are committed one by one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Space {
+    Plenty,
+    ForNoRecords,
+    /// So many items had none, even alone.
+    OneByOne(usize),
+}
+
+impl Space {
+    /// So many items are committed together.
+    fn part(self) -> usize {
+        if matches!(self, Space::OneByOne(_)) { 1 } else { PART }
+    }
+
+    fn less(self) -> Space {
+        match self {
+            Space::Plenty => Space::ForNoRecords,
+            Space::ForNoRecords => Space::OneByOne(0),
+            Space::OneByOne(tries) => Space::OneByOne(tries + 1),
+        }
+    }
 }
 
 /// Items that are decided, and the commit under way.
@@ -55,6 +84,7 @@ impl Api {
             pending: (0..asked.len()).collect(),
             asked,
             written: Vec::new(),
+            space: Space::Plenty,
         };
         let (mut races, mut claiming) = (0, None);
         while !progress.pending.is_empty() && races < RACES {
@@ -86,12 +116,21 @@ impl Api {
     async fn round(&self, progress: &mut Progress<'_>, turn: &Turn) -> bool {
         let mut pending = std::mem::take(&mut progress.pending).into_iter();
         let (mut parts, mut bytes) = (Vec::new(), 0);
-        while bytes < ROUND_BYTES && pending.len() > 0 {
+        let most_parts = if progress.space.part() == 1 { TRIES_WITHOUT_SPACE } else { usize::MAX };
+        while bytes < ROUND_BYTES && parts.len() < most_parts && pending.len() > 0 {
             parts.push(self.begin_part(progress, turn, &mut pending, &mut bytes).await);
         }
         let mut lost = Vec::new();
+        let (space, mut left) = (progress.space, progress.space);
         for part in parts {
             let outcomes = part.commit.await;
+            let full = outcomes.iter().any(|outcome| matches!(outcome, Err(CommitError::Full(_))));
+            if full && !matches!(space, Space::OneByOne(_)) {
+                // Nothing of it was done; some of it may have space.
+                left = space.less();
+                lost.extend(part.decisions.into_iter().map(|(index, _)| index));
+                continue;
+            }
             for ((index, decided), outcome) in part.decisions.into_iter().zip(outcomes) {
                 match self.outcome(progress, index, &decided, outcome, &lost).await {
                     Some(result) => progress.settle(index, result),
@@ -99,7 +138,8 @@ impl Api {
                 }
             }
         }
-        let raced = !lost.is_empty();
+        let raced = !lost.is_empty() && left == space;
+        progress.space = progress.space.max(left);
         progress.pending = lost.into_iter().chain(pending).collect();
         raced
     }
@@ -112,14 +152,21 @@ impl Api {
         pending: &mut std::vec::IntoIter<usize>,
         bytes: &mut usize,
     ) -> Part<'a> {
-        let mut decisions = Vec::with_capacity(pending.len().min(PART));
-        let mut transactions = Vec::with_capacity(pending.len().min(PART));
+        let most_items = progress.space.part();
+        let mut decisions = Vec::with_capacity(pending.len().min(most_items));
+        let mut transactions = Vec::with_capacity(pending.len().min(most_items));
         let most = *bytes + PART_BYTES;
-        while decisions.len() < PART
+        while decisions.len() < most_items
             && *bytes < most
             && let Some(index) = pending.next()
         {
-            match self.decide_item(progress.asked[index], turn).await {
+            let asked = Asked { records: progress.space == Space::Plenty, ..progress.asked[index] };
+            match self.decide_item(asked, turn).await {
+                // What removes needs no space to speak of.
+                Ok(decided) if progress.has_no_space() && decided.bytes() > 0 => {
+                    let full = CommitError::Full("the disk is full; free some space".into());
+                    progress.settle(index, refused(&full.into()));
+                }
                 Ok(mut decided) => {
                     *bytes += decided.bytes();
                     let guards = std::mem::take(&mut decided.guards);
@@ -162,7 +209,12 @@ impl Api {
                     }
                 }
             },
-            Err(error) => Some(refused(&error.into())),
+            Err(error) => {
+                if matches!(error, CommitError::Full(_)) {
+                    progress.space = progress.space.less();
+                }
+                Some(refused(&error.into()))
+            }
         }
     }
 }
@@ -178,6 +230,11 @@ impl Progress<'_> {
         if decided.writes && kind.holds_others() && !self.written.iter().any(known) {
             self.written.push(decided.target.clone());
         }
+    }
+
+    /// Whether items that write need not be tried.
+    fn has_no_space(&self) -> bool {
+        matches!(self.space, Space::OneByOne(tries) if tries >= TRIES_WITHOUT_SPACE)
     }
 
     fn untouched(&self) -> bool {

@@ -1,0 +1,123 @@
+//! A disk that is full to the last block is freed by deleting, and then takes writes again without a restart.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+use sexton_testkit::{Collecting, World};
+
+use crate::common::{delete, left, make};
+
+/// Whether the long form of a test was asked for: thousands of small objects instead of hundreds of larger ones.
+fn long() -> bool {
+    std::env::var_os("SEXTON_LONG").is_some()
+}
+
+/// A small file system of its own; gone when dropped.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn mount() -> Option<Small> {
+        let dir = tempfile::tempdir().unwrap();
+        let size = if long() { "16m" } else { "8m" };
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(dir.path())
+            .output();
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(Small(dir));
+        }
+        assert!(std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(), "cannot mount a small tmpfs");
+        eprintln!("skipped: needs the right to mount a tmpfs");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+/// Makes ConfigMaps of this owner, if there is one, until the disk is full; then another program takes what is left.
+/// Gives how many there are.
+async fn fill(world: &World, disk: &Path, owner: Option<(&str, &str)>) -> usize {
+    let references = owner.map(|(name, uid)| {
+        json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "blockOwnerDeletion": true}])
+    });
+    let mut made = 0;
+    loop {
+        let name = format!("small-{made:05}");
+        let metadata = json!({"name": name, "ownerReferences": references});
+        let document = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"text": "x".repeat(if long() { 300 } else { 3_000 })},
+        });
+        match world.create("configmaps", &document).await {
+            answer if answer.code == 201 => made += 1,
+            answer => {
+                assert_eq!(answer.code, 507, "{:?}", answer.json);
+                break;
+            }
+        }
+    }
+    assert!(made > 300, "{made}");
+    let mut ballast = std::fs::File::create(disk.join("ballast")).unwrap();
+    while ballast.write_all(&[1; 512]).is_ok() {}
+    made
+}
+
+/// Nothing is left, and as much can be made again as a module has.
+async fn expect_freed(world: &World, collecting: &mut Collecting) {
+    let summary = collecting.settled(world).await;
+    assert_eq!(left(world).await, [""; 0], "{summary:#?}");
+    let root = make(world, "root", &[]).await;
+    for number in 0..100 {
+        make(world, &format!("again-{number}"), &[("root", &root)]).await;
+    }
+}
+
+/// One cascade over thousands: their marks do not use up what their removals need.
+#[tokio::test]
+async fn one_cascade() {
+    let Some(small) = Small::mount() else { return };
+    let world = World::embedded_in(&small.path().join("data")).await;
+    let root = make(&world, "root", &[]).await;
+    let made = fill(&world, small.path(), Some(("root", &root))).await;
+    println!("{made} dependents");
+    let mut collecting = Collecting::on(&world);
+    assert_eq!(delete(&world, "configmaps/root", "").await, 200);
+    expect_freed(&world, &mut collecting).await;
+}
+
+/// Every object is deleted by a request of its own, without a policy.
+#[tokio::test]
+async fn one_by_one() {
+    let Some(small) = Small::mount() else { return };
+    let world = World::embedded_in(&small.path().join("data")).await;
+    let made = fill(&world, small.path(), None).await;
+    let mut collecting = Collecting::on(&world);
+    for number in 0..made {
+        let path = format!("configmaps/small-{number:05}");
+        // What has no space now has some when the collector has removed what was deleted before.
+        while delete(&world, &path, "").await == 507 {
+            collecting.settled(&world).await;
+        }
+    }
+    expect_freed(&world, &mut collecting).await;
+}
+
+/// All of them by one request, whose policy needs no collector.
+#[tokio::test]
+async fn as_a_collection() {
+    let Some(small) = Small::mount() else { return };
+    let world = World::embedded_in(&small.path().join("data")).await;
+    fill(&world, small.path(), None).await;
+    assert_eq!(delete(&world, "configmaps", "Background").await, 200);
+    let mut collecting = Collecting::on(&world);
+    expect_freed(&world, &mut collecting).await;
+}
