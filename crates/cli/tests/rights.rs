@@ -3,8 +3,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may end so")]
 
-#[path = "common/authorizer.rs"]
-mod authorizer;
 mod common;
 #[path = "serve/process.rs"]
 #[allow(dead_code, reason = "the other tests of it use more")]
@@ -13,7 +11,7 @@ mod process;
 use std::io::Write;
 use std::net::TcpStream;
 
-use authorizer::Authorizer;
+use common::authorizer::Authorizer;
 use common::{Play, Ran};
 use process::Server;
 

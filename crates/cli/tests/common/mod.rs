@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test file uses its part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may end so")]
 
+pub(crate) mod authorizer;
 pub(crate) mod modules;
 
 use std::io::Write;
