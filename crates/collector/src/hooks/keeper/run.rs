@@ -102,7 +102,8 @@ impl Orders {
 impl Order {
     async fn carry_out(self) -> io::Result<()> {
         let mut orders = Orders::listen()?;
-        // Groups of this session then have no members but what the hook starts. Fails only where it is so already.
+        // Process groups of the Unix session that the keeper opens have no members but what the hook starts.
+        // Fails only where it is so already.
         let _ = rustix::process::setsid();
         adopt_orphans()?;
         if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() != self.parent) {
