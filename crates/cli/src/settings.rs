@@ -9,7 +9,7 @@ use sexton_server::serve::SelfSigned;
 use sexton_store::embedded::is_open_to_others;
 
 use crate::failure::Failure;
-use crate::lock::RunningServer;
+use crate::lock::{self, RunningServer};
 use crate::world::exposed;
 
 /// The usual data directory.
@@ -79,12 +79,16 @@ impl Settings {
         self.namespace.as_ref().map(|namespace| format!(" -n {}", quoted(namespace))).unwrap_or_default()
     }
 
-    /// What the target is called, before it is known whether it can be reached.
+    /// What the target is called, before it is known whether it can be reached. A data directory that a server serves is
+    /// reached through that server, so the server is the target.
     pub(crate) fn target_name(&self) -> String {
         match (&self.server, &self.context) {
             (Some(url), _) => url.clone(),
             (None, Some(context)) => format!("context {context}"),
-            (None, None) => format!("{} (embedded)", self.data.display()),
+            (None, None) => match lock::server(&self.data) {
+                Some(server) => server.url,
+                None => format!("{} (embedded)", self.data.display()),
+            },
         }
     }
 

@@ -35,6 +35,8 @@ fn commands_use_the_server_that_serves_their_directory() {
     assert_eq!(out(&put), "+ configmap/a created\n");
     let note = format!("using the server {}, which serves {}\n", server.url, data.display());
     assert!(err(&put).starts_with(&note), "{put:?}");
+    let header = out(&sexton(&data, &["modules", "-o", "json"]));
+    assert!(header.contains(&format!("\"target\":\"{}\"", server.url)), "{header}");
     let config = sexton(&data, &["kubeconfig", "-n", "shop"]);
     assert_eq!(out(&config), CONFIG.replace("URL", &server.url));
     // It was killed, and what it left behind leads nowhere.
