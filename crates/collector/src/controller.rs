@@ -195,7 +195,8 @@ impl Collector {
                 let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
                 let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
-                self.dirty |= effect.matters || caught_up;
+                // Calls may wait for what a class lacked until now.
+                self.dirty |= effect.matters || caught_up || effect.classes;
                 self.classes_stale |= effect.classes;
             }
             Heard::Silence(why) => {
@@ -316,6 +317,7 @@ impl Collector {
             Ok(classes) => {
                 self.view.snapshot.set_classes(&classes.bindings());
                 self.view.classes = classes;
+                self.actives.retry_refused();
                 self.classes_stale = false;
                 true
             }
