@@ -18,7 +18,6 @@ use crate::hooked::{Actives, AllSlots, Answer};
 use crate::lease::{Lease, Turn};
 use crate::ledger::{Ledger, Scribe};
 use crate::perform::{Hand, SendError};
-use crate::records::{Keep, Records};
 use crate::rules::Desk;
 use crate::settings::{Means, Settings};
 use crate::summary::Summary;
@@ -49,7 +48,8 @@ pub struct Collector {
     pub(crate) waiting: Waiting,
     pub(crate) actives: Actives,
     pub(crate) ledger: Ledger,
-    pub(crate) scribe: Scribe,
+    /// Writes the books while the lease is ours.
+    pub(crate) scribe: Option<Scribe>,
     pub(crate) calls: JoinSet<Answer>,
     /// So many calls are made at once; the others wait for their turn.
     pub(crate) slots: AllSlots,
@@ -66,7 +66,7 @@ pub struct Collector {
     tell: watch::Sender<Summary>,
     classes_stale: bool,
     /// What whoever acted before us has written is not read yet.
-    books_stale: bool,
+    pub(crate) books_stale: bool,
     /// Something happened that may matter.
     dirty: bool,
     /// Somebody waits until everything up to here was heard.
@@ -88,14 +88,13 @@ impl Collector {
     /// A collector that has not begun.
     pub fn new(means: Means, settings: Settings) -> Collector {
         let backoff = Backoff::new(settings.backoff, settings.max_backoff);
-        let records = Records::new(means.resources.clone(), Keep::default());
         let (tell, _) = watch::channel(Summary::default());
         let now = Instant::now();
         Collector {
             lease: Lease::new(settings.lease.clone(), &means.resources),
             rules: Desk::start(means.clone()),
             heard: ear::listen(means.gateway.clone(), backoff),
-            scribe: Scribe::start(records, means.clock.clone()),
+            scribe: None,
             ledger: Ledger::new(settings.tombstones),
             events: Events::start(settings.events, means.resources.clone(), means.clock.clone()),
             view: View::default(),
@@ -161,8 +160,11 @@ impl Collector {
             }
         }
         self.calls.abort_all();
+        // The books are ours as long as the lease is.
+        if let Some(scribe) = self.scribe.take() {
+            scribe.finish().await;
+        }
         self.lease.release().await;
-        self.scribe.finish().await;
         self.events.finish().await;
     }
 
@@ -193,7 +195,8 @@ impl Collector {
                 let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
                 let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
-                self.dirty |= effect.matters || caught_up;
+                // Calls may wait for what a class lacked until now.
+                self.dirty |= effect.matters || caught_up || effect.classes;
                 self.classes_stale |= effect.classes;
             }
             Heard::Silence(why) => {
@@ -224,6 +227,7 @@ impl Collector {
                     tracing::info!(epoch = epoch.transitions, "it is our turn to collect");
                     self.step_down();
                     (self.dirty, self.books_stale) = (true, true);
+                    self.scribe = Some(self.open_books(epoch.proof.clone()));
                 }
                 self.hand = Some(Hand::new(self.means.gateway.clone(), Some(epoch)));
             }
@@ -242,11 +246,9 @@ impl Collector {
 
     /// It is somebody else's turn: whatever is under way here is theirs now.
     fn step_down(&mut self) {
-        if self.hand.take().is_some() {
-            // Theirs are the books, too.
-            let records = Records::new(self.means.resources.clone(), Keep::default());
-            self.scribe = Scribe::start(records, self.means.clock.clone());
-        }
+        // Theirs are the books, too.
+        (self.hand, self.scribe) = (None, None);
+        self.ledger = Ledger::new(self.settings.tombstones);
         self.calls.abort_all();
         self.calls = JoinSet::new();
         self.actives.clear();
@@ -315,29 +317,12 @@ impl Collector {
             Ok(classes) => {
                 self.view.snapshot.set_classes(&classes.bindings());
                 self.view.classes = classes;
+                self.actives.retry_refused();
                 self.classes_stale = false;
                 true
             }
             Err(error) => {
                 tracing::warn!(%error, "the classes cannot be read");
-                self.rest();
-                false
-            }
-        }
-    }
-
-    /// Goes on with the books of whoever acted before.
-    async fn read_books(&mut self) -> bool {
-        let records = Records::new(self.means.resources.clone(), Keep::default());
-        match records.unfinished(&self.view.kinds).await {
-            Ok(unfinished) => {
-                self.ledger = Ledger::new(self.settings.tombstones);
-                self.ledger.adopt_within(unfinished, &self.settings);
-                self.books_stale = false;
-                true
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the records cannot be read");
                 self.rest();
                 false
             }

@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// Classes that cannot be understood, a line for each: the objects of their kinds end without them.
+    /// Classes that cannot be understood, a line for each: the objects of their kinds wait.
     pub fn ignored_classes(&self) -> &[String] {
         self.view.classes.nonsense()
     }

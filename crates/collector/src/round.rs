@@ -191,7 +191,9 @@ impl Collector {
         self.summary.note_blockers(&in_the_way, snapshot);
         let held = self.ledger.note_held(decision, now);
         for record in self.ledger.balance(snapshot, decision, &in_the_way, now).into_iter().chain(held) {
-            self.scribe.write(record);
+            if let Some(scribe) = &self.scribe {
+                scribe.write(record);
+            }
         }
         self.tell(decision, &in_the_way);
     }

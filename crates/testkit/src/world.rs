@@ -7,8 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
+use http::{HeaderValue, Request};
 use serde_json::{Value, json};
-use sexton_model::lease::{COLLECTOR, COLLECTOR_NAMESPACE, LEASE_SECONDS, PROOF_DIGEST, Proof};
+use sexton_model::lease::{COLLECTOR, COLLECTOR_NAMESPACE, LEASE_SECONDS, PROOF_DIGEST, PROOF_HEADER, Proof};
 use sexton_model::stored;
 use sexton_model::{Document, GroupResource, Key, Stored};
 use sexton_server::api::{Api, OwnerChecks};
@@ -137,6 +139,19 @@ impl World {
         let app = App::new(api.clone(), Authentication::LoopbackOpen, limits, Metrics::default());
         let (nature, engine, checks) = (self.nature.clone(), self.engine.clone(), self.checks);
         World { nature, engine, api, router: router(app), checks, limits, dir: None }
+    }
+
+    /// The same world as the collector sees it: takes the lease, and each request proves it.
+    pub async fn as_collector(&self) -> World {
+        let epoch = self.collector_epoch().await;
+        let proof: HeaderValue = epoch["proof"].as_str().unwrap().parse().unwrap();
+        let prove = move |mut request: Request<Body>| {
+            request.headers_mut().insert(PROOF_HEADER, proof.clone());
+            std::future::ready(request)
+        };
+        let router = self.router().layer(axum::middleware::map_request(prove));
+        let (nature, engine, api) = (self.nature.clone(), self.engine.clone(), self.api.clone());
+        World { nature, engine, api, router, checks: self.checks, limits: self.limits, dir: None }
     }
 
     /// Takes the collector's lease away from its holder. Gives the epoch under which a bulk request is the collector's.

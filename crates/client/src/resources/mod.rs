@@ -92,7 +92,7 @@ impl Resources {
         Resources { namespace: Some(namespace.into()), ..self }
     }
 
-    /// The same for the holder of a lease: creations, replacements and deletions carry its secret.
+    /// The same for the holder of a lease: creations, replacements, statuses and deletions carry its secret.
     #[must_use]
     pub fn proving(self, proof: Proof) -> Resources {
         Resources { proof: Some(proof), ..self }

@@ -51,7 +51,7 @@ impl Resources {
         }
         let call = Call::new(Method::PATCH, format!("{}/status", place.path_of(name)))
             .body("application/json-patch+json", &Value::Array(operations));
-        Ok(call.send(&self.client).await?.value)
+        Ok(call.proving(self.proof.as_ref()).send(&self.client).await?.value)
     }
 
     /// Replaces the status of an object, if the version in the document is still the current one.
@@ -65,6 +65,7 @@ impl Resources {
         document: &Value,
     ) -> Result<Value, PutError> {
         let path = format!("{}/status", place.path_of(name));
-        Ok(Call::new(Method::PUT, path).body("application/json", document).send(&self.client).await?.value)
+        let call = Call::new(Method::PUT, path).body("application/json", document);
+        Ok(call.proving(self.proof.as_ref()).send(&self.client).await?.value)
     }
 }

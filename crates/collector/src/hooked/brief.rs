@@ -81,6 +81,9 @@ impl Collector {
     ) -> Result<(String, sexton_model::class::Method, sexton_model::class::Retry), String> {
         let snapshot = &self.view.snapshot;
         let kind = snapshot.kind(life);
+        if let Some(why) = self.view.classes.broken(snapshot.group(life), kind) {
+            return Err(why.to_owned());
+        }
         let class = self.view.classes.of(snapshot.group(life), kind);
         let class = class.ok_or_else(|| format!("there is no class for {kind} any more"))?;
         let method = class.destroy.clone().ok_or_else(|| format!("the class of {kind} has no destroy"))?;

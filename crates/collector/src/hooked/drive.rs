@@ -94,13 +94,14 @@ impl Collector {
             }
         };
         if active.state.stage == Stage::Fresh {
-            let class = self.view.classes.of(snapshot.group(life), &step.kind);
+            let (classes, group) = (&self.view.classes, snapshot.group(life));
+            let has_method = classes.of(group, &step.kind).is_some_and(|class| class.destroy.is_some());
+            let may_have_method = has_method || classes.broken(group, &step.kind).is_some();
             active.take(&Event::Begin {
                 origin: if marked { Origin::Asked } else { Origin::Accused },
                 subscribers: subscribers(snapshot, life),
                 // Whoever begins anew is not destroyed once more.
-                has_destroy: class.is_some_and(|class| class.destroy.is_some())
-                    && !snapshot.is_destroyed(life),
+                has_destroy: may_have_method && !snapshot.is_destroyed(life),
             });
         } else if marked && active.state.origin == Origin::Accused {
             active.take(&Event::Asked);

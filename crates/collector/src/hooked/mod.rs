@@ -23,12 +23,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sexton_lifecycle::destruction::{
-    self, Action, Callee, Event, Illegal, Origin, Phase, Stage, State, step,
+    self, Action, Block, Callee, Event, Illegal, Origin, Pending, Phase, Stage, State, step,
 };
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, Uid, marks};
 
+use crate::hooks::allowance::OPERATOR;
 use crate::request::Request;
 
 /// A call that is to be made as long as this is here: it may have to wait for its turn, and be given up meanwhile.
@@ -84,6 +85,15 @@ pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.finalizers(life).any(|finalizer| finalizer == marks::DESTROY_FINALIZER)
         || snapshot.class_for(life).is_some()
         || !snapshot.subscribers_of(life).is_empty()
+}
+
+/// Whether a call waits for settings of the operator, or for a method that its class lacks.
+fn is_refused(pending: &Pending) -> bool {
+    match &pending.block {
+        Some(Block::Missing) => true,
+        Some(Block::Blocked { by }) => by == OPERATOR,
+        _ => false,
+    }
 }
 
 /// Whether somebody said that the journal of a life, which cannot be read, is not to be waited for.
@@ -168,6 +178,8 @@ impl Actives {
             };
             if resumed {
                 active.take(&Event::Resume);
+                // Settings and classes may be others than when the call was refused.
+                active.retry_refused();
             }
             self.unreadable.remove(&uid);
             self.by_uid.insert(uid.clone(), active);
@@ -184,6 +196,11 @@ impl Actives {
             active.written = journal;
             active.before_turn = None;
         }
+    }
+
+    /// Tries all calls again that were refused by settings, or because a class lacked the method: a class has changed.
+    pub(crate) fn retry_refused(&mut self) {
+        self.by_uid.values_mut().for_each(Active::retry_refused);
     }
 
     /// Whatever was postponed is tried again.
@@ -305,6 +322,15 @@ impl Active {
     pub(crate) fn wrote(&mut self, result: &ItemResult) {
         let version = result.resource_version.as_ref().and_then(|version| version.parse().ok());
         self.version = version.unwrap_or(self.version);
+    }
+
+    /// Tries calls again that were refused before anything was run. To ask once more costs nothing.
+    fn retry_refused(&mut self) {
+        let waiting = self.state.open.iter().filter(|(_, pending)| !pending.asked && is_refused(pending));
+        let waiting: Vec<Callee> = waiting.map(|(callee, _)| callee.clone()).collect();
+        for callee in waiting {
+            self.take(&Event::RetryNow { callee: Some(callee) });
+        }
     }
 
     /// Takes an event in; what cannot be is told and changes nothing.

@@ -37,6 +37,9 @@ pub(crate) fn handler_of(
     let handler =
         found.and_then(|(_, subscription)| subscription.handler).ok_or("the subscription is gone")?;
     let kind = snapshot.kind(subscriber);
+    if let Some(why) = classes.broken(snapshot.group(subscriber), kind) {
+        return Err(why.to_owned());
+    }
     let Some(class) = classes.of(snapshot.group(subscriber), kind) else {
         return Err(format!("there is no class for {kind}, which would have the handler {handler}"));
     };

@@ -75,8 +75,7 @@ pub(crate) struct Lease {
 impl Lease {
     /// A lease that was not asked for yet.
     pub(crate) fn new(settings: LeaseSettings, resources: &Resources) -> Lease {
-        let object =
-            LeaseObject::new(resources, &settings.namespace, &settings.name, &settings.holder).proved();
+        let object = LeaseObject::new(resources, &settings.namespace, &settings.name, &settings.holder);
         let object = LeaseObject { duration: settings.duration, ..object };
         Lease { settings, object, held: None, observed: Observed::default() }
     }
@@ -105,6 +104,7 @@ impl Lease {
 
     async fn try_turn(&mut self, clock: &dyn Clock) -> Result<Turn, CallError> {
         let Some(lease) = self.object.read().await? else {
+            self.object = self.object.clone().proved();
             return self.take(self.object.hold(None, 1, clock.now(), None).await, 1);
         };
         let ours = self.held.as_ref().is_some_and(|held| is_under(&lease, held));
@@ -112,6 +112,10 @@ impl Lease {
         if !ours && !inherited && !self.observed.is_over(&lease, clock.steady()) {
             self.held = None;
             return Ok(Turn::Theirs { holder: holder(&lease).to_owned() });
+        }
+        if !ours {
+            // A secret for each turn: what was begun in an earlier one proves nothing any more.
+            self.object = self.object.clone().proved();
         }
         let transitions = transitions(&lease) + i64::from(!ours);
         let since = ours.then(|| lease.pointer("/spec/acquireTime").cloned()).flatten();

@@ -22,6 +22,11 @@ impl Ledger {
         unfinished.into_iter().filter(within).for_each(|record| self.adopt(record));
     }
 
+    /// The names of the records that are kept now.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        self.open.keys().cloned().chain(self.fuse_record().map(str::to_owned))
+    }
+
     /// Takes a record over that nobody has finished. If nobody of it is left, it is over with the next look.
     fn adopt(&mut self, record: Collection) {
         if held::is_about_the_fuse(&record) && self.held.is_none() {
@@ -30,7 +35,7 @@ impl Ledger {
             return;
         }
         for root in &record.spec.roots {
-            self.by_root.insert(Uid(root.uid.clone()), record.name.clone());
+            self.by_root.entry(Uid(root.uid.clone())).or_insert_with(|| record.name.clone());
         }
         let before = record.status.clone();
         let fresh = Progress { doomed: 0, gone: 0, kinds: before.kinds.clone(), ..Progress::default() };
@@ -62,5 +67,33 @@ impl Open {
             let now = status.kinds.entry(kind).or_default();
             now.doomed = count.doomed.max(count.gone + now.doomed);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sexton_model::collection::{Phase, Spec, trigger};
+
+    use super::*;
+
+    fn record(name: &str, root: &str) -> Collection {
+        let root = Root { uid: root.to_owned(), ..Root::new(sexton_model::hook::ObjectRef::default(), None) };
+        let spec = Spec { trigger: trigger::DELETE.to_owned(), roots: vec![root], ..Spec::default() };
+        Collection {
+            name: name.to_owned(),
+            spec,
+            status: Progress { phase: Phase::Running, doomed: 1, ..Progress::default() },
+        }
+    }
+
+    /// Records are read again while others run: those under way stay, and are not taken for those of another collector.
+    #[test]
+    fn what_is_under_way_stays_when_the_books_are_read_again() {
+        let settings = Settings::new("tests");
+        let mut ledger = Ledger::new(10);
+        ledger.adopt_within(vec![record("ours", "a")], &settings);
+        ledger.adopt_within(vec![record("theirs", "a"), record("late", "b")], &settings);
+        assert_eq!(ledger.names().collect::<Vec<_>>(), ["late", "ours", "theirs"]);
+        assert_eq!(ledger.by_root[&Uid("a".to_owned())], "ours");
     }
 }

@@ -4,6 +4,7 @@
 //! the world.
 
 mod adopt;
+mod books;
 mod held;
 mod news;
 mod scribe;

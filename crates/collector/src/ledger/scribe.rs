@@ -1,7 +1,7 @@
 //! Writes the records beside the work: what is written late is written once, with the latest state.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sexton_model::collection::Collection;
@@ -18,10 +18,40 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// Finished collections between two looks at what is too old or too much.
 const PRUNE_EVERY: usize = 20;
 
+/// Records of which the latest state is not known to be stored, by name, each with the number of that state.
+#[derive(Debug, Clone, Default)]
+struct Pending(Arc<Mutex<HashMap<String, u64>>>);
+
+impl Pending {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a new state of a record its number.
+    fn add(&self, name: &str) -> u64 {
+        let mut pending = self.lock();
+        let number = pending.get(name).copied().unwrap_or(0) + 1;
+        pending.insert(name.to_owned(), number);
+        number
+    }
+
+    /// A state is stored, or never will be.
+    fn settle(&self, name: &str, number: u64) {
+        let mut pending = self.lock();
+        if pending.get(name) == Some(&number) {
+            pending.remove(name);
+        }
+    }
+}
+
+/// A state of a record, and its number among those that are not stored yet.
+type State = (u64, Collection);
+
 /// Takes records and writes them by and by. Dropping it ends the writing: what is not written yet never is.
 #[derive(Debug)]
 pub(crate) struct Scribe {
-    send: mpsc::UnboundedSender<Collection>,
+    send: mpsc::UnboundedSender<State>,
+    pending: Pending,
     writing: JoinSet<()>,
     hurry: Arc<Notify>,
 }
@@ -29,72 +59,31 @@ pub(crate) struct Scribe {
 impl Scribe {
     /// Begins to write.
     pub(crate) fn start(records: Records, clock: Arc<dyn Clock>) -> Scribe {
-        let (send, mut receive) = mpsc::unbounded_channel::<Collection>();
-        let hurry = Arc::new(Notify::new());
-        let called = hurry.clone();
+        let (send, receive) = mpsc::unbounded_channel();
+        let (hurry, pending, latest) = (Arc::new(Notify::new()), Pending::default(), BTreeMap::new());
+        let writer = Writer {
+            records,
+            clock,
+            pending: pending.clone(),
+            latest,
+            failing: false,
+            finished: PRUNE_EVERY,
+        };
         let mut writing = JoinSet::new();
-        writing.spawn(async move {
-            let mut finished = PRUNE_EVERY;
-            let mut failing = false;
-            let mut latest: BTreeMap<String, Collection> = BTreeMap::new();
-            loop {
-                let next = match latest.is_empty() {
-                    true => receive.recv().await,
-                    false => tokio::time::timeout(AGAIN, receive.recv()).await.unwrap_or_default(),
-                };
-                let ends = next.is_none() && receive.is_closed();
-                if ends && latest.is_empty() {
-                    break;
-                }
-                latest.extend(next.map(|next| (next.name.clone(), next)));
-                tokio::select! {
-                    () = tokio::time::sleep(GATHER) => {}
-                    () = called.notified() => {}
-                }
-                while let Ok(next) = receive.try_recv() {
-                    latest.insert(next.name.clone(), next);
-                }
-                if !records.are_kept().await {
-                    latest.clear();
-                }
-                for (name, record) in std::mem::take(&mut latest) {
-                    match records.write(&record).await {
-                        Ok(()) => {
-                            finished += usize::from(record.status.phase.is_over());
-                            failing = false;
-                        }
-                        // What hinders one write hinders the next: told once, until one succeeds.
-                        Err(error) => {
-                            match std::mem::replace(&mut failing, true) {
-                                false => {
-                                    tracing::warn!(%error, collection = name, "a record was not written")
-                                }
-                                true => {
-                                    tracing::debug!(%error, collection = name, "a record was not written")
-                                }
-                            }
-                            latest.insert(name, record);
-                        }
-                    }
-                }
-                if ends {
-                    break;
-                }
-                if finished >= PRUNE_EVERY {
-                    finished = 0;
-                    if let Err(error) = records.prune(clock.now()).await {
-                        tracing::warn!(%error, "old records were not removed");
-                    }
-                }
-            }
-        });
-        Scribe { send, writing, hurry }
+        writing.spawn(writer.run(receive, hurry.clone()));
+        Scribe { send, pending, writing, hurry }
     }
 
     /// Has a record written.
     pub(crate) fn write(&self, record: Collection) {
-        // Nobody writes any more only when everything ends.
-        let _ = self.send.send(record);
+        let number = self.pending.add(&record.name);
+        // Nothing is written any more only when everything ends.
+        let _ = self.send.send((number, record));
+    }
+
+    /// The names of the records whose latest state may not be stored yet.
+    pub(crate) fn pending(&self) -> BTreeSet<String> {
+        self.pending.lock().keys().cloned().collect()
     }
 
     /// Writes what is left, and ends.
@@ -103,4 +92,76 @@ impl Scribe {
         self.hurry.notify_one();
         let _ = self.writing.join_next().await;
     }
+}
+
+/// The other end of a [`Scribe`].
+struct Writer {
+    records: Records,
+    clock: Arc<dyn Clock>,
+    pending: Pending,
+    /// What is to be written.
+    latest: BTreeMap<String, State>,
+    /// Whether the last write failed.
+    failing: bool,
+    /// How many finished collections were written since old ones were removed.
+    finished: usize,
+}
+
+impl Writer {
+    async fn run(mut self, mut receive: mpsc::UnboundedReceiver<State>, hurry: Arc<Notify>) {
+        loop {
+            let next = match self.latest.is_empty() {
+                true => receive.recv().await,
+                false => tokio::time::timeout(AGAIN, receive.recv()).await.unwrap_or_default(),
+            };
+            let ends = next.is_none() && receive.is_closed();
+            if ends && self.latest.is_empty() {
+                break;
+            }
+            self.latest.extend(next.map(named));
+            tokio::select! {
+                () = tokio::time::sleep(GATHER) => {}
+                () = hurry.notified() => {}
+            }
+            while let Ok(next) = receive.try_recv() {
+                self.latest.extend([named(next)]);
+            }
+            if !self.records.are_kept().await {
+                for (name, (number, _)) in std::mem::take(&mut self.latest) {
+                    self.pending.settle(&name, number);
+                }
+            }
+            self.write_all().await;
+            if ends {
+                break;
+            }
+            if self.finished >= PRUNE_EVERY {
+                self.finished = 0;
+                if let Err(error) = self.records.prune(self.clock.now()).await {
+                    tracing::warn!(%error, "old records were not removed");
+                }
+            }
+        }
+    }
+
+    async fn write_all(&mut self) {
+        for (name, (number, record)) in std::mem::take(&mut self.latest) {
+            let Err(error) = self.records.write(&record).await else {
+                self.finished += usize::from(record.status.phase.is_over());
+                self.failing = false;
+                self.pending.settle(&name, number);
+                continue;
+            };
+            // What hinders one write hinders the next: told once, until one succeeds.
+            match std::mem::replace(&mut self.failing, true) {
+                false => tracing::warn!(%error, collection = name, "a record was not written"),
+                true => tracing::debug!(%error, collection = name, "a record was not written"),
+            }
+            self.latest.insert(name, (number, record));
+        }
+    }
+}
+
+fn named(state: State) -> (String, State) {
+    (state.1.name.clone(), state)
 }

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
 use sexton_client::resources::{ListAsk, ListError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
-use sexton_model::Uid;
 use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
+use sexton_model::{FieldError, Uid};
 
 /// All classes, by the kind that each is for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Classes {
     by_kind: BTreeMap<(String, String), (Uid, Arc<Class>)>,
+    /// Kinds whose class cannot be understood, and what is wrong with it. Their objects wait: the class may have methods.
+    broken: BTreeMap<(String, String), (Uid, String)>,
     /// What is wrong with classes that cannot be understood, a line for each.
     nonsense: Vec<String>,
 }
@@ -23,24 +26,32 @@ impl Classes {
         self.by_kind.get(&(group.to_owned(), kind.to_owned())).map(|(_, class)| class)
     }
 
-    /// What is wrong with those that are ignored.
+    /// What is wrong with the class of a kind, and what to do, if the class cannot be understood.
+    pub(crate) fn broken(&self, group: &str, kind: &str) -> Option<&str> {
+        self.broken.get(&(group.to_owned(), kind.to_owned())).map(|(_, why)| why.as_str())
+    }
+
+    /// What is wrong with those that cannot be understood.
     pub(crate) fn nonsense(&self) -> &[String] {
         &self.nonsense
     }
 
     /// The uid of the class of a kind.
     pub(crate) fn uid_of(&self, group: &str, kind: &str) -> Option<&Uid> {
-        self.by_kind.get(&(group.to_owned(), kind.to_owned())).map(|(uid, _)| uid)
+        let kind = (group.to_owned(), kind.to_owned());
+        let broken = || self.broken.get(&kind).map(|(uid, _)| uid);
+        self.by_kind.get(&kind).map(|(uid, _)| uid).or_else(broken)
     }
 
     /// Which class gives code to which kind.
     pub(crate) fn bindings(&self) -> BTreeMap<(String, String), Uid> {
-        self.by_kind.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone())).collect()
+        let read = self.by_kind.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone()));
+        read.chain(self.broken.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone()))).collect()
     }
 
     /// Reads all classes, unless the server has no such kind: it is not asked for what it does not serve, because
-    /// users with few rights are refused that, too. A class that makes no sense is told and left out: its kind has no
-    /// class then.
+    /// users with few rights are refused that, too. The objects of a class that makes no sense wait until it does: without
+    /// its methods they would leave behind what these destroy.
     pub(crate) async fn read(resources: &Resources, kinds: &[FeedKind]) -> Result<Classes, ListError> {
         let mut classes = Classes::default();
         let kind = served().resource;
@@ -59,16 +70,33 @@ impl Classes {
                     let kind = (class.group.clone(), class.kind.clone());
                     classes.by_kind.entry(kind).or_insert_with(|| (uid, Arc::new(class)));
                 }
-                Err(errors) => {
-                    let name = text(document, "/metadata/name");
-                    let why: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                    let line = format!("the class {name} is ignored: {}", why.join("; "));
-                    tracing::warn!("{line}");
-                    classes.nonsense.push(line);
-                }
+                Err(errors) => classes.note_broken(document, &errors),
             }
         }
+        let by_kind = &classes.by_kind;
+        classes.broken.retain(|kind, _| !by_kind.contains_key(kind));
         Ok(classes)
+    }
+
+    fn note_broken(&mut self, document: &Value, errors: &[FieldError]) {
+        let name = text(document, "/metadata/name");
+        let why: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let why = why.join("; ");
+        let (group, kind) = (text(document, "/spec/for/group"), text(document, "/spec/for/kind"));
+        let line = match kind {
+            "" => format!("the class {name} is ignored: {why}"),
+            kind => {
+                let line = format!(
+                    "the class {name} cannot be understood, so objects of the kind {kind} are not destroyed until it is \
+                     mended or deleted: {why}"
+                );
+                let uid = Uid(text(document, "/metadata/uid").to_owned());
+                self.broken.entry((group.to_owned(), kind.to_owned())).or_insert((uid, line.clone()));
+                line
+            }
+        };
+        tracing::warn!("{line}");
+        self.nonsense.push(line);
     }
 }
 

@@ -22,7 +22,7 @@ async fn bury(world: &World, uid: &str) {
 
 #[tokio::test]
 async fn only_so_many_are_kept() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let records = records(&world, Keep { collections: 2, tombstones: 3, ..Keep::default() });
     records.write(&collection("still-running", Phase::Running)).await.unwrap();
     records.write(&collection("still-held", Phase::Held)).await.unwrap();
@@ -40,7 +40,7 @@ async fn only_so_many_are_kept() {
 
 #[tokio::test]
 async fn nothing_is_kept_for_longer_than_a_week() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let records = records(&world, Keep::default());
     records.write(&collection("running", Phase::Running)).await.unwrap();
     records.finish(&collection("old", Phase::Done), START).await.unwrap();
@@ -57,7 +57,7 @@ async fn nothing_is_kept_for_longer_than_a_week() {
 
 #[tokio::test]
 async fn much_is_taken_away_in_bounded_steps() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let keep = Keep { collections: 0, tombstones: 0, at_a_time: 4, ..Keep::default() };
     let records = records(&world, keep);
     for number in 0..5 {
@@ -73,7 +73,7 @@ async fn much_is_taken_away_in_bounded_steps() {
 
 #[tokio::test]
 async fn what_cannot_be_understood_is_left_alone() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let keep = Keep { collections: 0, max_age: Duration::ZERO, ..Keep::default() };
     let records = records(&world, keep);
     let strange = json!({"metadata": {"name": "strange"}, "spec": {"from": "the future"}});

@@ -76,6 +76,7 @@ fn complete(target: &Target, document: &mut Document, old: Option<&Document>) ->
         | Special::Rule
         | Special::Environment
         | Special::Lease
+        | Special::Record
         | Special::None => {}
     }
     Ok(())

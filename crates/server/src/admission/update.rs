@@ -1,7 +1,7 @@
 //! What an update may not do, and what nobody but the collector may write.
 
 use serde_json::Value;
-use sexton_model::marks::{ACCUSED, APPROVED, OF_THE_COLLECTOR};
+use sexton_model::marks::{ACCUSED, APPROVED, OF_MARKS, OF_THE_COLLECTOR};
 use sexton_model::{Document, FieldError};
 
 use super::Change;
@@ -31,6 +31,14 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
     if change.new.annotation(APPROVED) != change.old.and_then(|old| old.annotation(APPROVED)) {
         let detail = "is written with an approved deletion only; leave it out";
         errors.push(FieldError::forbidden(format!("metadata.annotations[{APPROVED}]"), detail));
+    }
+    // Who asked for a deletion is known when it is asked for, not before.
+    for name in OF_MARKS {
+        let said = change.new.annotation(name);
+        if said.is_some() && said != change.old.and_then(|old| old.annotation(name)) {
+            let detail = "is written with the deletion of an object only; leave it out";
+            errors.push(FieldError::forbidden(format!("metadata.annotations[{name}]"), detail));
+        }
     }
     // An accusation can be taken off by anybody. It cannot be copied to somebody else with the rest of a document.
     let accused = change.new.annotation(ACCUSED);

@@ -74,6 +74,7 @@ impl Api {
         if !self.kinds.is_plain() {
             guards.extend(terminating::check_holds(target, old, &new)?);
         }
+        let fence = self.fence_record(target, Some(old), &new).await?;
         if options.dry_run && guards.len() > 1 && self.is_owner(old.uid()).await? {
             return Err(self.still_referenced(target, old.name(), old.uid()).await?.into());
         }
@@ -95,12 +96,15 @@ impl Api {
         if options.dry_run {
             return done(Written::document(new));
         }
+        // Last, so that its conflict is told from those of the others: the lease is looked at again then.
+        let fenced = fence.is_some().then_some(guards.len());
+        guards.extend(fence);
         match self.store.put(current.key.clone(), stored, guards).await {
             Ok(object) => {
                 self.wrote(target).await?;
                 done(Written::stored(object))
             }
-            Err(CommitError::Conflict { guard: 0 }) => Ok(Attempt::Lost),
+            Err(CommitError::Conflict { guard }) if guard == 0 || Some(guard) == fenced => Ok(Attempt::Lost),
             Err(CommitError::Conflict { .. }) => {
                 Err(self.still_referenced(target, old.name(), old.uid()).await?.into())
             }

@@ -96,6 +96,7 @@ impl Api {
         for _ in 0..RACES {
             let mut guards = vec![Guard::At { key: slot.clone(), revision: sexton_model::Revision::NONE }];
             guards.extend(self.room_for(target, document.name()).await?);
+            guards.extend(self.fence_record(target, None, &document).await?);
             if options.dry_run {
                 self.refuse_taken(target, &document).await?;
                 return Ok(Written { created: true, warnings, ..Written::document(document) });

@@ -3,7 +3,8 @@
 //! The journal of a destruction, the mark that it is through, and the end of its holds decide whether an object goes with or
 //! without its hook. They are accepted from the holder of the collector's lease, proved by a secret whose digest is in the
 //! lease; and for the objects of an environment from the holder of that environment's lease. The lease is a guard of
-//! the committing transaction, so a takeover between look and commit is refused.
+//! the committing transaction, so a takeover between look and commit is refused. So are the records of what the collector did,
+//! which a predecessor must not overwrite late.
 //!
 //! It must not know what is destroyed, nor why.
 
@@ -17,10 +18,12 @@ use sexton_model::environment::CLASSES_GROUP;
 use sexton_model::lease::{
     COLLECTOR, COLLECTOR_NAMESPACE, ENVIRONMENT_PREFIX, LEASE_SECONDS, PROOF_DIGEST, Proof, WORK_NAMESPACE,
 };
-use sexton_model::marks::{OF_DELETIONS, OF_DESTRUCTION, OF_THE_COLLECTOR};
-use sexton_model::{Document, Facts, Key, Status};
+use sexton_model::marks::{self, DELETED_BY, NAMESPACE_HOLD, OF_DELETIONS, OF_MARKS, OF_THE_COLLECTOR};
+use sexton_model::{Document, Facts, GroupResource, Key, Status};
+use sexton_store::{At, Guard};
 
 use super::{Api, Result, Target};
+use crate::kinds::Special;
 
 /// What a requester brings to prove that it holds a lease.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +35,13 @@ pub(super) struct Claim {
     in_process: bool,
     /// The requester is the collector, which has proved it.
     collects: bool,
+}
+
+impl Claim {
+    /// Whether the requester is part of the process that has the store.
+    pub(super) fn is_in_process(&self) -> bool {
+        self.in_process
+    }
 }
 
 /// What the proof of an epoch gives a right to.
@@ -64,7 +74,7 @@ impl Rights {
         Rights { scope, proof: Some(proof.clone()) }
     }
 
-    fn cover(&self, target: &Target) -> bool {
+    pub(super) fn cover(&self, target: &Target) -> bool {
         match &self.scope {
             Scope::Nothing => false,
             Scope::Everything => true,
@@ -121,6 +131,29 @@ impl Api {
         true
     }
 
+    /// Refuses to write a record, unless the requester proves that it holds the collector's lease. Gives that lease as a guard of
+    /// the commit. What is in the metadata is free: requests to the collector are written there.
+    pub(super) async fn fence_record(
+        &self,
+        target: &Target,
+        old: Option<&Document>,
+        new: &Document,
+    ) -> Result<Option<Guard>> {
+        if self.kinds.is_plain() || !says_otherwise(target, old, new) {
+            return Ok(None);
+        }
+        let kind = GroupResource::new("coordination.k8s.io", "leases");
+        let key = Key { kind, namespace: COLLECTOR_NAMESPACE.into(), name: COLLECTOR.into() };
+        let lease = self.store.get(&key, At::Latest).await?;
+        if let (Some(lease), Some(proof)) = (&lease, &self.claim.proof) {
+            let document = lease.document()?;
+            if held_with(&document).is_some_and(|digest| proof.fits(digest)) {
+                return Ok(Some(lease.unchanged()));
+            }
+        }
+        Err(only_the_collector(target, new.name()).into())
+    }
+
     /// Refuses an item that writes what its requester may not.
     pub(super) fn check_fence(
         &self,
@@ -135,12 +168,12 @@ impl Api {
             // Checked as any other document.
             Action::Put { .. } => return Ok(()),
         };
-        if annotations.is_empty() && released.is_empty() {
+        if annotations.is_empty() && released.is_empty() && item.tombstone.is_none() {
             return Ok(());
         }
         let written = OF_THE_COLLECTOR.into_iter().find(|name| annotations.contains_key(*name));
-        let released = OF_DESTRUCTION.into_iter().find(|finalizer| {
-            facts.finalizers.contains(finalizer) && released.iter().any(|name| name == finalizer)
+        let released = released.iter().map(String::as_str).find(|name| {
+            *name == NAMESPACE_HOLD || (marks::is_ours(name) && facts.finalizers.contains(name))
         });
         let refused = |what: &str, others: &str| {
             let why = format!(
@@ -152,7 +185,12 @@ impl Api {
         if rights.cover(target) {
             return Ok(());
         }
-        if let Some(what) = written.or(released) {
+        // A deletion may say who asks: it is compared with the requester that is known.
+        let said_by_mark = |name: &&str| *name == DELETED_BY && matches!(item.action, Action::Delete { .. });
+        let mut of_marks = OF_MARKS.into_iter().filter(|name| annotations.contains_key(*name));
+        let signed = of_marks.find(|name| !said_by_mark(name));
+        let buried = item.tombstone.as_ref().map(|_| "a tombstone");
+        if let Some(what) = written.or(released).or(signed).or(buried) {
             return refused(what, "");
         }
         match OF_DELETIONS.into_iter().find(|name| annotations.contains_key(*name)) {
@@ -197,6 +235,30 @@ impl Api {
         }
         Ok(())
     }
+}
+
+/// Refuses a record in an item of a requester that has not proved to be the collector.
+pub(super) fn check_record(
+    target: &Target,
+    old: Option<&Document>,
+    new: &Document,
+    rights: &Rights,
+) -> Result<()> {
+    match rights.scope == Scope::Everything || !says_otherwise(target, old, new) {
+        true => Ok(()),
+        false => Err(only_the_collector(target, new.name()).into()),
+    }
+}
+
+/// Whether this writes a record that says something else than before.
+fn says_otherwise(target: &Target, old: Option<&Document>, new: &Document) -> bool {
+    let same = |field: &str| old.is_some_and(|old| old.value().get(field) == new.value().get(field));
+    target.kind.special == Special::Record && !(same("spec") && same("status"))
+}
+
+fn only_the_collector(target: &Target, name: &str) -> Status {
+    let why = "it tells what the collector did, and is written only under the collector's lease, with the proof of its holder";
+    Status::forbidden(&target.kind.resource, name, why)
 }
 
 /// The digest of the proof under which a lease is held, if it is held under one.

@@ -227,10 +227,10 @@ impl Incoming<'_> {
         Expected { group: &kind.resource.group, version: &kind.version, kind: &kind.kind }
     }
 
-    /// The verbs for this requester: for writes of leases with the proof that it presents.
+    /// The verbs for this requester: for writes of leases and records with the proof that it presents.
     fn api(&self) -> Cow<'_, Api> {
         let api = &self.app.api;
-        if self.target.kind.special != Special::Lease {
+        if !matches!(self.target.kind.special, Special::Lease | Special::Record) {
             return Cow::Borrowed(api);
         }
         let proof = self.parts.headers.get(PROOF_HEADER).and_then(|value| value.to_str().ok());

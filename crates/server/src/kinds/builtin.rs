@@ -153,6 +153,7 @@ fn special(kind: &str) -> Special {
         "Secret" => Special::Secret,
         "Event" => Special::Event,
         "Lease" => Special::Lease,
+        "Collection" | "Tombstone" => Special::Record,
         _ => Special::None,
     }
 }

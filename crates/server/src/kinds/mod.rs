@@ -81,6 +81,8 @@ pub enum Special {
     Event,
     /// Says whose turn it is: while it is held with a proof, only its holder writes it.
     Lease,
+    /// Tells what the collector did: only the collector says what is in it.
+    Record,
 }
 
 /// A served kind in one version.

@@ -138,7 +138,7 @@ async fn the_last_hold_takes_the_object_along() {
     assert_eq!(told(&unknown), ["unchanged"]);
     let marked = bulk(&world, vec![item("a", &uid, json!({"delete": {}}))]).await;
     assert_eq!(told(&marked), ["marked"]);
-    let one = bulk(&world, vec![item("a", &uid, release(&["cascade_deletion"]))]).await;
+    let one = as_collector(&world, vec![item("a", &uid, release(&["cascade_deletion"]))]).await;
     assert_eq!(told(&one), ["patched"]);
     let gone = bulk(&world, vec![item("a", &uid, release(&["example.com/mine", "example.com/never"]))]).await;
     assert_eq!(told(&gone), ["removed"]);
@@ -168,14 +168,14 @@ async fn a_patch_changes_marks_and_nothing_else() {
         "removeOwners": ["gone"], "addFinalizers": ["example.com/x", "example.com/x"],
         "annotations": {"sexton.dev/collection": "c-1", "old": null},
     }});
-    assert_eq!(told(&bulk(&world, vec![item("a", &uid, patch.clone())]).await), ["patched"]);
+    assert_eq!(told(&as_collector(&world, vec![item("a", &uid, patch.clone())]).await), ["patched"]);
     let after = world.get("configmaps/a").await.document(200);
     assert_eq!(after["metadata"]["ownerReferences"], json!([owner("ConfigMap", "p", &parent)]));
     assert_eq!(after["metadata"]["finalizers"], json!(["example.com/x"]));
     assert_eq!(after["metadata"]["annotations"], json!({"sexton.dev/collection": "c-1"}));
     assert_eq!(after["metadata"]["managedFields"], before["metadata"]["managedFields"]);
     assert_eq!(after["data"], before["data"]);
-    assert_eq!(told(&bulk(&world, vec![item("a", &uid, patch)]).await), ["unchanged"]);
+    assert_eq!(told(&as_collector(&world, vec![item("a", &uid, patch)]).await), ["unchanged"]);
 }
 
 /// A chain dies in one request, owners last: every removal rests on nothing naming the life as its owner, which only
@@ -204,11 +204,11 @@ async fn a_chain_dies_in_one_commit() {
     // The wrong way round nothing but the last link can go.
     let mut wrong = each(release(&["cascade_deletion"]), json!({"unreferenced": true}));
     wrong.reverse();
-    let results = told(&bulk(&world, wrong).await);
+    let results = told(&as_collector(&world, wrong).await);
     assert_eq!(results[LINKS - 1], "removed");
     assert!(results[..LINKS - 1].iter().all(|outcome| outcome == "409 StillReferenced"));
     let items = each(release(&["cascade_deletion"]), json!({"unreferenced": true}));
-    let results = bulk(&world, items).await;
+    let results = as_collector(&world, items).await;
     assert_eq!(told(&results)[0], "404 NotFound");
     assert!(told(&results)[1..].iter().all(|outcome| outcome == "removed"));
     let revisions: Vec<u64> = results[1..]
@@ -231,7 +231,7 @@ async fn what_is_left_of_a_life_comes_with_its_removal() {
     large["data"]["k"] = "x".repeat(70_000).into();
     let c = made(&world, "configmaps", &large).await;
     let note = |more: Value| json!({"tombstone": with(json!({"reason": "asked for"}), more)});
-    let results = bulk(
+    let results = as_collector(
         &world,
         vec![
             with(item("a", &a, delete("Background")), note(json!({}))),
@@ -254,13 +254,13 @@ async fn what_is_left_of_a_life_comes_with_its_removal() {
     assert_eq!((&omitted["spec"]["documentOmitted"], omitted["spec"].get("document")), (&json!(true), None));
     // A name that is taken, or none: the life stays.
     let taken = vec![with(item("b", &b, release(&["cascade_deletion"])), note(json!({"name": "t-large"})))];
-    assert_eq!(told(&bulk(&world, taken).await), ["409 Conflict"]);
+    assert_eq!(told(&as_collector(&world, taken).await), ["409 Conflict"]);
     for nonsense in [json!({"tombstone": 7}), note(json!({"name": "No Name"})), note(json!({"name": 7}))] {
         let items = vec![with(item("b", &b, release(&["cascade_deletion"])), nonsense)];
-        assert_eq!(told(&bulk(&world, items).await), ["422 Invalid"]);
+        assert_eq!(told(&as_collector(&world, items).await), ["422 Invalid"]);
     }
     let items = vec![with(item("b", &b, release(&["cascade_deletion"])), note(json!({})))];
-    assert_eq!(told(&bulk(&world, items).await), ["removed"]);
+    assert_eq!(told(&as_collector(&world, items).await), ["removed"]);
     assert_eq!(stored(&world, &b).await.unwrap()["spec"]["document"]["metadata"]["name"], "b");
 }
 

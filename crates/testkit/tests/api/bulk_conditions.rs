@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, owner, widget, widgets};
 
-use crate::bulk::{BULK, bulk, delete, item, made, release, told, with};
+use crate::bulk::{BULK, as_collector, bulk, delete, item, made, release, told, with};
 
 pub(crate) fn child(name: &str, of: &str, uid: &str) -> Value {
     let mut document = config_map(name);
@@ -137,7 +137,7 @@ async fn what_has_contents_is_referenced() {
     assert_eq!(told(&marked), ["marked", "marked"]);
     let hold = "customresourcecleanup.apiextensions.k8s.io";
     let release = || vec![ns(release(&["kubernetes"])), crd(release(&[hold]))];
-    assert_eq!(told(&bulk(&world, release()).await), ["409 StillReferenced", "409 StillReferenced"]);
+    assert_eq!(told(&as_collector(&world, release()).await), ["409 StillReferenced", "409 StillReferenced"]);
     // With the contents before them they go, in the same commit.
     let mut all = vec![
         with(item("a", &inside, delete("Background")), json!({"namespace": "n"})),
@@ -147,7 +147,7 @@ async fn what_has_contents_is_referenced() {
         ),
     ];
     all.extend(release());
-    assert_eq!(told(&bulk(&world, all).await), ["removed"; 4]);
+    assert_eq!(told(&as_collector(&world, all).await), ["removed"; 4]);
     world.get("/api/v1/namespaces/n").await.expect(404);
     world.get(WIDGETS).await.expect(404);
     let permanent = world.get("/api/v1/namespaces/default").await.document(200);
@@ -252,7 +252,9 @@ async fn races_are_decided_again() {
         told(&bulk(&world, items(json!({"delete": {}}))).await).iter().all(|outcome| outcome == "marked")
     );
     assert!(
-        told(&bulk(&world, items(release(&["cascade_deletion"]))).await).iter().all(|told| told == "removed")
+        told(&as_collector(&world, items(release(&["cascade_deletion"]))).await)
+            .iter()
+            .all(|told| told == "removed")
     );
     for writer in writers {
         writer.await.unwrap();
@@ -357,7 +359,7 @@ async fn large_objects_take_several_commits() {
     assert_eq!(told(&bulk(&world, items(json!({"delete": {}}), json!({}))).await), ["marked"; 8]);
     let gone =
         items(release(&["cascade_deletion"]), json!({"unreferenced": true, "tombstone": {"reason": "test"}}));
-    assert_eq!(told(&bulk(&world, gone).await), ["removed"; 8]);
+    assert_eq!(told(&as_collector(&world, gone).await), ["removed"; 8]);
 }
 
 /// What is put on by this verb follows the grammar of everybody.

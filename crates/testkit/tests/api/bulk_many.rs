@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::config_map;
 
-use crate::bulk::{BULK, bulk, delete, item, made, release, told, with};
+use crate::bulk::{BULK, as_collector, bulk, delete, item, made, release, told, with};
 use crate::bulk_conditions::child;
 
 /// What many have in common is said once; each of them still stands or falls alone.
@@ -61,8 +61,8 @@ async fn the_order_holds_over_many_commits() {
         item("root", &root, release(&["example.com/mine", "cascade_deletion"])),
         json!({"unreferenced": true}),
     );
-    assert_eq!(told(&bulk(&world, vec![owner.clone()]).await), ["409 StillReferenced"]);
-    let results = told(&bulk(&world, vec![children, owner]).await);
+    assert_eq!(told(&as_collector(&world, vec![owner.clone()]).await), ["409 StillReferenced"]);
+    let results = told(&as_collector(&world, vec![children, owner]).await);
     assert_eq!(results.len(), 1_301);
     assert!(results.iter().all(|result| result == "removed"), "{results:?}");
 }

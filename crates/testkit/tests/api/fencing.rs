@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use sexton_model::bulk::{Action, Annotations, Bulk, Item};
 use sexton_model::lease::{PROOF_DIGEST, PROOF_HEADER, Proof};
 use sexton_model::{GroupResource, Key};
-use sexton_testkit::World;
+use sexton_server::http::{App, Authentication, Metrics, RequestLimits, Tokens, router};
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, config_map, widget, widgets};
+use sexton_testkit::{Call, World};
 
 use crate::bulk::{BULK, as_collector, bulk, item, made, release, told};
 
@@ -106,6 +107,117 @@ async fn no_bulk_takes_the_hold_of_a_destruction_off() {
         world.get(&format!("configmaps/{name}")).await.expect(200);
         assert_eq!(told(&as_collector(&world, gone()).await), ["removed"]);
     }
+}
+
+/// The same for the hold of the cascade and the other holds that the collector takes off, and for what a collection writes.
+#[tokio::test]
+async fn no_bulk_without_a_lease_ends_a_cascade() {
+    let world = World::new().await;
+    for (hold, policy) in
+        [("cascade_deletion", "Cascade"), ("foregroundDeletion", "Foreground"), ("orphan", "Orphan")]
+    {
+        let name = policy.to_lowercase();
+        let uid = made(&world, "configmaps", &config_map(&name)).await;
+        let path = format!("configmaps/{name}");
+        let held = json!({"metadata": {"finalizers": ["example.com/mine"]}});
+        world.merge(&path, &held).await.expect(200);
+        let options = if policy == "Cascade" { json!({}) } else { json!({"propagationPolicy": policy}) };
+        world.delete(&path, &options).await.expect(200);
+        let gone = || vec![item(&name, &uid, release(&[hold]))];
+        assert_eq!(told(&bulk(&world, gone()).await), ["403 Forbidden"], "{hold}");
+        // A person takes it off by hand, as on any Kubernetes.
+        let by_hand = json!({"metadata": {"finalizers": ["example.com/mine"]}});
+        world.merge(&path, &by_hand).await.expect(200);
+        let finalizers = world.get(&path).await.document(200)["metadata"]["finalizers"].clone();
+        assert_eq!(finalizers, json!(["example.com/mine"]), "{hold}");
+        // Holds of others are theirs.
+        assert_eq!(
+            told(&bulk(&world, vec![item(&name, &uid, release(&["example.com/mine"]))]).await),
+            ["removed"]
+        );
+    }
+    let uid = made(&world, "/api/v1/namespaces", &json!({"metadata": {"name": "n"}})).await;
+    let namespace =
+        json!({"resource": "namespaces", "name": "n", "uid": uid, "action": release(&["kubernetes"])});
+    assert_eq!(told(&bulk(&world, vec![namespace]).await), ["403 Forbidden"]);
+    let uid = made(&world, "configmaps", &config_map("a")).await;
+    for name in ["sexton.dev/deleted-by", "sexton.dev/collection"] {
+        let [patch, _] = writes(name);
+        assert_eq!(
+            told(&bulk(&world, vec![item("a", &uid, patch.clone())]).await),
+            ["403 Forbidden"],
+            "{name}"
+        );
+        assert_eq!(told(&as_collector(&world, vec![item("a", &uid, patch)]).await), ["patched"], "{name}");
+    }
+}
+
+/// What is said of a removal is said by the collector: no other requester leaves a tombstone, alone or with a removal.
+#[tokio::test]
+async fn records_are_the_collectors() {
+    let world = World::new().await;
+    let uid = made(&world, "configmaps", &config_map("a")).await;
+    let mut buried = item("a", &uid, json!({"delete": {"policy": "Background"}}));
+    buried["tombstone"] = json!({"reason": "because"});
+    assert_eq!(told(&bulk(&world, vec![buried.clone()]).await), ["403 Forbidden"]);
+    let (collector, document) =
+        (world.as_collector().await, |spec: Value| json!({"metadata": {"name": "r"}, "spec": spec}));
+    for plural in ["collections", "tombstones"] {
+        let path = format!("/apis/sexton.dev/v1/{plural}");
+        let (said, forged) =
+            (json!({"reason": "asked", "trigger": "delete"}), json!({"reason": "forged", "trigger": "x"}));
+        let refused = world.create(&path, &document(said.clone())).await.expect(403);
+        assert!(refused.text_at("message").contains("with the proof of its holder"), "{:?}", refused.json);
+        let mut whole = collector.create(&path, &document(said.clone())).await.document(201);
+        let one = format!("{path}/r");
+        world.merge(&one, &json!({"spec": forged})).await.expect(403);
+        let mut config = document(forged.clone());
+        let kind = if plural == "collections" { "Collection" } else { "Tombstone" };
+        (config["apiVersion"], config["kind"]) = (json!("sexton.dev/v1"), json!(kind));
+        let apply = world.call("APPLY", &format!("{one}?fieldManager=me&force=true")).json(&config);
+        apply.send().await.expect(403);
+        whole["spec"] = forged;
+        world.put(&one, &whole).await.expect(403);
+        let about = |action: Value| json!({"group": "sexton.dev", "resource": plural, "name": "r", "uid": whole["metadata"]["uid"], "action": action});
+        let put = json!({"put": {"object": config, "fieldManager": "me"}});
+        assert_eq!(told(&bulk(&world, vec![about(put)]).await), ["403 Forbidden"]);
+        // A request to the collector about the record is free, and so is its deletion.
+        world
+            .merge(&one, &json!({"metadata": {"annotations": {"sexton.dev/request": "{}"}}}))
+            .await
+            .expect(200);
+        assert_eq!(world.get(&one).await.document(200)["spec"], said);
+        world.delete(&one, &json!({"propagationPolicy": "Background"})).await.expect(200);
+    }
+    assert_eq!(told(&as_collector(&world, vec![buried]).await), ["removed"]);
+}
+
+/// Who asked for a deletion is the requester that the server knows, whatever the request says; and no document says it before.
+#[tokio::test]
+async fn a_requester_is_not_forged() {
+    let world = World::new().await;
+    let tokens = Tokens::parse("0123456789abcdef-eve,eve\n").unwrap();
+    let app = App::new(
+        world.api().clone(),
+        Authentication::Required(tokens),
+        RequestLimits::default(),
+        Metrics::default(),
+    );
+    let mut document = config_map("a");
+    document["metadata"]["finalizers"] = json!(["example.com/mine"]);
+    let uid = made(&world, "configmaps", &document).await;
+    for name in ["sexton.dev/deleted-by", "sexton.dev/collection"] {
+        let said = json!({"metadata": {"annotations": {name: "ada"}}});
+        world.merge("configmaps/a", &said).await.expect(422);
+        let mut copy = config_map("b");
+        copy["metadata"]["annotations"] = said["metadata"]["annotations"].clone();
+        world.create("configmaps", &copy).await.expect(422);
+    }
+    let delete = json!({"delete": {"policy": "Background", "annotations": {"sexton.dev/deleted-by": "ada"}}});
+    let call = Call::new(router(app), "POST", BULK).json(&json!({"items": [item("a", &uid, delete)]}));
+    call.header("authorization", "Bearer 0123456789abcdef-eve").send().await.expect(200);
+    let marked = world.get("configmaps/a").await.document(200);
+    assert_eq!(marked["metadata"]["annotations"]["sexton.dev/deleted-by"], "eve");
 }
 
 /// What an approved plan said is written with the deletion; no other write adds, changes or takes it off.

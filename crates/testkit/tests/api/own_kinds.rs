@@ -36,7 +36,7 @@ async fn they_are_kinds_like_others() {
 /// The state of a collection is apart from what it is about; a tombstone is one record.
 #[tokio::test]
 async fn a_collection_has_a_status() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     run(
         &world,
         r#"
@@ -78,7 +78,7 @@ async fn cells(world: &World, plural: &str) -> (Vec<Value>, Vec<Value>) {
 /// What `kubectl get` prints of them.
 #[tokio::test]
 async fn their_tables() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let make = |plural: &'static str, name: &'static str, spec: Value| {
         let world = &world;
         async move {

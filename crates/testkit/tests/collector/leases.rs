@@ -9,7 +9,7 @@ use sexton_collector::hooks::Hooks;
 use sexton_testkit::collecting::quick;
 use sexton_testkit::{Collecting, Gate, Scripted, World};
 
-use crate::common::{class, delete, left, make, records};
+use crate::common::{class, delete, left, make, record, records};
 
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/sexton-collector";
 
@@ -128,6 +128,36 @@ async fn draining_hands_over_at_once() {
     let mut all = [first.heard(), second.heard()].concat();
     all.sort();
     assert_eq!(all, ["destroying destroy a", "destroying destroy b", "destroying destroy root"]);
+}
+
+/// What is in the books is written before the lease is given back: after that it is refused, and a successor that had read the
+/// books would never hear of it.
+#[tokio::test]
+async fn the_books_are_written_before_the_lease_is_given_back() {
+    let world = World::new().await;
+    class(&world, json!({})).await;
+    family(&world).await;
+    let hooks = Arc::new(Scripted::default());
+    let mut one = Collecting::with(&world, named("one"), hooks.clone());
+    one.until(|summary| summary.acts && summary.idle).await;
+    let (go, wait) = tokio::sync::oneshot::channel::<()>();
+    hooks.during("destroying destroy a", async move { _ = wait.await });
+    delete(&world, "configmaps/root", "").await;
+    hooks.called(1).await;
+    // The record of it waits to be written while the collector is told to end.
+    let draining = tokio::spawn(one.drain());
+    go.send(()).unwrap();
+    draining.await.unwrap();
+    assert_eq!(world.get(LEASE).await.json["spec"]["holderIdentity"], "");
+    let written = records(&world, "collections").await;
+    assert_eq!(written.len(), 1, "{written:#?}");
+    assert_eq!(
+        (&written[0]["status"]["phase"], &written[0]["status"]["doomed"]),
+        (&json!("running"), &json!(3))
+    );
+    let mut two = Collecting::with(&world, named("two"), hooks);
+    two.until(|summary| summary.acts && summary.idle).await;
+    record(&world, |record| record["status"]["phase"] == "done").await;
 }
 
 /// Who dies without a word keeps the lease until its time is over, unless its successor is known to be the only one.

@@ -28,5 +28,6 @@ mod protect;
 mod races;
 mod races_more;
 mod records;
+mod refused_calls;
 mod shapes;
 mod stubborn;

@@ -136,7 +136,8 @@ impl Api {
             }
             Action::Delete { policy, annotations, hold: _ } => {
                 let policy = policy.as_deref().map(|name| policy_named(&target, asked, name)).transpose()?;
-                let deletion = self.decide_deletion(&target, &current, &facts, policy, annotations).await?;
+                let annotations = self.signed(annotations, turn.rights.cover(&target));
+                let deletion = self.decide_deletion(&target, &current, &facts, policy, &annotations).await?;
                 deletion_of(deletion, facts.deleted.is_some())
             }
             Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
@@ -202,7 +203,7 @@ impl Api {
                 decided.ops.push(Op::Put { key: current.key.clone(), value: stored.bytes().clone() });
             }
             Write::Remove { marked } => {
-                self.sign_item(item, asked.uid, marked);
+                self.sign_item(item, asked.uid, marked, turn.rights.cover(&decided.target));
                 if let Some(spec) = item.tombstone.as_ref().filter(|_| asked.records) {
                     let (key, stored) = self.tombstone(asked, spec, current)?;
                     let free = Guard::At { key: key.clone(), revision: Revision::NONE };

@@ -10,6 +10,7 @@ use sexton_store::{At, Guard, Object, Op};
 use super::epoch::Turn;
 use super::item::{Asked, Condition, Decided, Write, check_life};
 use crate::admission::{self, Change};
+use crate::api::fencing::check_record;
 use crate::api::{Api, FieldValidation, Part, Result, Target, WriteOptions, terminating};
 
 impl Api {
@@ -63,6 +64,7 @@ impl Api {
         admission::fill(&target, &mut document)?;
         self.track(&target, Part::Main, None, &mut document, options);
         self.admit(&target, Change { old: None, new: &mut document }).await?;
+        check_record(&target, None, &document, &turn.rights)?;
         let stored = target.encode(&document);
         admission::check_size(None, &stored)?;
         let key: sexton_store::engine::RawKey = target.key(asked.name).encode().into();
@@ -99,6 +101,7 @@ impl Api {
             let why = "it is being deleted, and a put does not take its last hold off";
             return Err(Status::conflict(&target.kind.resource, asked.name, why).into());
         }
+        check_record(&target, Some(&old), &new, &turn.rights)?;
         let mut guards = vec![current.unchanged()];
         guards.extend(terminating::check_holds(&target, &old, &new)?);
         let stored = target.encode(&new);
