@@ -16,19 +16,22 @@ const ALLOWED: [&str; 2] = ["--allow-exec", "/bin"];
 /// Nothing takes longer unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A hook that writes down its key and process number when it begins and ends, and looks for earlier ones of its key. A
-/// second process of it, in a session of its own and without its environment, does the same until it is ended.
+/// A hook that writes down its key, process number and start time when it begins and ends, and looks for earlier ones of its
+/// key. A second process of it, in a session of its own and without its environment, does the same until it is ended. Numbers
+/// are given to other processes after a while: only together with the start time they mean the same process.
 const HOOK: &str = r#"key=$SEXTON_IDEMPOTENCY_KEY
 cat > /dev/null
-for pid in $(grep "^start $key " "$LEDGER" 2>/dev/null | cut -d ' ' -f 3); do
-    state=$(cut -d ')' -f 2 "/proc/$pid/stat" 2>/dev/null | cut -c 2)
-    case "$state" in
-        '' | Z | X) ;;
-        *) if tr '\0' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -q "$key"; then echo "overlap $key $pid $$" >> "$LEDGER"; fi ;;
+grep "^start $key " "$LEDGER" 2>/dev/null | while read -r _ _ pid began; do
+    read -r stat 2>/dev/null < "/proc/$pid/stat" || continue
+    set -- ${stat##*) }
+    case "$1" in
+        Z | X) ;;
+        *) if [ "${20}" = "$began" ]; then echo "overlap $key $pid $$" >> "$LEDGER"; fi ;;
     esac
 done
-(env -i setsid sh -c 'echo "start $1 $$" >> "$2"; sleep 60; echo "end $1 $$" >> "$2"' stray "$key" "$LEDGER" &)
-exec sh -c 'echo "start $1 $$" >> "$2"; sleep "$3"; echo "end $1 $$" >> "$2"' hook "$key" "$LEDGER" "$SECONDS_TO_RUN"
+begin='read -r stat < /proc/$$/stat; set -- "$1" "$2" "$3" ${stat##*) }; echo "start $1 $$ ${23}" >> "$2"'
+(env -i setsid sh -c "$begin"'; sleep 60; echo "end $1 $$" >> "$2"' stray "$key" "$LEDGER" 60 &)
+exec sh -c "$begin"'; sleep "$3"; echo "end $1 $$" >> "$2"' hook "$key" "$LEDGER" "$SECONDS_TO_RUN"
 "#;
 
 fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
