@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::hooked::{ALLOWED, CONFIG_MAPS, define_class};
 use crate::process::Server;
-use crate::raw::Connection;
+use crate::raw::ask;
 
-const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const OBJECTS: usize = 6;
-/// The hook is run by a shell.
-const ALLOWED: [&str; 2] = ["--allow-exec", "/bin"];
 /// Nothing takes longer unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -34,20 +32,8 @@ begin='read -r stat < /proc/$$/stat; set -- "$1" "$2" "$3" ${stat##*) }; echo "s
 exec sh -c "$begin"'; sleep "$3"; echo "end $1 $$" >> "$2"' hook "$key" "$LEDGER" "$SECONDS_TO_RUN"
 "#;
 
-fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = Connection::open(address).unwrap().ask(method, path, "application/json", &body).unwrap();
-    assert!(answer.code < 300, "{method} {path}: {answer:?}");
-    answer.body
-}
-
 fn furnish(dir: &Path, ledger: &Path, seconds: &str, address: &str) {
-    let hook = dir.join("hook.sh");
-    std::fs::write(&hook, HOOK).unwrap();
-    let env = json!({"LEDGER": ledger, "SECONDS_TO_RUN": seconds});
-    let run = json!({"exec": {"argv": ["/bin/sh", hook], "env": env}, "deadlineSeconds": 120});
-    let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": run});
-    ask(address, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
+    define_class(address, dir, HOOK, json!({"LEDGER": ledger, "SECONDS_TO_RUN": seconds}));
     for number in 0..OBJECTS {
         let name = format!("object-{number}");
         ask(address, "POST", CONFIG_MAPS, &json!({"metadata": {"name": name}}));

@@ -29,4 +29,6 @@ mod races;
 mod races_more;
 mod records;
 mod shapes;
+#[path = "../../../store/tests/embedded/small.rs"]
+mod small;
 mod stubborn;
