@@ -5,7 +5,7 @@ mod common;
 
 use std::process::Stdio;
 
-use common::modules::{SETTINGS, map, shop};
+use common::modules::{SETTINGS, kind_with_class, map, shop};
 use common::{Play, finish};
 
 /// The tour destroys a module `shop`: it works on its own store, whatever server the environment names.
@@ -51,33 +51,15 @@ fn retry_says_at_once_that_others_hold_it() {
     play.run("retry cm/h").fails(3, &words);
 }
 
-const WIDGETS: &str = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, kind: Widget}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
----
-apiVersion: sexton.dev/v1
-kind: Class
-metadata: {name: widget}
-spec:
-  for: {group: example.com, kind: Widget}
-  destroy: {exec: {argv: [/bin/true]}, deadlineSeconds: 60}
-";
-
 /// What a protected object needs stays with it, and the plan says so; it would be terminating for ever otherwise.
 #[test]
 fn what_is_protected_keeps_what_it_needs() {
     let play = Play::new();
     play.file("shop/sexton.yaml", SETTINGS);
-    play.file("shop/1.yaml", WIDGETS);
+    play.file(
+        "shop/1.yaml",
+        &kind_with_class("Widget", "  destroy: {exec: {argv: [/bin/true]}, deadlineSeconds: 60}\n"),
+    );
     for name in ["a", "b"] {
         let widget = format!("apiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: {name}}}\n");
         play.file(&format!("shop/2-{name}.yaml"), &widget);

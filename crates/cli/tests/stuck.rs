@@ -8,28 +8,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use common::modules::kind_with_class;
 use common::{Play, Ran, ended};
 
-const DEFINITIONS: &str = r#"
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: volumes.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: volumes, kind: Volume}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
----
-apiVersion: sexton.dev/v1
-kind: Class
-metadata: {name: volume}
-spec:
-  for: {group: example.com, kind: Volume}
-  destroy: {exec: {argv: ["DIR/volume-rm"]}, deadlineSeconds: 120}
+const METHODS: &str = r#"  destroy: {exec: {argv: ["DIR/volume-rm"]}, deadlineSeconds: 120}
   handlers:
     told: {exec: {argv: ["/bin/true"]}}
   retry: {limit: 1, backoffSeconds: 1}
@@ -39,7 +21,7 @@ spec:
 fn volume(script: &str) -> Play {
     let play = Play::new();
     play.program("volume-rm", &format!("#!/bin/sh\n{script}\n"));
-    play.put(&DEFINITIONS.replace("DIR", &play.path().display().to_string()));
+    play.put(&kind_with_class("Volume", &METHODS.replace("DIR", &play.path().display().to_string())));
     play.map("shop", &[], "");
     let uid = play.uid("cm/shop");
     play.put(&format!(

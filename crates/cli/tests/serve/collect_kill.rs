@@ -6,14 +6,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::hooked::{ALLOWED, CONFIG_MAPS, define_class};
 use crate::process::Server;
-use crate::raw::{Connection, watch};
+use crate::raw::{ask, watch};
 
-const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// More changes than the destruction takes; a belt.
 const MOST_CHANGES: usize = 80;
-/// The hook is run by a shell.
-const ALLOWED: [&str; 2] = ["--allow-exec", "/bin"];
 
 /// What a hook does: it writes down what it was asked, and says that it is done.
 const HOOK: &str = r#"doc=$(cat)
@@ -21,22 +19,9 @@ first() { printf %s "$doc" | grep -o "\"$1\":\"[A-Za-z0-9-]*\"" | head -n 1 | cu
 echo "$(first phase) $(first method) $(first id) $SEXTON_IDEMPOTENCY_KEY" >> "$LOG"
 "#;
 
-fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = Connection::open(address).unwrap().ask(method, path, "application/json", &body).unwrap();
-    assert!(answer.code < 300, "{method} {path}: {answer:?}");
-    answer.body
-}
-
 /// An application that owns a network and two machines; the network hears of the machines, and outlives them.
 fn furnish(dir: &Path, address: &str) {
-    let hook = dir.join("hook.sh");
-    std::fs::write(&hook, HOOK).unwrap();
-    // Read by a shell: a file that was just written may still be open for writing in a process that is being born.
-    let run =
-        json!({"exec": {"argv": ["/bin/sh", hook], "env": {"LOG": dir.join("log")}}, "deadlineSeconds": 120});
-    let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": run, "handlers": {"gone": run}});
-    ask(address, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
+    define_class(address, dir, HOOK, json!({"LOG": dir.join("log")}));
     let make = |name: &str, metadata: Value| {
         let mut metadata = metadata;
         metadata["name"] = name.into();

@@ -6,45 +6,34 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::hooked::{ALLOWED, CONFIG_MAPS, define_class};
 use crate::process::Server;
-use crate::raw::Connection;
+use crate::raw::ask;
 
-const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const OBJECTS: usize = 6;
-/// The hook is run by a shell.
-const ALLOWED: [&str; 2] = ["--allow-exec", "/bin"];
 /// Nothing takes longer unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A hook that writes down its key and process number when it begins and ends, and looks for earlier ones of its key. A
-/// second process of it, in a session of its own and without its environment, does the same until it is ended.
+/// A hook that writes down its key, process number and start time when it begins and ends, and looks for earlier ones of its
+/// key. A second process of it, in a session of its own and without its environment, does the same until it is ended. Numbers
+/// are given to other processes after a while: only together with the start time they mean the same process.
 const HOOK: &str = r#"key=$SEXTON_IDEMPOTENCY_KEY
 cat > /dev/null
-for pid in $(grep "^start $key " "$LEDGER" 2>/dev/null | cut -d ' ' -f 3); do
-    state=$(cut -d ')' -f 2 "/proc/$pid/stat" 2>/dev/null | cut -c 2)
-    case "$state" in
-        '' | Z | X) ;;
-        *) if tr '\0' ' ' < "/proc/$pid/cmdline" 2>/dev/null | grep -q "$key"; then echo "overlap $key $pid $$" >> "$LEDGER"; fi ;;
+grep "^start $key " "$LEDGER" 2>/dev/null | while read -r _ _ pid began; do
+    read -r stat 2>/dev/null < "/proc/$pid/stat" || continue
+    set -- ${stat##*) }
+    case "$1" in
+        Z | X) ;;
+        *) if [ "${20}" = "$began" ]; then echo "overlap $key $pid $$" >> "$LEDGER"; fi ;;
     esac
 done
-(env -i setsid sh -c 'echo "start $1 $$" >> "$2"; sleep 60; echo "end $1 $$" >> "$2"' stray "$key" "$LEDGER" &)
-exec sh -c 'echo "start $1 $$" >> "$2"; sleep "$3"; echo "end $1 $$" >> "$2"' hook "$key" "$LEDGER" "$SECONDS_TO_RUN"
+begin='read -r stat < /proc/$$/stat; set -- "$1" "$2" "$3" ${stat##*) }; echo "start $1 $$ ${23}" >> "$2"'
+(env -i setsid sh -c "$begin"'; sleep 60; echo "end $1 $$" >> "$2"' stray "$key" "$LEDGER" 60 &)
+exec sh -c "$begin"'; sleep "$3"; echo "end $1 $$" >> "$2"' hook "$key" "$LEDGER" "$SECONDS_TO_RUN"
 "#;
 
-fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = Connection::open(address).unwrap().ask(method, path, "application/json", &body).unwrap();
-    assert!(answer.code < 300, "{method} {path}: {answer:?}");
-    answer.body
-}
-
 fn furnish(dir: &Path, ledger: &Path, seconds: &str, address: &str) {
-    let hook = dir.join("hook.sh");
-    std::fs::write(&hook, HOOK).unwrap();
-    let env = json!({"LEDGER": ledger, "SECONDS_TO_RUN": seconds});
-    let run = json!({"exec": {"argv": ["/bin/sh", hook], "env": env}, "deadlineSeconds": 120});
-    let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": run});
-    ask(address, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
+    define_class(address, dir, HOOK, json!({"LEDGER": ledger, "SECONDS_TO_RUN": seconds}));
     for number in 0..OBJECTS {
         let name = format!("object-{number}");
         ask(address, "POST", CONFIG_MAPS, &json!({"metadata": {"name": name}}));

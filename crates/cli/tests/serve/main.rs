@@ -8,6 +8,7 @@ mod found;
 mod graceful;
 mod guarded;
 mod hook_kill;
+mod hooked;
 mod kill;
 mod kubectl;
 mod metrics;

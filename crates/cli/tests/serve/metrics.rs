@@ -8,21 +8,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::process::Server;
-use crate::raw::Connection;
+use crate::raw::ask;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
 
-fn ask(server: &Server, method: &str, path: &str, body: &Value) -> Value {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let kind = "application/json";
-    let answer = Connection::open(&server.address).unwrap().ask(method, path, kind, &body).unwrap();
-    assert!(answer.code < 300, "{method} {path}: {answer:?}");
-    answer.body
-}
-
 /// The text form without asking for another one.
 fn scrape(server: &Server) -> String {
-    ask(server, "GET", "/metrics", &Value::Null).as_str().unwrap().to_owned()
+    ask(&server.address, "GET", "/metrics", &Value::Null).as_str().unwrap().to_owned()
 }
 
 /// One sample: its name, its labels as they are written, its value.
@@ -108,8 +100,8 @@ fn metrics_keep_the_rules_and_are_documented() {
     let server = Server::start(dir.path(), &[]);
     let maps = "/api/v1/namespaces/default/configmaps";
     let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/x"]}});
-    ask(&server, "POST", maps, &held);
-    ask(&server, "DELETE", &format!("{maps}/held"), &Value::Null);
+    ask(&server.address, "POST", maps, &held);
+    ask(&server.address, "DELETE", &format!("{maps}/held"), &Value::Null);
     let blocked = |text: &str| {
         let blockers = samples(text).into_iter().filter(|(name, ..)| name == "sexton_collector_blockers");
         blockers.map(|(_, labels, count)| (labels, count)).collect::<BTreeMap<_, _>>()

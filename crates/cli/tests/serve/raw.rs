@@ -115,3 +115,12 @@ pub(crate) fn watch(address: &str, after: u64) -> std::io::Result<Connection> {
     assert_eq!(code, 200, "a watch from {after} must be possible: history survives restarts");
     Ok(connection)
 }
+
+/// One request with a document (null: none) on a connection of its own, which has to succeed. Gives what is answered.
+pub(crate) fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
+    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = Connection::open(address).unwrap().ask(method, path, kind, &body).unwrap();
+    assert!(answer.code < 300, "{method} {path}: {answer:?}");
+    answer.body
+}

@@ -7,15 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::process::Server;
-use crate::raw::Connection;
-
-fn ask(address: &str, method: &str, path: &str, body: &Value) -> Value {
-    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = Connection::open(address).unwrap().ask(method, path, kind, &body).unwrap();
-    assert!(answer.code < 300, "{method} {path}: {answer:?}");
-    answer.body
-}
+use crate::raw::{Connection, ask};
 
 /// Looks again and again, within bounds, until it is so.
 fn until(address: &str, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {

@@ -1,7 +1,5 @@
 //! A disk that is full, and one that fails.
 
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -13,36 +11,7 @@ use sexton_store::{
 };
 
 use crate::script::{block_on, open};
-
-/// A small file system of its own; gone when dropped.
-pub struct Small(tempfile::TempDir);
-
-impl Small {
-    /// Says that the test is skipped where it cannot be mounted.
-    pub fn mount(size: &str) -> Option<Small> {
-        let dir = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
-            .arg(dir.path())
-            .output();
-        if mount.is_ok_and(|output| output.status.success()) {
-            return Some(Small(dir));
-        }
-        assert!(std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(), "cannot mount a small tmpfs");
-        println!("skipped: needs the right to mount a tmpfs");
-        None
-    }
-
-    pub fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
-}
+use crate::small::Small;
 
 fn put(number: usize) -> Transaction {
     let key = format!("k{number:05}").into_bytes().into();
@@ -75,7 +44,7 @@ async fn expect_numbers(engine: &LocalEngine, numbers: impl Iterator<Item = usiz
 /// Writes fail, reads go on, nothing acknowledged is lost, and it works again when there is space.
 #[test]
 fn a_full_disk() {
-    let Some(small) = Small::mount("16m") else { return };
+    let Some(small) = Small::mount(16) else { return };
     let ballast = small.path().join("ballast");
     std::fs::write(&ballast, vec![1; 3 << 20]).unwrap();
     let dir = small.path().join("data");

@@ -7,8 +7,8 @@ use sexton_store::embedded::{self, Options};
 use sexton_store::local::LocalEngine;
 use sexton_store::{At, CommitError, Engine, KeyRange, Op, Transaction};
 
-use crate::disk::Small;
 use crate::script::block_on;
+use crate::small::Small;
 
 /// What a step of a deletion begins with in these tests.
 const TERMINATING: &[u8] = b"terminating";
@@ -98,7 +98,7 @@ fn scattered_numbers_are_all_numbers() {
 #[test]
 fn everything_can_be_removed_one_by_one() {
     for size in [2_500, 200_000, 3 << 20] {
-        let Some(small) = Small::mount("16m") else { return };
+        let Some(small) = Small::mount(16) else { return };
         block_on(async {
             let engine = open(&small.path().join("data"));
             let made = fill(&engine, small.path(), size).await;
@@ -117,7 +117,7 @@ fn everything_can_be_removed_one_by_one() {
 /// Many in one transaction.
 #[test]
 fn everything_can_be_removed_at_once() {
-    let Some(small) = Small::mount("16m") else { return };
+    let Some(small) = Small::mount(16) else { return };
     block_on(async {
         let engine = open(&small.path().join("data"));
         let made = fill(&engine, small.path(), 1_500).await;
@@ -137,7 +137,7 @@ fn steps_of_deletions_never_use_up_what_removals_need() {
 }
 
 fn steps_in_order(size: usize, order: fn(usize) -> Vec<usize>) {
-    let Some(small) = Small::mount("8m") else { return };
+    let Some(small) = Small::mount(8) else { return };
     block_on(async {
         let engine = open(&small.path().join("data"));
         let made = fill(&engine, small.path(), size).await;
@@ -166,7 +166,7 @@ fn steps_in_order(size: usize, order: fn(usize) -> Vec<usize>) {
 /// What is refused takes nothing along that would have freed space.
 #[test]
 fn removals_beside_refused_writes() {
-    let Some(small) = Small::mount("16m") else { return };
+    let Some(small) = Small::mount(16) else { return };
     block_on(async {
         let engine = open(&small.path().join("data"));
         let made = fill(&engine, small.path(), 30_000).await;
@@ -184,7 +184,7 @@ fn removals_beside_refused_writes() {
 /// Restarts in between: opening needs no space that is not there, and the space put aside is still there.
 #[test]
 fn restarts_on_a_full_disk() {
-    let Some(small) = Small::mount("16m") else { return };
+    let Some(small) = Small::mount(16) else { return };
     let dir = small.path().join("data");
     block_on(async {
         let engine = open(&dir);
@@ -214,7 +214,7 @@ fn restarts_on_a_full_disk() {
 /// Readers of the history go on although the journal no longer has it.
 #[test]
 fn feeds_go_on() {
-    let Some(small) = Small::mount("16m") else { return };
+    let Some(small) = Small::mount(16) else { return };
     block_on(async {
         let engine = open(&small.path().join("data"));
         let mut feed = engine.changes(KeyRange::all(), sexton_store::Revision::NONE).await.unwrap();

@@ -13,4 +13,5 @@ mod loss;
 mod reopen;
 mod restore;
 mod script;
+mod small;
 mod together;

@@ -50,6 +50,8 @@ async fn each_item_stands_or_falls_alone() {
     let causes = &results[2]["status"]["details"]["causes"];
     assert_eq!(causes.as_array().unwrap().len(), 1, "{causes}");
     assert_eq!(causes[0]["message"], uids[3].as_str());
+    // The uid of another object: what has the name now is not meant.
+    assert_eq!(told(&bulk(&world, vec![item("a", &uids[1], background())]).await), ["404 NotFound"]);
     for (name, code) in [("a", 200), ("b", 404), ("c", 200), ("d", 200), ("e", 404)] {
         world.get(&format!("configmaps/{name}")).await.expect(code);
     }

@@ -103,6 +103,12 @@ async fn the_mark_is_irreversible() {
         {"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}}
         -> 200
            metadata.deletionTimestamp = "2026-11-15T20:00:00Z"
+
+        DELETE configmaps/a
+        {"propagationPolicy": "Foreground"}
+        -> 200
+           metadata.deletionTimestamp = "2026-11-15T20:00:00Z"
+           metadata.finalizers = ["example.com/x", "foregroundDeletion"]
     "#).await;
 }
 

@@ -139,6 +139,19 @@ async fn no_subscription_is_missed() {
     }
 }
 
+/// A subscription that is written after the deletion was decided, and before it is committed, holds the object.
+#[tokio::test]
+async fn a_subscription_of_the_last_moment_holds() {
+    let world = World::new().await;
+    let subscriber = made(&world, "configmaps", &config_map("s")).await;
+    let target = made(&world, "configmaps", &config_map("t")).await;
+    let subscribe = json!({"patch": {"annotations": {"sexton.dev/destruction-dependencies": "ConfigMap/t"}}});
+    // Both are decided before the first is committed.
+    let items = vec![item("s", &subscriber, subscribe), item("t", &target, delete("Background"))];
+    assert_eq!(told(&bulk(&world, items).await), ["patched", "marked"]);
+    assert_eq!(finalizers(&world, "configmaps/t").await, json!(["sexton.dev/destroy"]));
+}
+
 /// EXT-14: users cannot take off what the destruction or the cascade waits for; they are told what to type.
 #[tokio::test]
 async fn holds_of_the_destruction_stay() {

@@ -2,46 +2,21 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 use sexton_testkit::{Collecting, World};
 
 use crate::common::{delete, left, make};
+use crate::small::Small;
 
 /// Whether the long form of a test was asked for: thousands of small objects instead of hundreds of larger ones.
 fn long() -> bool {
     std::env::var_os("SEXTON_LONG").is_some()
 }
 
-/// A small file system of its own; gone when dropped.
-struct Small(tempfile::TempDir);
-
-impl Small {
-    fn mount() -> Option<Small> {
-        let dir = tempfile::tempdir().unwrap();
-        let size = if long() { "16m" } else { "8m" };
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
-            .arg(dir.path())
-            .output();
-        if mount.is_ok_and(|output| output.status.success()) {
-            return Some(Small(dir));
-        }
-        assert!(std::env::var_os("SEXTON_REQUIRE_EXTERNAL").is_none(), "cannot mount a small tmpfs");
-        let _ = writeln!(std::io::stdout(), "skipped: needs the right to mount a tmpfs");
-        None
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
+/// A disk that a test can fill.
+fn mount() -> Option<Small> {
+    Small::mount(if long() { 16 } else { 8 })
 }
 
 /// Makes ConfigMaps of this owner, if there is one, until the disk is full; then another program takes what is left.
@@ -84,7 +59,7 @@ async fn expect_freed(world: &World, collecting: &mut Collecting) {
 /// One cascade over thousands: their marks do not use up what their removals need.
 #[tokio::test]
 async fn one_cascade() {
-    let Some(small) = Small::mount() else { return };
+    let Some(small) = mount() else { return };
     let world = World::embedded_in(&small.path().join("data")).await;
     let root = make(&world, "root", &[]).await;
     let made = fill(&world, small.path(), Some(("root", &root))).await;
@@ -97,7 +72,7 @@ async fn one_cascade() {
 /// Every object is deleted by a request of its own, without a policy.
 #[tokio::test]
 async fn one_by_one() {
-    let Some(small) = Small::mount() else { return };
+    let Some(small) = mount() else { return };
     let world = World::embedded_in(&small.path().join("data")).await;
     let made = fill(&world, small.path(), None).await;
     let mut collecting = Collecting::on(&world);
@@ -114,7 +89,7 @@ async fn one_by_one() {
 /// All of them by one request, whose policy needs no collector.
 #[tokio::test]
 async fn as_a_collection() {
-    let Some(small) = Small::mount() else { return };
+    let Some(small) = mount() else { return };
     let world = World::embedded_in(&small.path().join("data")).await;
     fill(&world, small.path(), None).await;
     assert_eq!(delete(&world, "configmaps", "Background").await, 200);

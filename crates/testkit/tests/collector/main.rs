@@ -30,4 +30,6 @@ mod races_more;
 mod records;
 mod refused_calls;
 mod shapes;
+#[path = "../../../store/tests/embedded/small.rs"]
+mod small;
 mod stubborn;

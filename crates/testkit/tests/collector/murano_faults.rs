@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 use sexton_collector::Summary;
 use sexton_model::hook::Verdict;
+use sexton_testkit::collecting::quick;
 use sexton_testkit::things::owner;
-use sexton_testkit::{Call, Collecting, Scripted};
+use sexton_testkit::{Call, Collecting, Gate, Scripted};
 
 use crate::common::{
     CLASSES, ask, class, delete, hears, left, make, make_with, metadata, pass, record, records,
@@ -279,4 +280,24 @@ async fn a_reference_in_the_notification_comes_too_late() {
     let b = metadata(&world, "b").await;
     assert_eq!(b["annotations"]["sexton.dev/destroyed"], "true");
     assert_eq!(b["ownerReferences"][0]["uid"], json!(a));
+}
+
+/// REQ-MUR-93: a reference that is made after the warning was answered, and before the journal says so, saves the object: the
+/// journal is not written over a version that it was not decided on.
+#[tokio::test]
+async fn a_reference_before_the_journal_saves() {
+    let (world, hooks) = stage().await;
+    let a = make_with(&world, "a", &[], hears(&["b"])).await;
+    make(&world, "b", &[("gone", "never-was")]).await;
+    let saves = json!({"metadata": {"ownerReferences": [owner("ConfigMap", "a", &a)]}});
+    let save = Call::new(world.router(), "MERGE", "configmaps/b").json(&saves);
+    let gate = Gate::to(&world);
+    let before = gate.clone();
+    hooks.during("warning gone b", async move {
+        before.before_a_write(async move { _ = save.send().await.expect(200) });
+    });
+    let mut collecting = Collecting::through(&world, quick("tests"), hooks.clone(), gate);
+    let summary = collecting.settled(&world).await;
+    assert_eq!(hooks.heard(), ["warning gone b"], "{summary:#?}");
+    assert_eq!(left(&world).await, ["a", "b"]);
 }

@@ -108,6 +108,28 @@ async fn a_circle_is_destroyed_as_a_whole() {
     assert_eq!(left(&world).await, Vec::<String>::new());
 }
 
+/// REQ-MUR-17: while one notification of a circle is not answered, no member of it is destroyed.
+#[tokio::test]
+async fn a_circle_waits_for_its_last_notification() {
+    let (world, hooks) = stage().await;
+    let root = make(&world, "root", &[]).await;
+    for (name, next) in [("a", "b"), ("b", "c"), ("c", "a")] {
+        make_with(&world, name, &[("root", &root)], hears(&[next])).await;
+    }
+    let (answer, answered) = tokio::sync::oneshot::channel::<()>();
+    hooks.during("notifying gone a", async move { _ = answered.await });
+    let mut collecting = Collecting::scripted(&world, &hooks);
+    delete(&world, "configmaps/root", "").await;
+    // Three warnings and three notifications.
+    hooks.called(6).await;
+    collecting.settled_but_for_calls(&world).await;
+    let heard = hooks.heard();
+    assert!(!heard.iter().any(|call| call.starts_with("destroying")), "{heard:?}");
+    answer.send(()).unwrap();
+    collecting.settled(&world).await;
+    assert_eq!(left(&world).await, Vec::<String>::new());
+}
+
 /// REQ-MUR-89: parent and child that hear of each other are a circle, too.
 #[tokio::test]
 async fn parent_and_child_in_a_circle() {

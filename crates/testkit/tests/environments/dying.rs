@@ -121,11 +121,17 @@ async fn it_dies_at_each_write() {
         for number in 1..80 {
             let world = World::new().await;
             run(&world, &shop(MAKE)).await;
+            let generation = |record: &Value| record["status"]["generation"].as_i64().unwrap();
+            let before = generation(&record(&world).await);
             let (died, words) = dies_at(&world, (number, fate), &shop(CHANGE), None).await;
             if !died {
                 assert!(number > 8, "there are several writes to die in, and not {number}");
                 break;
             }
+            let left = record(&world).await;
+            let is_known = !left["status"]["pending"].is_null() || generation(&left) > before;
+            let begun = names(&world, "machines").await.contains(&"more".to_owned());
+            assert!(!begun || is_known, "{fate:?} {number}: stored in part, and the record does not say so");
             is_made_good(&world, &words, &format!("{fate:?} {number}")).await;
         }
     }
@@ -225,6 +231,10 @@ async fn it_dies_in_each_hook() {
             stored.contains(&"more".to_owned()),
             "{number} {words:?}: the new model is not stored: {stored:?}"
         );
+        if words.last().is_some_and(|word| word == "destroy db") {
+            let intended = record(&world).await["status"]["destroying"].as_array().map_or(0, Vec::len);
+            assert!(intended > 0, "{number} {words:?}: the record does not say what is being destroyed");
+        }
         is_made_good(&world, &words, &format!("hook {number}")).await;
     }
 }

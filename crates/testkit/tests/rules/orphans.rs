@@ -5,6 +5,7 @@ use sexton_client::Resources;
 use sexton_collector::rules::{Ask, scan};
 use sexton_lifecycle::rules::Verdict;
 use sexton_model::rule::Targets;
+use sexton_testkit::line::{Fate, Line};
 
 use crate::common::*;
 
@@ -99,6 +100,24 @@ async fn one_kind_that_cannot_be_listed_does_not_keep_the_others() {
     let status = says(&world, |status| status["error"].is_string()).await;
     assert_eq!(status["error"], "the server does not serve Thing.nowhere.example.com");
     assert_eq!(names(&world, SETS).await, ["rss-a-old"], "that kind is not in the rule");
+}
+
+/// EXT-20: where the kind of the owners cannot be listed, no owner is known to be gone.
+#[tokio::test]
+async fn owners_that_cannot_be_listed_are_not_gone() {
+    let world = world().await;
+    gone(&world, "a").await;
+    let now = sexton_collector::Clock::now(world.nature());
+    let found = scan(&Resources::new(world.kube()), &everything(), now).await.unwrap();
+    assert_eq!(found.condemned().count(), 2);
+    for code in [403, 500] {
+        let line = Line::new(&world, move |request, _| {
+            let lists = request.uri().path().ends_with("/replicationclusters");
+            if lists { Fate::Fails(code) } else { Fate::Passes }
+        });
+        let found = scan(&Resources::new(line.client()), &everything(), now).await.unwrap();
+        assert_eq!(found.condemned().count(), 0, "{code}");
+    }
 }
 
 /// EXT-23: the interval is validated, the first scan is at the start, and then one at every interval (REQ-RSS-18).
