@@ -25,9 +25,12 @@ pub(crate) async fn run(bench: &Bench, flags: &AttackArgs) -> Result<Report> {
     let (alone, _) = creates(bench, flags, "a").await?;
     bench.within("the program that adds to the attack", begin(&flags.command)).await?;
     let mut held = bench.within("beginning the attack", holding::hold(bench, flags)).await?;
-    tokio::time::sleep(Duration::from_millis(flags.settle_ms)).await;
+    let settled_creates = async {
+        tokio::time::sleep(Duration::from_millis(flags.settle_ms)).await;
+        creates(bench, flags, "b").await
+    };
     let (attacked, usage) = tokio::select! {
-        measured = creates(bench, flags, "b") => measured?,
+        measured = settled_creates => measured?,
         never = again(bench, flags, &mut held) => match never {},
     };
     let rate = |driven: &Driven| driven.tally.ok as f64 / driven.elapsed.as_secs_f64().max(1e-9);
