@@ -189,6 +189,12 @@ pub(crate) struct AttackArgs {
     /// Rest between the beginning of the attack and the creates
     #[arg(long, default_value_t = 1_000)]
     pub(crate) settle_ms: u64,
+    /// How often the attackers let go and come again
+    #[arg(long, default_value_t = 3_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) again_ms: u64,
+    /// A program that adds to the attack, behind --: it is run when the attack begins, and has to end well
+    #[arg(last = true)]
+    pub(crate) command: Vec<String>,
 }
 
 /// Flags of `run`.

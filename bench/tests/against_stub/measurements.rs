@@ -156,3 +156,16 @@ fn attack_compares_with_alone() {
     }
     assert_eq!(stub.objects(), 40);
 }
+
+/// What else belongs to the attack begins with it, and one that fails is no attack.
+#[test]
+fn a_program_adds_to_the_attack() {
+    let (stub, dir) = (honest(), tempfile::tempdir().unwrap());
+    let mark = dir.path().join("mark");
+    let few = ["--lists", "1", "--bodies", "1", "--connections", "0", "--settle-ms", "0"];
+    let flags = [&["attack", "--count", "2", "--clients", "1"][..], &few[..], &["--", "touch"][..]].concat();
+    run(&stub.url(), &[&flags[..], &[mark.to_str().unwrap()]].concat()).clean_line();
+    assert!(mark.exists());
+    let missing = dir.path().join("missing/mark");
+    assert_ne!(run(&stub.url(), &[&flags[..], &[missing.to_str().unwrap()]].concat()).code, 0);
+}

@@ -5,6 +5,12 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::status::Cause;
+use crate::text;
+
+/// Names of fields may be as long as the document; an answer repeats each of them twice.
+const MAX_FIELD_BYTES: usize = 1 << 10;
+/// Longer than any of our own, and than the message of a rule has to be.
+const MAX_DETAIL_BYTES: usize = 4 << 10;
 
 /// What sort of wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +107,11 @@ impl FieldError {
 
     /// As a cause of a `Status`.
     pub fn cause(&self) -> Cause {
-        Cause { reason: self.reason().to_owned(), message: self.message(), field: self.field.clone() }
+        Cause { reason: self.reason().to_owned(), message: self.message(), field: self.shown_field() }
+    }
+
+    fn shown_field(&self) -> String {
+        text::cut(&self.field, MAX_FIELD_BYTES)
     }
 
     fn reason(&self) -> &'static str {
@@ -127,11 +137,12 @@ impl FieldError {
             Wrong::TooMany => "Too many",
             Wrong::TooLong => "Too long",
         };
-        match (&self.value, self.detail.is_empty()) {
+        let detail = text::cut(&self.detail, MAX_DETAIL_BYTES);
+        match (&self.value, detail.is_empty()) {
             (Some(value), true) => format!("{words}: {}", shown(value)),
-            (Some(value), false) => format!("{words}: {}: {}", shown(value), self.detail),
+            (Some(value), false) => format!("{words}: {}: {detail}", shown(value)),
             (None, true) => words.to_owned(),
-            (None, false) => format!("{words}: {}", self.detail),
+            (None, false) => format!("{words}: {detail}"),
         }
     }
 }
@@ -148,6 +159,22 @@ fn shown(value: &Value) -> String {
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.message())
+        write!(f, "{}: {}", self.shown_field(), self.message())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Status;
+
+    /// However long names, values and messages are, the answer is not.
+    #[test]
+    fn a_refusal_is_short() {
+        let long = "x".repeat(1 << 20);
+        let error = FieldError::invalid(format!("spec[{long}]"), long.as_str(), long.as_str());
+        let status = Status::invalid("", "ConfigMap", "a", &vec![error; 64]);
+        let length = serde_json::to_string(&status).unwrap().len();
+        assert!(length < 1 << 20, "{length} bytes");
     }
 }

@@ -40,6 +40,11 @@ impl Held {
         self.all.len() as u64
     }
 
+    /// Lets go of everything, after the next round has taken hold; the refusals of both count.
+    pub(crate) fn followed_by(&self, next: Held) -> Held {
+        Held { refused: self.refused + next.refused, ..next }
+    }
+
     fn add(&mut self, held: impl Any + Send, status: Option<StatusCode>) {
         self.all.push(Box::new(held));
         self.refused += u64::from(status.is_some_and(|status| !status.is_success()));

@@ -3,6 +3,7 @@
 
 mod holding;
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use crate::bench::Bench;
@@ -13,16 +14,25 @@ use crate::measure::create;
 use crate::report::{AttackDetail, Detail, Report, Subject};
 use crate::template::Template;
 use crate::usage::{Meter, Usage, round};
+use holding::Held;
 
-/// Measures creates alone, and the same creates under attack. The line is of the latter.
+/// Measures creates alone, and the same creates under attack, which is kept up until the last of them. The line is of the
+/// latter.
 pub(crate) async fn run(bench: &Bench, flags: &AttackArgs) -> Result<Report> {
     if bench.target.tls.is_some() {
         return Err(Error::BadFlag("attack needs a server without TLS".to_owned()));
     }
     let (alone, _) = creates(bench, flags, "a").await?;
-    let held = bench.within("beginning the attack", holding::hold(bench, flags)).await?;
-    tokio::time::sleep(Duration::from_millis(flags.settle_ms)).await;
-    let (attacked, usage) = creates(bench, flags, "b").await?;
+    bench.within("the program that adds to the attack", begin(&flags.command)).await?;
+    let mut held = bench.within("beginning the attack", holding::hold(bench, flags)).await?;
+    let settled_creates = async {
+        tokio::time::sleep(Duration::from_millis(flags.settle_ms)).await;
+        creates(bench, flags, "b").await
+    };
+    let (attacked, usage) = tokio::select! {
+        measured = settled_creates => measured?,
+        never = again(bench, flags, &mut held) => match never {},
+    };
     let rate = |driven: &Driven| driven.tally.ok as f64 / driven.elapsed.as_secs_f64().max(1e-9);
     let p99 = |driven: &Driven| driven.tally.times.quantile_us(0.99);
     let detail = AttackDetail {
@@ -39,7 +49,6 @@ pub(crate) async fn run(bench: &Bench, flags: &AttackArgs) -> Result<Report> {
         p99_ratio: round(p99(&attacked) / p99(&alone).max(1e-9)),
         peak_mib: round(usage.pids.iter().map(|pid| pid.rss_peak_mib).sum()),
     };
-    drop(held);
     let subject = Subject {
         bench: "attack",
         server: &bench.target.url,
@@ -49,6 +58,28 @@ pub(crate) async fn run(bench: &Bench, flags: &AttackArgs) -> Result<Report> {
     Ok(Report::new(&subject, &attacked.tally, attacked.elapsed, usage)
         .cut_short(attacked.cut_short)
         .with(Detail::Attack(Box::new(detail))))
+}
+
+/// Runs the program that adds to the attack, if there is one.
+async fn begin(command: &[String]) -> Result<()> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(()) };
+    let status = tokio::process::Command::new(program).args(arguments).kill_on_drop(true).status().await;
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Error::BadFlag(format!("{program} ended with {status}"))),
+        Err(error) => Err(Error::BadFlag(format!("{program} cannot be run: {error}"))),
+    }
+}
+
+/// Keeps the attack up: attackers that were cut off or refused come again, before the others let go.
+async fn again(bench: &Bench, flags: &AttackArgs, held: &mut Held) -> Infallible {
+    loop {
+        tokio::time::sleep(Duration::from_millis(flags.again_ms)).await;
+        // A server that accepts no connection any more is attacked all the same.
+        if let Ok(next) = holding::hold(bench, flags).await {
+            *held = held.followed_by(next);
+        }
+    }
 }
 
 async fn creates(bench: &Bench, flags: &AttackArgs, kind: &str) -> Result<(Driven, Usage)> {
