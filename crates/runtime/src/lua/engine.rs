@@ -15,6 +15,7 @@ use super::code::ScriptClass;
 use super::context::Current;
 use super::format::Format;
 use super::limits::{Grants, Limits};
+use super::memory::Memory;
 use super::object::Object;
 use super::output::Bounded;
 use super::threads::Threads;
@@ -42,6 +43,7 @@ pub(super) struct Engine {
     pub(super) allowance: Option<Allowance>,
     /// What an operator did not allow last.
     pub(super) refused: RefCell<Option<NotAllowed>>,
+    pub(super) memory: Memory,
     pub(super) clock: Clock,
     pub(super) current: Current,
     pub(super) threads: Threads,

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The limits of one program.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Bytes that its script may use.
+    /// Bytes that its script may use; some of them are a reserve of the host.
     pub memory: usize,
     /// How long it may compute without waiting for anything.
     pub without_pause: Duration,

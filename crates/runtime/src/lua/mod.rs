@@ -32,6 +32,7 @@ mod fault;
 mod format;
 mod http;
 mod limits;
+mod memory;
 mod object;
 mod output;
 mod program;

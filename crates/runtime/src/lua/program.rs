@@ -15,6 +15,7 @@ use super::error::ProgramError;
 use super::fault::Fault;
 use super::format::Format;
 use super::limits::{Grants, Limits};
+use super::memory::Memory;
 use super::output::{Bounded, Output, Silent};
 use super::threads::Threads;
 use super::trace::{Trace, WorldTrace};
@@ -245,6 +246,7 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
     Ok(Rc::new(Engine {
         world: world.clone(),
         gc: Gc::new(world, gc),
+        memory: Memory::new(host.limits.memory),
         clock: Clock::new(&host.limits),
         output: Bounded::new(host.output, host.limits.output),
         weight: Weight::new(host.limits.world),

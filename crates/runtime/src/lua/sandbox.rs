@@ -3,7 +3,6 @@
 //!
 //! It must not know what programs are good for.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use mlua::chunk::ChunkMode;
@@ -11,6 +10,7 @@ use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value, VmState};
 
 use super::engine::Engine;
 use super::fault::{Fault, place};
+use super::memory::Memory;
 
 /// What the script engine brings along and no program gets: ways to load code, to look into functions of others, to
 /// steer the script engine's own memory, and coroutines that nobody gives turns to.
@@ -42,7 +42,7 @@ pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
         | StdLib::MATH
         | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new().thread_pool_size(POOL))?;
-    lua.set_memory_limit(memory)?;
+    lua.set_memory_limit(Memory::bound(memory))?;
     Ok(lua)
 }
 
@@ -86,10 +86,9 @@ pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
         lua.globals().raw_remove(name)?;
     }
     let of_clock = engine.clone();
-    let pressure = Pressure::new(engine.limits.memory);
     lua.set_interrupt(move |lua| match of_clock.clock.tick() {
         Ok(()) => {
-            pressure.relieve(lua);
+            of_clock.memory.relieve(lua);
             Ok(VmState::Continue)
         }
         Err(why) => {
@@ -98,29 +97,6 @@ pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
         }
     });
     lua.sandbox(true)
-}
-
-/// The script engine collects its own garbage by its own measure, and does not try again when it reaches a limit. So
-/// it is made to when little is left, unless that was just done and brought nothing.
-struct Pressure {
-    limit: usize,
-    next: Cell<usize>,
-}
-
-impl Pressure {
-    fn new(limit: usize) -> Pressure {
-        Pressure { limit, next: Cell::new(limit / 2) }
-    }
-
-    fn relieve(&self, lua: &Lua) {
-        if lua.used_memory() < self.next.get() {
-            return;
-        }
-        // Failing to collect is no reason to stop: the limit itself will be.
-        let _ = lua.gc_collect();
-        let after = lua.used_memory();
-        self.next.set((self.limit / 2).max(after + self.limit / 16));
-    }
 }
 
 /// Runs the text of a program, which declares and does nothing else.

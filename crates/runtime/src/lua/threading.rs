@@ -52,6 +52,8 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
 
 /// What the prelude needs of the host for threads.
 pub(super) fn host(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result<()> {
+    let of_failed = engine.clone();
+    let failed = move |lua: &Lua, args: (Table, Value, String)| failed(lua, &of_failed, args);
     host.raw_set("failed", lua.create_function(failed)?)?;
     let of_join = engine.clone();
     let ended = move |lua: Lua, thread: Value| ended(lua, of_join.clone(), thread);
@@ -88,31 +90,36 @@ fn begin(
     // A thread that a method begins goes on in the name of its object.
     let story = Story { thread: id, callers: engine.current.caller().into_iter().collect() };
     let Some(run) = engine.thread.get() else { return Err(raise(lua, "there are no threads here")) };
-    let call = run.call_async::<MultiValue>((&thread, function, packed(lua, args)?));
+    let call = run.call_async::<MultiValue>((&thread, function, packed(lua, engine, args)?));
     let (of_end, results, lua) = (engine.clone(), thread.clone(), lua.weak());
     let run = async move {
         let ended = Told::new(of_end.clone(), story, call).await;
-        let kept = ended.and_then(|values| match lua.try_upgrade() {
-            Some(lua) => keep(&lua, &results, values),
-            None => Ok(()),
-        });
+        let kept = match lua.try_upgrade() {
+            Some(lua) => {
+                // A thread that fails before its first step gave no occasion for that.
+                of_end.memory.relieve(&lua);
+                ended.and_then(|values| keep(&lua, &of_end, &results, values))
+            }
+            None => ended.map(|_| ()),
+        };
         of_end.threads.end(id, kept.err().map(|error| Fault::of(&error)));
     };
     engine.threads.begin(id, standing, Box::pin(run));
     Ok(thread)
 }
 
-fn keep(lua: &Lua, thread: &Table, values: MultiValue) -> mlua::Result<()> {
+fn keep(lua: &Lua, engine: &Engine, thread: &Table, values: MultiValue) -> mlua::Result<()> {
     if values.is_empty() {
         return Ok(());
     }
-    note(thread, RESULTS, packed(lua, values)?)
+    note(thread, RESULTS, packed(lua, engine, values)?)
 }
 
-fn packed(lua: &Lua, values: MultiValue) -> mlua::Result<Table> {
+fn packed(lua: &Lua, engine: &Engine, values: MultiValue) -> mlua::Result<Table> {
     let packed = lua.create_table()?;
     packed.raw_set("n", values.len())?;
     for (at, value) in values.into_iter().enumerate() {
+        engine.memory.relieve(lua);
         packed.raw_set(at + 1, value)?;
     }
     Ok(packed)
@@ -129,7 +136,11 @@ fn note(thread: &Table, place: i64, values: Table) -> mlua::Result<()> {
 
 /// A thread failed with a value: gives back the error that says so to the host. The value itself is kept with the
 /// thread, for `join` to raise it again, unless it is an error of the host or a text that the error has as well.
-fn failed(lua: &Lua, (thread, problem, trace): (Table, Value, String)) -> mlua::Result<Value> {
+fn failed(
+    lua: &Lua,
+    engine: &Engine,
+    (thread, problem, trace): (Table, Value, String),
+) -> mlua::Result<Value> {
     let text = match &problem {
         Value::Error(_) => return Ok(problem),
         Value::String(text) => text.to_string_lossy(),
@@ -140,7 +151,7 @@ fn failed(lua: &Lua, (thread, problem, trace): (Table, Value, String)) -> mlua::
     let message = Fault::of(&error).message;
     let is_told = matches!(&problem, Value::String(text) if *text.as_bytes() == *message.as_bytes());
     if !is_told {
-        note(&thread, RAISED, packed(lua, MultiValue::from_vec(vec![problem]))?)?;
+        note(&thread, RAISED, packed(lua, engine, MultiValue::from_vec(vec![problem]))?)?;
     }
     Ok(Value::Error(Box::new(error)))
 }

@@ -24,6 +24,7 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
         Value::List(items) => {
             let table = lua.create_table_with_capacity(items.len(), 0)?;
             for (at, item) in items.iter().enumerate() {
+                engine.memory.relieve(lua);
                 table.raw_set(at + 1, to_script(engine, lua, item)?)?;
             }
             table.set_readonly(true);
@@ -32,6 +33,7 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
         Value::Map(entries) => {
             let table = lua.create_table_with_capacity(0, entries.len())?;
             for (name, item) in entries {
+                engine.memory.relieve(lua);
                 table.raw_set(name.as_str(), to_script(engine, lua, item)?)?;
             }
             table.set_readonly(true);
