@@ -139,7 +139,7 @@ fn a_module_is_interrupted_and_resumed() {
         "volume-rm",
         &format!("#!/bin/sh\ncd {dir}\ngrep -o '\"name\":\"v-.\"' | head -n 1 >> runs\nuntil [ -e go ]; do sleep 0.05; done\n"),
     );
-    play.put(&DEFINITIONS.replace("DIR", &dir));
+    play.put(&kind_with_class("Volume", &METHODS.replace("DIR", &dir)));
     play.file("m/sexton.yaml", "manager: m\n");
     for name in ["v-1", "v-2", "v-3"] {
         let text = format!("apiVersion: example.com/v1\nkind: Volume\nmetadata: {{name: {name}}}\n");
