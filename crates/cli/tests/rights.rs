@@ -198,9 +198,10 @@ fn nonsense_of_our_kinds_is_refused_and_what_is_stored_is_named() {
     assert!(stored.starts_with("HTTP/1.1 201"), "{stored}");
 
     cluster.admin("put -f -", &maps(&["a"]));
-    let told = "the class maps is ignored: spec.destroy.timeout";
-    for command in ["why cm/a", "plan delete cm/a", "delete cm a --yes"] {
+    let told = "the class maps cannot be understood, so objects of the kind ConfigMap are not destroyed until it is mended or deleted: spec.destroy.timeout";
+    for (command, code) in [("why cm/a", 0), ("plan delete cm/a", 0), ("delete cm a --yes", 3)] {
         let ran = cluster.play.run(&format!("{command} {at}"));
-        assert!(ran.code == 0 && ran.err.contains(told), "{command}: {ran:?}");
+        assert!(ran.code == code && ran.err.contains(told), "{command}: {ran:?}");
     }
+    assert_eq!(cluster.admin("get cm -o name", ""), "configmap/a\n");
 }

@@ -14,7 +14,7 @@ async fn collections(world: &World) -> (Resources, Place) {
 
 #[tokio::test]
 async fn a_status_is_replaced_as_a_whole() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let (resources, place) = collections(&world).await;
     let made = json!({"apiVersion": "sexton.dev/v1", "kind": "Collection", "metadata": {"name": "c"}, "spec": {"a": 1}});
     let uid = text(&resources.create(&place, &made).await.unwrap(), "/metadata/uid").to_owned();
@@ -32,7 +32,7 @@ async fn a_status_is_replaced_as_a_whole() {
 
 #[tokio::test]
 async fn metadata_comes_without_the_rest() {
-    let world = World::new().await;
+    let world = World::new().await.as_collector().await;
     let (resources, place) = collections(&world).await;
     for name in ["a", "b"] {
         let made = json!({"apiVersion": "sexton.dev/v1", "kind": "Collection", "metadata": {"name": name}, "spec": {"a": 1}});

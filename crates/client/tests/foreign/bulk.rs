@@ -132,7 +132,7 @@ async fn only_with_the_labels_that_are_meant() {
 
 #[tokio::test]
 async fn finalizers_owners_and_annotations_are_changed_and_the_last_finalizer_lets_go() {
-    let world = World::new().await;
+    let world = World::plain().await;
     let (_, client) = Faults::over(&world);
     let gateway = gateway(&client);
     let mut document = held("a", "example.com/one");

@@ -46,7 +46,7 @@ async fn a_cascade_holds_on_any_server() {
 
 #[tokio::test]
 async fn annotations_are_set_only_on_what_stays_to_carry_them() {
-    let world = World::new().await;
+    let world = World::plain().await;
     let (_, client) = Faults::over(&world);
     let gateway = gateway(&client);
     world.create("configmaps", &config_map("goes")).await.expect(201);
