@@ -25,11 +25,14 @@ impl Lines for Aside {
 }
 
 pub(crate) async fn run(_: Args, output: &Output) -> Result<Exit, Failure> {
+    worker::confine()
+        .map_err(|error| Failure::new(format!("cannot bound the memory of this process: {error}")))?;
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
     read.map_err(|error| Failure::new(format!("cannot read the call: {error}")))?;
     let told: ScriptCall = serde_json::from_str(&text)
         .map_err(|error| Failure::new(format!("the call cannot be understood: {error}")))?;
+    drop(text);
     let answer = worker::answer(&told, Rc::new(Aside(Output::new(true)))).await;
     let said = serde_json::to_string(&answer)
         .map_err(|error| Failure::new(format!("the answer cannot be written: {error}")))?;

@@ -4,17 +4,19 @@
 //! and all that it started is killed.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
+use std::thread;
 use std::time::Duration;
 
 use mlua::{Lua, Table, Value as Script};
 use sexton_collector::hooks::allowance::{self, ProgramError};
 use sexton_collector::hooks::complete;
-use sexton_collector::hooks::group::Group;
+use sexton_collector::hooks::group::{Group, Pipes};
 use std::os::unix::process::ExitStatusExt;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
@@ -22,6 +24,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use super::engine::Engine;
 use super::fault::raise;
 use super::values;
+use crate::worker::Lifted;
 
 /// The same for every program.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -160,16 +163,35 @@ async fn run(wanted: &Wanted, real: &Path, limit: usize) -> Result<Ended, String
     command.arg0(&wanted.program);
     command.args(&wanted.args).current_dir("/").env_clear().env("PATH", PATH).env("LANG", LANG);
     let stdin = complete(&wanted.stdin).map_err(failed)?;
-    // Dropping it kills all of it, whoever ends this.
-    let mut group = Group::start(command, stdin).map_err(failed)?;
-    let attended = tokio::time::timeout(wanted.timeout, attend(&mut group, limit)).await;
+    let attended = async {
+        // Dropping it kills all of it, whatever ends this.
+        let (mut group, pipes) = start(command, stdin).await.map_err(failed)?;
+        attend(&mut group, pipes, limit).await
+    };
+    let attended = tokio::time::timeout(wanted.timeout, attended).await;
     attended.unwrap_or_else(|_| {
         Err(format!("did not end within {} seconds, so it was killed", wanted.timeout.as_secs_f64()))
     })
 }
 
-async fn attend(group: &mut Group, limit: usize) -> Result<Ended, String> {
-    let pipes = group.pipes().await.map_err(|error| format!("cannot be started: {error}"))?;
+/// Starts a program, without the bound on the memory of a worker: nothing of the script runs while that is lifted.
+async fn start(command: Command, stdin: File) -> io::Result<(Group, Pipes)> {
+    let lifted = Lifted::new();
+    let mut group = Group::start(command, stdin)?;
+    let pipes = match lifted {
+        Some(_lifted) => thread::scope(|scope| {
+            let waiting = scope.spawn(|| -> io::Result<Pipes> {
+                let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+                runtime.block_on(group.pipes())
+            });
+            waiting.join().unwrap_or_else(|_| Err(io::Error::other("its start was not seen")))
+        })?,
+        None => group.pipes().await?,
+    };
+    Ok((group, pipes))
+}
+
+async fn attend(group: &mut Group, pipes: Pipes, limit: usize) -> Result<Ended, String> {
     let lost = |error: io::Error| format!("cannot be waited for: {error}");
     let stdout = ChildStdout::from_std(pipes.stdout).map_err(lost)?;
     let stderr = ChildStderr::from_std(pipes.stderr).map_err(lost)?;

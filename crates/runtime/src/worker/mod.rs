@@ -2,6 +2,8 @@
 //!
 //! It must not know who called, nor what becomes of its answer.
 
+mod confinement;
+
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -19,8 +21,15 @@ use crate::model::Model;
 use crate::stored::Shelf;
 use crate::world::ObjectId;
 
-/// Bytes that a script may use in a worker.
-const MEMORY: usize = 256 << 20;
+pub(crate) use confinement::Lifted;
+pub use confinement::confine;
+
+/// Bytes that the process of a worker has in memory at most, if it is [confined](confine).
+pub const MAX_PROCESS_MEMORY: u64 = 256 << 20;
+/// Bytes that a script may use in a worker. The rest is for the call, the objects around it, and the answer.
+const SCRIPT_MEMORY: usize = 128 << 20;
+/// Bytes that all objects of a call may hold in their properties: they are in the memory of the process, not of the script.
+const WORLD_MEMORY: usize = 32 << 20;
 
 /// Makes the call, and says what came of it. Whatever goes wrong is an answer, too.
 pub async fn answer(told: &ScriptCall, output: Rc<dyn Output>) -> ScriptAnswer {
@@ -50,7 +59,13 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
     let model = shelf.model(None);
     let call = stored_call(told, &shelf, model)?;
     let pause = Duration::from_secs(told.seconds);
-    let limits = Limits { memory: MEMORY, whole_run: pause, without_pause: pause, ..Limits::default() };
+    let limits = Limits {
+        memory: SCRIPT_MEMORY,
+        world: WORLD_MEMORY,
+        whole_run: pause,
+        without_pause: pause,
+        ..Limits::default()
+    };
     let grants = Grants { exec: told.program.exec.clone(), http: told.program.http.clone() };
     let host = Host { limits, grants, allowance: told.allowance.clone(), output, ..Host::default() };
     let source = Source { name: told.program.name.clone(), text: told.program.source.clone() };
