@@ -27,9 +27,19 @@ pub(crate) fn remember(name: Option<OsString>) {
     let _ = CALLED_BY_KUBECTL.set(name.is_some_and(|name| is_plugin(Path::new(&name))));
 }
 
+/// Whether this program was called by kubectl.
+pub(crate) fn is_called_by_kubectl() -> bool {
+    CALLED_BY_KUBECTL.get() == Some(&true)
+}
+
+/// The name by which this program was called, without the directory.
+pub(crate) fn program_name() -> &'static str {
+    if is_called_by_kubectl() { NAME } else { "sexton" }
+}
+
 /// A command that is proposed, as whoever called this program types it.
 pub(crate) fn typed(command: &str) -> Cow<'_, str> {
-    typed_by(command, CALLED_BY_KUBECTL.get() == Some(&true))
+    typed_by(command, is_called_by_kubectl())
 }
 
 fn typed_by(command: &str, kubectl: bool) -> Cow<'_, str> {

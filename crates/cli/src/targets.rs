@@ -74,7 +74,7 @@ pub(crate) fn with_name(kinds: &Kinds, text: &str) -> Result<Wanted, Failure> {
 }
 
 /// Whether a word names an object by itself.
-fn is_whole(word: &str) -> bool {
+pub(crate) fn is_whole(word: &str) -> bool {
     word.contains('/') || word == "self"
 }
 

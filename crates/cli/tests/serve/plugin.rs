@@ -131,6 +131,29 @@ fn the_plugin_works_elsewhere() {
     with_each_kubectl(&["--plain"], looks_at_what_is_held);
 }
 
+/// In whatever shell, kubectl asks `kubectl_complete-sexton` for the words behind `kubectl sexton`; what answers is about
+/// kubectl's context, also where a variable names another server.
+#[test]
+fn kubectl_completes_the_plugin() {
+    with_each_kubectl(&[], |shell| {
+        shell.says("kubectl sexton completions kubectl >kubectl_complete-sexton", &[]);
+        shell.says("chmod +x kubectl_complete-sexton", &[]);
+        for (typed, expected) in [
+            ("wh", "why\tExplain why an object exists, is being deleted, or is gone\n:4\n"),
+            ("why cm he", "held\n:4\n"),
+            ("force cm/", "cm/held\n:4\n"),
+            ("graph cm ''", "held\n:4\n"),
+            ("get cm -n defa", "default\n:4\n"),
+            ("why cm --context nowhere ''", ":0\n"),
+            ("put -f ''", ":0\n"),
+        ] {
+            let asked =
+                format!("SEXTON_SERVER=http://127.0.0.1:1 kubectl __complete sexton {typed} 2>/dev/null");
+            assert_eq!(shell.says(&asked, &[]), expected, "{typed}");
+        }
+    });
+}
+
 /// A kubeconfig that cannot be understood, or has the name for something else, is left as it is.
 #[test]
 fn merging_leaves_alone_what_it_must() {

@@ -31,13 +31,19 @@ pub(super) async fn find(thing: &Thing, current: &str, settings: Option<Settings
     }
     let known = world.kinds().await.ok()?;
     match thing {
-        Thing::Namespace => names(&world, &known, "namespaces", "").await,
-        Thing::Environment => names(&world, &known, environment::RESOURCE, "").await,
-        Thing::Collection => names(&world, &known, collection::RESOURCE, "").await,
-        Thing::Name(kind) => names(&world, &known, kind, "").await,
+        Thing::Namespace => names(&world, &known, "namespaces", None, "").await,
+        Thing::Environment => names(&world, &known, environment::RESOURCE, None, "").await,
+        Thing::Collection => names(&world, &known, collection::RESOURCE, None, "").await,
+        Thing::Name(kind) => names(&world, &known, kind, None, "").await,
         Thing::Kind => Some(kinds(&known, "")),
         Thing::KindOrObject | Thing::Object => match current.split_once('/') {
-            Some((kind, _)) => names(&world, &known, kind, &format!("{kind}/")).await,
+            Some((kind, rest)) => match rest.split_once('/') {
+                Some((namespace, _)) => {
+                    let beginning = format!("{kind}/{namespace}/");
+                    names(&world, &known, kind, Some(namespace), &beginning).await
+                }
+                None => names(&world, &known, kind, None, &format!("{kind}/")).await,
+            },
             None if *thing == Thing::Object => Some(kinds(&known, "/")),
             None => Some(kinds(&known, "")),
         },
@@ -74,9 +80,16 @@ fn kinds(kinds: &Kinds, ending: &str) -> Vec<Word> {
     words
 }
 
-async fn names(world: &World, known: &Kinds, kind: &str, beginning: &str) -> Option<Vec<Word>> {
+/// The names of the objects of a kind, each behind a beginning; in a namespace, or else in the usual one.
+async fn names(
+    world: &World,
+    known: &Kinds,
+    kind: &str,
+    namespace: Option<&str>,
+    beginning: &str,
+) -> Option<Vec<Word>> {
     let kind = known.resolve(kind).ok()?.clone();
-    let wanted = Wanted { kind, namespace: None, name: None };
+    let wanted = Wanted { kind, namespace: namespace.map(str::to_owned), name: None };
     let place: Place = wanted.place(Some(&world.namespace));
     let ask = ListAsk { limit: Some(MOST_NAMES), ..ListAsk::default() };
     let listed = world.resources.list_metadata(&place, &ask).await.ok()?;

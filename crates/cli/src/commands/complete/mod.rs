@@ -11,6 +11,7 @@ use clap::CommandFactory;
 use crate::arguments::Arguments;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use crate::{plugin, settings};
 use typed::{Place, Word};
 
 /// Longer than this nobody waits for a key.
@@ -34,14 +35,26 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<Exit, Failure> {
     let found = match typed::place(&program, &before, &current) {
         Place::Words(words) => words,
         Place::Thing(thing) => {
-            let looked = lookup::find(&thing, &current, typed::settings(&program, &before));
+            let server = std::env::var(settings::SERVER_VARIABLE).ok();
+            let target = typed::settings(&program, &before, plugin::program_name(), server);
+            let looked = lookup::find(&thing, &current, target);
             tokio::time::timeout(PATIENCE, looked).await.ok().flatten().unwrap_or_default()
         }
         Place::Other => Vec::new(),
     };
-    let fitting = found.into_iter().filter(|word| word.text.starts_with(&current));
-    output.data(&fitting.map(line).collect::<String>())?;
+    let fitting: Vec<Word> = found.into_iter().filter(|word| word.text.starts_with(&current)).collect();
+    let end = if plugin::is_called_by_kubectl() { directive(&fitting) } else { "" };
+    output.data(&(fitting.into_iter().map(line).collect::<String>() + end))?;
     Ok(Exit::Done)
+}
+
+/// The last line that kubectl reads, in the numbers of its library: 2 puts no space behind the word, 4 offers no files.
+fn directive(fitting: &[Word]) -> &'static str {
+    match fitting {
+        [] => ":0\n",
+        [only] if only.text.ends_with(['/', '=']) => ":6\n",
+        _ => ":4\n",
+    }
 }
 
 fn line(word: Word) -> String {

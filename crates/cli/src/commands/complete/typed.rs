@@ -1,9 +1,12 @@
 //! What may stand at the cursor, by what was typed before it. Asks nobody.
 
-use clap::{Arg, Command, Parser};
+use std::ffi::OsString;
 
-use crate::arguments::Arguments;
+use clap::{Arg, Command};
+
+use crate::plugin::{self, Typed};
 use crate::settings::Settings;
+use crate::targets::is_whole;
 
 /// A word that may stand there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub(super) enum Thing {
     Kind,
     /// `configmaps`, or `configmaps/a` once there is a slash.
     KindOrObject,
-    /// `configmaps/a`
+    /// `configmaps/a`, behind others of that form.
     Object,
     /// The name of an object of this kind.
     Name(String),
@@ -129,11 +132,35 @@ fn of_positional(command: &Command, typed: &[&str]) -> Place {
         ("words", None) => Place::Thing(Thing::KindOrObject),
         ("words", Some(first)) if first.contains('/') => Place::Thing(Thing::Object),
         ("words", Some(first)) => Place::Thing(Thing::Name((*first).to_owned())),
-        ("object" | "objects" | "target", _) => Place::Thing(Thing::Object),
+        ("object", _) => nth_object(typed, 1),
+        ("objects", _) if is_about_two(command) => nth_object(typed, 2),
+        ("objects", None) => Place::Thing(Thing::KindOrObject),
+        ("objects", Some(first)) if first.contains('/') => Place::Thing(Thing::Object),
+        ("objects", Some(first)) => Place::Thing(Thing::Name((*first).to_owned())),
         ("module", None) => Place::Thing(Thing::Module),
         ("environment", None) => Place::Thing(Thing::Environment),
         ("name", None) if command.get_name() == "collections" => Place::Thing(Thing::Collection),
         _ => values(arg),
+    }
+}
+
+fn is_about_two(command: &Command) -> bool {
+    ["subscribe", "unsubscribe"].contains(&command.get_name())
+}
+
+/// Behind some words of a command that is about so many objects, each `KIND/NAME` or `KIND NAME`.
+fn nth_object(typed: &[&str], objects: usize) -> Place {
+    let (mut found, mut kind) = (0, None);
+    for word in typed {
+        match kind.take() {
+            None if !is_whole(word) => kind = Some(*word),
+            _ => found += 1,
+        }
+    }
+    match kind {
+        _ if found >= objects => Place::Other,
+        Some(kind) => Place::Thing(Thing::Name(kind.to_owned())),
+        None => Place::Thing(Thing::KindOrObject),
     }
 }
 
@@ -146,9 +173,18 @@ fn values(arg: &Arg) -> Place {
     if words.is_empty() { Place::Other } else { Place::Words(words) }
 }
 
-/// The target that these words name.
-pub(super) fn settings(program: &Command, before: &[String]) -> Option<Settings> {
-    let mut typed = vec!["sexton".to_owned(), "version".to_owned()];
+/// The target that these words name, or else the one that the program means by itself: a command that is completed is
+/// about the same target as the command that is run.
+///
+/// `program_name` is how the program was called, `server` what the variable SEXTON_SERVER says.
+pub(super) fn settings(
+    program: &Command,
+    before: &[String],
+    program_name: &str,
+    server: Option<String>,
+) -> Option<Settings> {
+    // Any command with a target and without words of its own.
+    let mut typed = vec![program_name.to_owned(), "kinds".to_owned()];
     for (at, word) in before.iter().enumerate() {
         let flag = word.split('=').next().unwrap_or_default();
         let is_target = program.get_arguments().any(|arg| {
@@ -163,7 +199,12 @@ pub(super) fn settings(program: &Command, before: &[String]) -> Option<Settings>
             _ => {}
         }
     }
-    Arguments::try_parse_from(typed).ok().map(|arguments| arguments.settings)
+    let Typed { mut arguments, called_by_kubectl, .. } =
+        plugin::parse(typed.into_iter().map(OsString::from), server).ok()?;
+    if called_by_kubectl {
+        plugin::take_current_context(&mut arguments.settings, &arguments.command).ok()?;
+    }
+    Some(arguments.settings)
 }
 
 #[cfg(test)]
@@ -171,6 +212,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+    use crate::arguments::Arguments;
 
     fn at(typed: &str) -> Place {
         let mut program = Arguments::command();
@@ -190,8 +232,24 @@ mod tests {
         assert_eq!(thing("get -n shop cm "), Some(Thing::Name("cm".into())));
         assert_eq!(thing("get cm/a cm/"), Some(Thing::Object));
         assert_eq!(thing("plan delete "), Some(Thing::KindOrObject));
-        assert_eq!(thing("why --server http://x "), Some(Thing::Object));
-        assert_eq!(thing("subscribe cm/a "), Some(Thing::Object));
+        for command in ["why", "force", "retry", "transfer", "graph", "protect", "subscribe"] {
+            assert_eq!(
+                thing(&format!("{command} --server http://x ")),
+                Some(Thing::KindOrObject),
+                "{command}"
+            );
+            assert_eq!(thing(&format!("{command} cm ")), Some(Thing::Name("cm".into())), "{command}");
+        }
+        for several in ["graph", "protect", "unprotect"] {
+            assert_eq!(thing(&format!("{several} cm a ")), Some(Thing::Name("cm".into())), "{several}");
+            assert_eq!(thing(&format!("{several} cm/a ")), Some(Thing::Object), "{several}");
+        }
+        for first in ["cm/a", "cm a"] {
+            assert_eq!(thing(&format!("why {first} ")), None, "{first}");
+            assert_eq!(thing(&format!("subscribe {first} ")), Some(Thing::KindOrObject), "{first}");
+            assert_eq!(thing(&format!("subscribe {first} vm ")), Some(Thing::Name("vm".into())), "{first}");
+            assert_eq!(thing(&format!("subscribe {first} vm/b ")), None, "{first}");
+        }
         assert_eq!(thing("transfer cm/a --to s"), Some(Thing::Module));
         assert_eq!(thing("destroy "), Some(Thing::Module));
         assert_eq!(thing("modules unlock "), Some(Thing::Module));
@@ -226,9 +284,28 @@ mod tests {
         let mut program = Arguments::command();
         program.build();
         let typed = ["get", "cm", "-n", "shop", "--data", "x", "--server=http://y", "-l", "a=b"];
-        let settings = settings(&program, &typed.map(str::to_owned)).unwrap();
+        let settings = settings(&program, &typed.map(str::to_owned), "sexton", None).unwrap();
         assert_eq!(settings.namespace.as_deref(), Some("shop"));
         assert_eq!(settings.server.as_deref(), Some("http://y"));
         assert_eq!(settings.data, std::path::Path::new("x"));
+    }
+
+    /// What is completed is about the target that the command would be about.
+    #[test]
+    fn else_it_is_the_one_that_the_command_would_have() {
+        let mut program = Arguments::command();
+        program.build();
+        let of = |name: &str, typed: &[&str]| {
+            let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
+            settings(&program, &typed, name, Some("http://variable".into())).unwrap()
+        };
+        assert_eq!(of("sexton", &["why"]).server.as_deref(), Some("http://variable"));
+        assert_eq!(of("sexton", &["why", "--data", "x"]).server, None);
+        assert_eq!(of("sexton", &["why", "--context", "c"]).server, None);
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config");
+        std::fs::write(&file, "current-context: here\n").unwrap();
+        let by_kubectl = of("kubectl-sexton", &["why", "--kubeconfig", file.to_str().unwrap()]);
+        assert_eq!((by_kubectl.server, by_kubectl.context.as_deref()), (None, Some("here")));
     }
 }
