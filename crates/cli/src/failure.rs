@@ -247,6 +247,9 @@ impl From<PreviewError> for Failure {
                 .detail("a class can run code at the end of its objects, which would be skipped")
                 .next("ask for the right", MAY_READ_CLASSES)
                 .exit(Exit::Held),
+            PreviewError::BrokenClass(_) => {
+                failure.detail("marked, it would wait until the class is mended or deleted").exit(Exit::Held)
+            }
             _ => failure,
         }
     }

@@ -203,5 +203,6 @@ fn nonsense_of_our_kinds_is_refused_and_what_is_stored_is_named() {
         let ran = cluster.play.run(&format!("{command} {at}"));
         assert!(ran.code == code && ran.err.contains(told), "{command}: {ran:?}");
     }
-    assert_eq!(cluster.admin("get cm -o name", ""), "configmap/a\n");
+    let kept = cluster.admin("get cm -o yaml", "");
+    assert!(kept.contains("name: a") && !kept.contains("deletionTimestamp"), "{kept}");
 }

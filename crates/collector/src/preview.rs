@@ -33,6 +33,9 @@ pub enum PreviewError {
     /// Classes exist and may not be read: what they run at the end of objects would be skipped.
     #[error("nothing is deleted: there are classes on this server, and they may not be read")]
     HiddenClasses(#[source] CallError),
+    /// A class cannot be understood, and may have methods that must run at the end of an object.
+    #[error("nothing is deleted: a class that runs code at the end of {0} cannot be understood")]
+    BrokenClass(String),
     /// The plan did not pass its check: a mistake of ours.
     #[error("{0}")]
     Unproved(String),
@@ -99,15 +102,25 @@ impl World {
         Ok((World { view, hidden_classes }, lines))
     }
 
-    /// Whether objects may be deleted by what is seen here.
+    /// Whether these objects may be marked for deletion, by what is seen here.
     ///
     /// # Errors
-    /// Classes may not be read, and could have methods that a deletion would skip.
-    pub fn may_delete(&self) -> Result<(), PreviewError> {
-        match &self.hidden_classes {
-            None => Ok(()),
-            Some(status) => Err(PreviewError::HiddenClasses(CallError::Refused(status.clone()))),
+    /// Classes may not be read or not be understood, and could have methods that must run at the end of an object. Marked,
+    /// it would wait until that is mended.
+    pub fn may_delete(&self, lives: impl IntoIterator<Item = LifeId>) -> Result<(), PreviewError> {
+        if let Some(status) = &self.hidden_classes {
+            return Err(PreviewError::HiddenClasses(CallError::Refused(status.clone())));
         }
+        let snapshot = self.snapshot();
+        for life in lives.into_iter().filter(|life| !snapshot.is_marked(*life)) {
+            let subscribers = snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber);
+            let broken =
+                |one: LifeId| self.view.classes.broken(snapshot.group(one), snapshot.kind(one)).is_some();
+            if std::iter::once(life).chain(subscribers).any(broken) {
+                return Err(PreviewError::BrokenClass(snapshot.object(life).to_string()));
+            }
+        }
+        Ok(())
     }
 
     /// Classes that cannot be understood, a line for each: the objects of their kinds wait.

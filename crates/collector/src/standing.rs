@@ -2,11 +2,14 @@
 //!
 //! The same words as in the records of a collector, from the marks and journals on the lives themselves.
 
+use std::collections::BTreeSet;
+
 use sexton_lifecycle::destruction::{self, State};
 use sexton_lifecycle::{Judgement, LifeId, Snapshot};
 use sexton_model::collection::Blocker;
 
 use crate::blockers::{Stuck, blockers};
+use crate::hooked::is_refused_whole;
 use crate::perform::items::{foreign_finalizers, is_held_by_us};
 
 /// How it stands.
@@ -18,6 +21,9 @@ pub struct Standing {
     pub under_way: Vec<(LifeId, String)>,
     /// When something is tried again by itself, in seconds since 1970.
     pub next: Option<i64>,
+    /// Lives whose calls are all refused by a class or by the settings of the operator: to try again does not help until
+    /// one of these is changed.
+    pub refused: BTreeSet<LifeId>,
 }
 
 impl Standing {
@@ -32,7 +38,9 @@ impl Standing {
         let steps = states.iter().map(|(life, state)| (*life, state));
         let blockers = blockers(snapshot, judgement, steps, &stuck);
         let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
+        let refused = states.iter().filter(|(_, state)| is_refused_whole(state)).map(|(life, _)| *life);
         Standing {
+            refused: refused.collect(),
             blockers: blockers.into_iter().map(|one| one.blocker).collect(),
             under_way: under_way.collect(),
             next: states.iter().filter_map(|(_, state)| destruction::due(state)).min(),

@@ -103,7 +103,7 @@ pub(super) async fn finish(
     let left = Left::find(follow.seen(), world, what, &names)?;
     if !left.lives.is_empty() {
         world.tell_ignored_classes(follow.seen());
-        follow.seen().may_delete()?;
+        follow.seen().may_delete([])?;
     }
     if let Resumed::All { .. } = what {
         output.talk(&format!("resume on {}: {}", world.target, left.told()));

@@ -285,6 +285,9 @@ impl<'a> Follow<'a> {
                     return up_to_date || work.is_finished() || quiet >= BOOKS;
                 }
                 let has_seen_all = up_to_date && quiet >= QUIET;
+                if has_seen_all && summary.calls == 0 && self.is_refused() {
+                    return true;
+                }
                 let soon = summary.next.is_some_and(|next| next <= now() + SOON);
                 if self.place.foreign {
                     return work.is_finished() || (summary.calls == 0 && !soon && self.is_stalled());
@@ -293,7 +296,7 @@ impl<'a> Follow<'a> {
                 let refused = quiet >= IDLE && summary.calls == 0 && !summary.blockers.is_empty();
                 work.is_finished() || (has_seen_all && !soon) || refused
             }
-            None if all_gone => true,
+            None if all_gone || (quiet >= QUIET && self.is_refused()) => true,
             None if self.place.foreign => self.is_stalled(),
             None => {
                 let over = self.saved || self.standing.is_stuck(now() + SOON);
@@ -302,6 +305,13 @@ impl<'a> Follow<'a> {
                     || (quiet >= ABANDONED && self.collector.is_free == Some(true))
             }
         }
+    }
+
+    /// Whether everything that is left waits for a class or for settings to be changed.
+    fn is_refused(&self) -> bool {
+        let snapshot = self.seen.snapshot();
+        let refused = |uid: &Uid| snapshot.get(uid).is_some_and(|life| self.standing.refused.contains(&life));
+        !self.left.is_empty() && self.left.keys().all(refused)
     }
 
     /// Whether a collector is at work. Asked when nothing has happened for a while.

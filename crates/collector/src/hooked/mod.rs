@@ -96,6 +96,11 @@ fn is_refused(pending: &Pending) -> bool {
     }
 }
 
+/// Whether all calls that a life waits for are refused so.
+pub(crate) fn is_refused_whole(state: &State) -> bool {
+    !state.open.is_empty() && state.open.values().all(|pending| !pending.asked && is_refused(pending))
+}
+
 /// Whether somebody said that the journal of a life, which cannot be read, is not to be waited for.
 fn begins_anew(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.request(life).and_then(Request::read).is_some_and(|request| request.begins_anew())

@@ -89,7 +89,7 @@ impl Modules {
             return Err(DeployError::Conflicts { fields, objects: plan.conflicting().count() });
         }
         if let Some(destruction) = &plan.destruction {
-            destruction.world.may_delete()?;
+            destruction.may_be_marked()?;
         }
         let locked = self.lease(&plan.spec.manager).take().await?;
         tell(Event::Locked { module: plan.spec.manager.clone() });

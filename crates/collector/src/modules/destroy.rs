@@ -131,7 +131,7 @@ impl Modules {
             return Ok(Destroyed::default());
         }
         if let Some(destruction) = &plan.destruction {
-            destruction.world.may_delete()?;
+            destruction.may_be_marked()?;
         }
         let locked = self.lease(&plan.module).take().await?;
         tell(Event::Locked { module: plan.module.clone() });

@@ -49,6 +49,13 @@ pub struct Destruction {
     pub plan: Plan,
 }
 
+impl Destruction {
+    /// Whether all of it may be marked for deletion; see [`World::may_delete`].
+    pub(super) fn may_be_marked(&self) -> Result<(), PreviewError> {
+        self.world.may_delete(self.plan.steps().map(|step| step.life))
+    }
+}
+
 /// Why a resource is unmarked.
 pub(super) fn reason(member: &Member) -> String {
     let order = match member.order {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Resources};
 use sexton_collector::hooks::Hooks;
-use sexton_collector::{Means, SystemClock};
+use sexton_collector::{Means, SystemClock, preview};
+use sexton_lifecycle::Settings as Rules;
 use sexton_model::hook::Allowance;
 use sexton_testkit::collecting::quick;
 use sexton_testkit::{Collecting, Scripted, World};
@@ -32,6 +33,15 @@ async fn patient_class(world: &World) {
     class(world, json!({"retry": {"backoffSeconds": 3_600, "maxBackoffSeconds": 3_600}})).await;
 }
 
+/// The objects that wait for other settings or another class, as is seen from outside.
+async fn refused(world: &World) -> Vec<String> {
+    let resources = Resources::new(world.kube());
+    let seen = preview::World::look(&resources, &resources).await.unwrap();
+    let (judgement, _) = seen.under_way(&Rules::default()).unwrap();
+    let refused = seen.standing(&judgement).refused;
+    refused.into_iter().map(|life| seen.snapshot().name(life).to_owned()).collect()
+}
+
 /// A collector that starts with other settings tries at once what earlier settings refused; the same settings refuse it again.
 #[tokio::test]
 async fn other_settings_are_tried_at_once() {
@@ -44,6 +54,7 @@ async fn other_settings_are_tried_at_once() {
         refusing.until(|summary| summary.blockers.len() == 1 && summary.idle).await;
         assert_eq!(left(&world).await, ["a"]);
         refusing.drain().await;
+        assert_eq!(refused(&world).await, ["a"]);
     }
     let mut allowed = allowing(&world, &["/bin", "/usr/bin"]);
     allowed.until(|summary| summary.doomed == 0 && summary.synced && summary.idle).await;

@@ -39,7 +39,6 @@ pub(super) async fn collect(
     let gateway = looked.world.gateway(&looked.kinds);
     let place = Where::of(&looked.world, &looked.kinds);
     let mut follow = Follow::begin(place, Until::Gone, &looked.names, output).await?;
-    follow.seen().may_delete()?;
     let scope = DeletionScope::only(doomed.iter().map(|(uid, _, _, _)| uid.clone()));
     let mut work = match collecting::of_a_plan(&looked.world, &looked.kinds, scope) {
         Some(collector) => Work::start(collector).await?,
@@ -148,6 +147,7 @@ async fn agree(
     };
     let question = format!("Destroy {what}{along} on {}?", world.target);
     let refusal = Refusal { command: &command(args, settings), digest: &plan.digest, what: &what };
+    seen.may_delete(plan.steps().map(|step| step.life))?;
     obtain(consent(given, &[]), &question, &refusal, output).await?;
     Ok(doomed(&plan, &seen, looked))
 }
