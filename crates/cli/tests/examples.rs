@@ -88,3 +88,18 @@ fn hello() {
     assert_eq!(play.run("delete application blog --yes").code, 0);
     play.run("get app -o name").says("application.hello.example.com/shop\n");
 }
+
+/// The commands of docs/concepts.md, typed in their order.
+#[test]
+fn the_concepts() {
+    let play = example("shop");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/concepts.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    let commands: Vec<&str> = blocks.flat_map(str::lines).collect();
+    assert!(commands.len() > 3, "{commands:?}");
+    for command in commands {
+        let ran = play.run(command.strip_prefix("sexton ").unwrap());
+        assert!(ran.code == 0 && !ran.out.is_empty(), "{command}: {ran:?}");
+    }
+}
