@@ -13,9 +13,12 @@ use crate::{Key, Status};
 /// More items would keep other writers waiting.
 pub const MAX_ITEMS: usize = 5_000;
 
-/// Conditions are checked for each life one by one, also those that are said once for many: more of them would be more
-/// memory and more time of the writer than the request is large.
+/// Conditions are checked for each life one by one, also those that are said once for many, and so is what is to be written:
+/// more of them would be more memory and more time of the writer than the request is large.
 pub const MAX_CONDITIONS: usize = 500_000;
+
+/// So many bytes of annotations and labels count like one condition.
+const BYTES_PER_CONDITION: usize = 64;
 
 /// The request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -156,9 +159,54 @@ impl Bulk {
 }
 
 impl Item {
-    /// How many conditions about other lives are to be checked for it.
-    fn conditions(&self) -> usize {
-        self.count().saturating_mul(self.absent.len() + self.marked.len() + self.unchanged.len())
+    /// How much is to be checked and written, all of it once for each of its lives: in conditions and entries of lists.
+    pub fn conditions(&self) -> usize {
+        let words = |words: &Annotations| {
+            let bytes: usize =
+                words.iter().map(|(name, value)| name.len() + value.as_ref().map_or(0, String::len)).sum();
+            words.len() + bytes / BYTES_PER_CONDITION
+        };
+        let changed = match &self.action {
+            Action::Delete { annotations, .. } => words(annotations),
+            Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
+                remove_finalizers.len() + add_finalizers.len() + remove_owners.len() + words(annotations)
+            }
+            Action::Put { .. } => 0,
+        };
+        let known = |list: &Option<Vec<String>>| list.as_ref().map_or(0, Vec::len);
+        let others = self.absent.len() + self.marked.len() + self.unchanged.len() + self.except.len();
+        let own =
+            known(&self.owners) + known(&self.subscribers) + words(&self.annotated) + words(&self.labelled);
+        self.count().saturating_mul(others + own + changed)
+    }
+
+    /// About how many bytes it takes in a request: never much less than it does.
+    pub fn about_bytes(&self) -> usize {
+        const FIELDS: usize = 256;
+        const QUOTES: usize = 8;
+        let one = |text: &String| text.len() + QUOTES;
+        let list = |list: &[String]| list.iter().map(one).sum::<usize>();
+        let pairs = |list: &[(String, String)]| list.iter().map(|(a, b)| one(a) + one(b)).sum::<usize>();
+        let known = |known: &Option<Vec<String>>| known.as_deref().map_or(0, list);
+        // Journals are JSON within JSON: their quotes are written with a backslash.
+        let words = |words: &Annotations| {
+            words
+                .iter()
+                .map(|(name, value)| one(name) + 2 * value.as_ref().map_or(4, String::len))
+                .sum::<usize>()
+        };
+        let changed = match &self.action {
+            Action::Delete { annotations, .. } => words(annotations),
+            Action::Patch { remove_finalizers, add_finalizers, remove_owners, annotations } => {
+                list(remove_finalizers) + list(add_finalizers) + list(remove_owners) + words(annotations)
+            }
+            Action::Put { object, .. } => object.text().len(),
+        };
+        let others = list(&self.absent) + list(&self.marked) + list(&self.except) + pairs(&self.unchanged);
+        let own =
+            known(&self.owners) + known(&self.subscribers) + words(&self.annotated) + words(&self.labelled);
+        let tombstone = self.tombstone.as_ref().map_or(0, |tombstone| tombstone.text().len());
+        FIELDS + pairs(&self.also) + self.name.len() + others + own + changed + tombstone
     }
 
     /// A write about the life in a slot, on no condition but that it is this one.

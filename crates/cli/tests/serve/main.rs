@@ -17,6 +17,7 @@ mod process;
 mod python;
 mod raw;
 mod readme;
+mod secrets;
 mod seen;
 mod sockets;
 mod tls;

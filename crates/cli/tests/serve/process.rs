@@ -24,7 +24,12 @@ impl Server {
 
     /// The same as its users start it: it asks for its own token.
     pub(crate) fn start_guarded(data: &Path, arguments: &[&str]) -> Server {
-        Server::begin(data, arguments, Stdio::null())
+        Server::begin(data, arguments, Stdio::null(), &[])
+    }
+
+    /// The same, where it logs all that it can to `logs`.
+    pub(crate) fn start_talkative(data: &Path, arguments: &[&str], logs: Stdio) -> Server {
+        Server::begin(data, arguments, logs, &[("SEXTON_LOG", "trace")])
     }
 
     /// The same, where what it logs goes to `logs`.
@@ -32,15 +37,16 @@ impl Server {
         const SAID: [&str; 4] = ["--open", "--self-signed", "--tokens", "--client-ca"];
         let said = arguments.iter().any(|argument| SAID.contains(argument));
         let open: &[&str] = if said { &[] } else { &["--open"] };
-        Server::begin(data, &[arguments, open].concat(), logs)
+        Server::begin(data, &[arguments, open].concat(), logs, &[])
     }
 
-    fn begin(data: &Path, arguments: &[&str], logs: Stdio) -> Server {
+    fn begin(data: &Path, arguments: &[&str], logs: Stdio, variables: &[(&str, &str)]) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sexton"))
             .arg("--data")
             .arg(data)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(arguments)
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(logs)
             .spawn()

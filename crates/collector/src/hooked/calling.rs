@@ -161,6 +161,7 @@ impl Caller {
         }
         // A method of its own class may need the values of a Secret to destroy what they open; others do not.
         let (secret, mut object) = (object.clone(), object);
+        let secret_subscriber = subscriber.clone().filter(secrets::is_secret);
         if subscriber.is_some() {
             secrets::redact(&mut object);
         }
@@ -182,7 +183,9 @@ impl Caller {
         };
         let verdict = self.runner.call(&allowed, &call).await;
         let said = verdict.map_or_else(|error| failure(error, method, &allowed), outcome);
-        Ok(Reply::Said(scrubbed(said, &secret)))
+        let mut told_of = vec![&secret];
+        told_of.extend(&secret_subscriber);
+        Ok(Reply::Said(scrubbed(said, &told_of)))
     }
 
     /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
@@ -236,9 +239,9 @@ fn outcome(verdict: Verdict) -> Outcome {
     }
 }
 
-/// What was answered, without the values of a Secret that it is about: answers are kept in records.
-fn scrubbed(outcome: Outcome, object: &Value) -> Outcome {
-    let clean = |text: String| secrets::scrub(&text, object).into_owned();
+/// What was answered, without the values of Secrets that it is about: answers are kept in records.
+fn scrubbed(outcome: Outcome, documents: &[&Value]) -> Outcome {
+    let clean = |text: String| secrets::scrub(&text, documents).into_owned();
     match outcome {
         Outcome::Done { output } => Outcome::Done { output: clean(output) },
         Outcome::Blocked { by, reason } => Outcome::Blocked { by: clean(by), reason: clean(reason) },

@@ -319,10 +319,10 @@ impl Collector {
         let finding = decision.judgement.doomed.get(&life)?;
         let snapshot = &self.view.snapshot;
         let group = decision.plan.group_of(&snapshot.uid(life));
-        let together: Vec<LifeId> =
+        let circle: BTreeSet<LifeId> =
             group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
-        let with = together.iter().chain(decision.survivors_of(life));
-        let mut item = items::release(snapshot, &decision.judgement, finding, with);
+        let survivors = decision.survivors_of(life);
+        let mut item = items::release(snapshot, &decision.judgement, finding, &circle, survivors);
         if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
             && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
         {

@@ -142,7 +142,8 @@ impl Hooks {
             }
             Err(error) => {
                 let error = error.to_string();
-                let error = secrets::scrub(&error, &call.object);
+                let documents: Vec<_> = [&call.object].into_iter().chain(&call.subscriber).collect();
+                let error = secrets::scrub(&error, &documents);
                 tracing::debug!(key = call.idempotency_key, %error, "hook failure")
             }
         }

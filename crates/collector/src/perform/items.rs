@@ -3,7 +3,7 @@
 //! Each function makes one item of a bulk. The conditions in it are the proof that travels with the write; nothing
 //! here asks anybody.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
@@ -128,13 +128,14 @@ pub(crate) fn delete(
     }
 }
 
-/// Takes off what is ours of a marked life. It goes, unless somebody else holds it. Those who go `with` it, or after it
-/// though they depend on it, are not waited for, and neither is anybody whose reference is not what it says.
-pub(crate) fn release<'a>(
+/// Takes off what is ours of a marked life. It goes, unless something else holds it. Its dependents that go `with` it, or after
+/// it as `survivors`, are not waited for, and neither are those whose reference is not what it says.
+pub(crate) fn release(
     snapshot: &Snapshot,
     judgement: &Judgement,
     finding: &Finding,
-    with: impl IntoIterator<Item = &'a LifeId>,
+    with: &BTreeSet<LifeId>,
+    survivors: &[LifeId],
 ) -> Item {
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
@@ -155,7 +156,11 @@ pub(crate) fn release<'a>(
     if !waits_for_dependents(snapshot, finding) {
         return item;
     }
-    let others: Vec<LifeId> = with.into_iter().filter(|other| **other != life).copied().collect();
+    // Of a circle of thousands only those that name it as their owner: all of them for each of them would be too many
+    // conditions for any server.
+    let together = snapshot.dependents_of(&snapshot.uid(life)).filter(|other| with.contains(other));
+    let others: BTreeSet<LifeId> =
+        together.chain(survivors.iter().copied()).filter(|other| *other != life).collect();
     // That it does not wait for them rests on what they say, and on whom it names as its owners itself.
     let owners = (!others.is_empty()).then(|| owner_uids(snapshot, life, false));
     let as_seen = |other: &LifeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());

@@ -15,7 +15,7 @@ pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use send::{Hand, SendError, Sent};
 pub(crate) use writes::Writes;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use sexton_lifecycle::plan::{Group, Progress, Step};
 use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot, Strip};
@@ -236,13 +236,12 @@ impl<'a> Turns<'a> {
         decision: &'a Decision,
         step: &'a Step,
         (marked, goes): (bool, bool),
-        together: &[LifeId],
+        circle: &BTreeSet<LifeId>,
         sign: &dyn Sign,
     ) {
         let (life, finding) = (step.life, &step.finding);
         let survivors = decision.survivors_of(life);
-        let release =
-            || items::release(snapshot, &decision.judgement, finding, together.iter().chain(survivors));
+        let release = || items::release(snapshot, &decision.judgement, finding, circle, survivors);
         let tombstone = if goes { sign.tombstone(snapshot, finding, &mut self.burials) } else { None };
         if tombstone.is_some() {
             let item = match marked {
@@ -252,7 +251,7 @@ impl<'a> Turns<'a> {
             self.writes.alone(life, Item { tombstone, ..item });
         } else if !marked {
             delete(&mut self.writes, snapshot, decision, finding, sign);
-        } else if together.len() > 1
+        } else if !circle.is_empty()
             || !survivors.is_empty()
             || snapshot.is_referenced(life)
             || snapshot.is_namespace(life)
@@ -314,6 +313,7 @@ pub(crate) fn turns<'a>(
             continue;
         }
         let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();
+        let circle = if together.len() > 1 { together.iter().copied().collect() } else { BTreeSet::new() };
         let mut all_go = true;
         for step in &group.members {
             let marked = step.finding.marked || marked_now.contains(&step.life);
@@ -326,7 +326,7 @@ pub(crate) fn turns<'a>(
                 turns.controlled.extend(controlled.then_some(step.life));
                 continue;
             }
-            turns.remove(snapshot, decision, step, (marked, !foreign), &together, sign);
+            turns.remove(snapshot, decision, step, (marked, !foreign), &circle, sign);
         }
         if all_go {
             let free = together.into_iter().flat_map(|life| progress.gone(life));

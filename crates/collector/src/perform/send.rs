@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sexton_client::Gateway;
 use sexton_client::resources::BulkError;
+use sexton_client::{CallError, Gateway};
 use sexton_model::bulk::{self, Bulk, BulkResult, Epoch, Item, ItemResult, Outcome};
 use sexton_model::{Revision, Status};
 use tokio::sync::watch;
@@ -39,6 +39,10 @@ pub(crate) enum SendError {
 /// Lives in one request: as many as make the way there and back not matter, and not so many that nothing else could be
 /// done meanwhile.
 const TOGETHER: usize = 1_000;
+/// Conditions in one request, of all its items.
+const MAX_CONDITIONS: usize = bulk::MAX_CONDITIONS / 4;
+/// About as many bytes make one request; servers take twice as many.
+const MAX_BYTES: usize = 8 << 20;
 /// Requests at once.
 const AT_ONCE: usize = 2;
 const _: () = assert!(TOGETHER <= bulk::MAX_ITEMS);
@@ -190,21 +194,54 @@ impl Hand {
         Ok(sent)
     }
 
+    /// Makes one request. What a server refuses as a whole, because it is too much or makes no sense, is taken apart: one item
+    /// must not keep the others from being made.
     async fn request(&self, items: Vec<Item>) -> Result<Sent, SendError> {
-        let bulk = Bulk { epoch: self.epoch.clone(), items };
-        let answer = self.gateway.bulk(&bulk).await.map_err(stale)?;
-        check(&bulk, answer)
+        let (mut sent, mut parts) = (Sent::default(), vec![items]);
+        while let Some(items) = parts.pop() {
+            let bulk = Bulk { epoch: self.epoch.clone(), items };
+            let error = match self.gateway.bulk(&bulk).await {
+                Ok(answer) => {
+                    sent.absorb(check(&bulk, answer)?);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let Some(refused) = refusal(&error) else { return Err(stale(error)) };
+            let mut items = bulk.items;
+            if items.len() > 1 {
+                let later = items.split_off(items.len().div_ceil(2));
+                parts.extend([later, items]);
+                continue;
+            }
+            tracing::warn!(why = %refused, "a server takes no request with this write");
+            let (code, status) = (refused.code, Some(Box::new(refused.clone())));
+            let result = ItemResult { code, outcome: None, resource_version: None, status, weaker: None };
+            let lives = items.iter().map(Item::count).sum();
+            sent.results.extend(std::iter::repeat_n(result, lives));
+        }
+        Ok(sent)
     }
 }
 
 /// How many of the first items go into one request.
 fn fitting(items: &[Item]) -> usize {
-    let mut lives = 0;
+    let (mut lives, mut conditions, mut bytes) = (0, 0, 0);
     let fits = |item: &&Item| {
         lives += item.count();
-        lives <= TOGETHER
+        conditions += item.conditions();
+        bytes += item.about_bytes();
+        lives <= TOGETHER && conditions <= MAX_CONDITIONS && bytes <= MAX_BYTES
     };
     items.iter().take_while(fits).count().max(1)
+}
+
+/// Why a server did nothing of a request, if it would be the same another time.
+fn refusal(error: &BulkError) -> Option<&Status> {
+    match error {
+        BulkError::Call(CallError::Refused(status)) if matches!(status.code, 400 | 413 | 422) => Some(status),
+        _ => None,
+    }
 }
 
 fn stale(error: BulkError) -> SendError {

@@ -118,9 +118,11 @@ impl Api {
         target: &Target,
         current: &Object,
         mut last_word: Document,
-        guards: Vec<Guard>,
+        mut guards: Vec<Guard>,
         dry_run: bool,
     ) -> Result<Option<Written>> {
+        let others = guards.len();
+        guards.extend(self.without_contents(target, &last_word).await?);
         if dry_run {
             return Ok(Some(Written::document(last_word)));
         }
@@ -130,7 +132,7 @@ impl Api {
                 last_word.set_resource_version(committed.revision);
                 Ok(Some(Written::document(last_word)))
             }
-            Err(CommitError::Conflict { guard: 0 }) => Ok(None),
+            Err(CommitError::Conflict { guard }) if guard == 0 || guard >= others => Ok(None),
             Err(CommitError::Conflict { .. }) => {
                 Err(self.still_referenced(target, last_word.name(), last_word.uid()).await?.into())
             }

@@ -86,6 +86,25 @@ impl Api {
         registry.stored().filter_map(scope).collect()
     }
 
+    /// The guards under which the last hold of a namespace or a definition may be taken off by hand: nothing is left in it. What
+    /// would be left could neither be reached nor destroyed by its hook, and would be there again with the next of that name.
+    pub(super) async fn without_contents(&self, target: &Target, document: &Document) -> Result<Vec<Guard>> {
+        let kind = &target.kind;
+        if self.kinds.is_plain() || !matches!(kind.special, Special::Namespace | Special::Definition) {
+            return Ok(Vec::new());
+        }
+        let contents = self.contents(target, document);
+        if self.any_in(&contents).await? {
+            let object = format!("{}/{}", kind.singular, document.name());
+            let why = format!(
+                "it still has objects, which would be left behind without their end; to see what they wait for, type: \
+                 sexton why {object}; to give up on that, type: sexton force OBJECT"
+            );
+            return Err(Status::conflict(&kind.resource, document.name(), why).into());
+        }
+        Ok(contents.iter().map(Scope::empty).collect())
+    }
+
     /// Everything that can be an object of an environment, or look like one.
     pub(super) fn objects_of_environment(&self, name: &str) -> Vec<Scope> {
         let registry = self.kinds.current();

@@ -1,6 +1,6 @@
 //! Short requests that would become very much: refused before they do.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sexton_testkit::World;
 use sexton_testkit::things::{DEFINITIONS, WIDGETS, widget, widgets};
 
@@ -99,6 +99,35 @@ async fn conditions_of_many_are_counted() {
     let many = with(item("a", "u", delete("Background")), json!({"also": also, "absent": absent}));
     let refused = world.create(BULK, &json!({"items": [many]})).await.expect(400);
     assert!(refused.text_at("message").contains("conditions are too many"), "{}", refused.text_at("message"));
+}
+
+/// So are exceptions, which became gigabytes, and all that is to be taken off or written.
+#[tokio::test]
+async fn all_that_is_said_of_many_is_counted() {
+    let world = World::new().await;
+    let also: Vec<Value> = (0..4_000).map(|n| json!([format!("n{n}"), format!("u{n}")])).collect();
+    let list: Vec<String> = (0..1_000).map(|n| format!("example.com/{n}")).collect();
+    let words: Value = list.iter().map(|name| (name.clone(), json!("x"))).collect::<Map<_, _>>().into();
+    let long = json!({"example.com/long": "x".repeat(200 << 10)});
+    let patch = |what: Value| json!({"action": {"patch": what}});
+    for said in [
+        json!({"unreferenced": true, "except": list}),
+        json!({"owners": list}),
+        json!({"annotated": words}),
+        json!({"labelled": words}),
+        json!({"action": {"delete": {"annotations": words}}}),
+        patch(json!({"removeFinalizers": list})),
+        patch(json!({"addFinalizers": list})),
+        patch(json!({"removeOwners": list})),
+        patch(json!({"annotations": words})),
+        patch(json!({"annotations": long})),
+    ] {
+        let one = with(item("a", "u", delete("Background")), json!({"also": also}));
+        let refused = world.create(BULK, &json!({"items": [with(one, said.clone())]})).await;
+        let said: String = said.to_string().chars().take(60).collect();
+        assert_eq!(refused.code, 400, "{said}");
+        assert!(refused.text_at("message").contains("conditions are too many"), "{said}");
+    }
 }
 
 /// Every column of a definition may name the whole object; a row stays a row.

@@ -69,3 +69,39 @@ async fn no_object_without_its_definition() {
         }
     }
 }
+
+/// Taking the last hold off by hand leaves nothing behind either, by no verb: objects of a class would have gone without their
+/// hook. Nor does it when an object is made in that moment.
+#[tokio::test]
+async fn no_hand_leaves_objects_behind() {
+    let world = World::new().await;
+    let definition = format!("{DEFINITIONS}/widgets.demo.example.com");
+    world.create(DEFINITIONS, &widgets()).await.expect(201);
+    world.create(WIDGETS, &widget("w", 1)).await.expect(201);
+    world.create("/api/v1/namespaces", &json!({"metadata": {"name": "n"}})).await.expect(201);
+    world.create("/api/v1/namespaces/n/configmaps", &config_map("a")).await.expect(201);
+    for holder in [definition.as_str(), "/api/v1/namespaces/n"] {
+        world.delete(holder, &json!({})).await.expect(200);
+    }
+    let free = json!({"metadata": {"finalizers": null}});
+    for query in ["", "?dryRun=All"] {
+        let refused = world.merge(&format!("{definition}{query}"), &free).await.expect(409);
+        assert!(refused.text_at("message").contains("it still has objects"), "{:?}", refused.json);
+    }
+    let mut whole = world.get(&definition).await.document(200);
+    whole["metadata"]["finalizers"] = json!([]);
+    world.put(&definition, &whole).await.expect(409);
+    let empty = json!({"metadata": {"name": "n"}, "spec": {"finalizers": []}});
+    let refused = world.put("/api/v1/namespaces/n/finalize", &empty).await.expect(409);
+    assert!(refused.text_at("message").contains("sexton why namespace/n"), "{:?}", refused.json);
+    world.get(&format!("{WIDGETS}/w")).await.expect(200);
+
+    let background = json!({"propagationPolicy": "Background"});
+    world.delete(&format!("{WIDGETS}/w"), &background).await.expect(200);
+    world.delete("/api/v1/namespaces/n/configmaps/a", &background).await.expect(200);
+    world.merge(&definition, &free).await.expect(200);
+    world.put("/api/v1/namespaces/n/finalize", &empty).await.expect(200);
+    for holder in [definition.as_str(), "/api/v1/namespaces/n"] {
+        world.get(holder).await.expect(404);
+    }
+}

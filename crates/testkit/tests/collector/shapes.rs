@@ -104,6 +104,19 @@ async fn a_long_chain() {
     assert_eq!(over.removed, MANY as u64);
 }
 
+/// EXT-11: a circle of thousands. That it goes together needs no conditions about each pair of its members, which no server
+/// takes; and it keeps nothing else from going.
+#[tokio::test]
+async fn a_large_circle() {
+    let world = World::new().await;
+    let ring = (0..MANY).map(|number| numbered(number, Some((number + 1) % MANY)));
+    world.fill_documents("configmaps", ring).await;
+    let mut collecting = Collecting::on(&world);
+    collecting.settled(&world).await;
+    assert_eq!(delete(&world, "configmaps/n-000000", "").await, 200);
+    all_gone(&world, &mut collecting, MANY).await;
+}
+
 /// Waits until so many were removed, which takes few looks, and until all of it was heard. How often it looks while it
 /// only hears is a matter of the machine; for each single one it must not.
 async fn all_gone(world: &World, collecting: &mut Collecting, count: usize) -> Summary {

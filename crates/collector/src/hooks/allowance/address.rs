@@ -12,7 +12,12 @@ use super::{NotAllowed, shown};
 /// Addresses outside of the link-local ranges at which clouds tell machines their secrets.
 const METADATA_V4: [Ipv4Addr; 3] =
     [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16), Ipv4Addr::new(192, 0, 0, 192)];
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+const METADATA_V6: [Ipv6Addr; 4] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe),
+    Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
+];
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +118,7 @@ impl Special {
 fn special(address: IpAddr) -> Option<Special> {
     match address {
         IpAddr::V4(address) => special_v4(address),
-        IpAddr::V6(address) if address == METADATA_V6 => Some(Special::Metadata),
+        IpAddr::V6(address) if METADATA_V6.contains(&address) => Some(Special::Metadata),
         IpAddr::V6(address) if address.is_loopback() || address.is_unspecified() => Some(Special::Machine),
         IpAddr::V6(address) if address.is_multicast() => Some(Special::Nowhere),
         // Link-local, and site-local as it was called once.
@@ -187,7 +192,8 @@ mod tests {
         let mapped: Vec<String> = all.iter().map(|address| format!("::ffff:{address}")).collect();
         all.extend(mapped);
         let v6 = ["::1", "::", "fe80::1", "fd00:ec2::254", "::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::"];
-        all.extend(v6.into_iter().chain(["::ffff:0:7f00:1", "ff02::1"]).map(str::to_owned));
+        let more = ["::ffff:0:7f00:1", "ff02::1", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42"];
+        all.extend(v6.into_iter().chain(more).map(str::to_owned));
         for address in &all {
             let refused = judged(&["hooks.example.com"], "hooks.example.com", address, 80).unwrap_err();
             assert!(refused.starts_with("hooks.example.com leads to "), "{address}: {refused}");

@@ -6,6 +6,7 @@
 
 mod address;
 mod program;
+mod variables;
 
 pub use address::{ConnectError, connect};
 pub(super) use program::PATH;

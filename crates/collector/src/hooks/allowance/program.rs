@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sexton_model::hook::{ALLOW_EXEC, Allowance};
 
-use super::{EXAMPLE_DIR, NotAllowed, shown};
+use super::{EXAMPLE_DIR, NotAllowed, shown, variables};
 
 /// Where a program that is only named is looked for, wherever the collector was started.
 pub(in crate::hooks) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -15,31 +15,12 @@ pub(in crate::hooks) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const SYSTEM_DIRS: [&str; 6] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 /// How programs begin that run what they are told to, wherever they are.
-const INTERPRETERS: [&str; 16] = [
+const INTERPRETERS: [&str; 17] = [
     "ash", "awk", "bash", "busybox", "csh", "dash", "deno", "env", "fish", "ksh", "lua", "node", "perl",
-    "php", "python", "ruby",
+    "php", "python", "ruby", "sexton",
 ];
-/// Variables that choose what else a program loads or runs: a class that sets one runs more than the program.
-const STEERING: [&str; 14] = [
-    "BASH_ENV",
-    "BASHOPTS",
-    "CDPATH",
-    "ENV",
-    "GCONV_PATH",
-    "GLIBC_TUNABLES",
-    "HOME",
-    "IFS",
-    "LOCPATH",
-    "PATH",
-    "PROMPT_COMMAND",
-    "PS4",
-    "SHELLOPTS",
-    "ZDOTDIR",
-];
-/// All variables that begin so do the same.
-const STEERING_PREFIXES: [&str; 10] =
-    ["BASH_FUNC_", "DYLD_", "GIT_", "JAVA_", "JDK_", "LD_", "NODE_", "PERL", "PYTHON", "RUBY"];
-
+/// What is below them is made by the system, and may be something else for every process.
+const NO_PLACES: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// Why a program is not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
@@ -75,10 +56,10 @@ pub fn program(
         Ok(real) => return refused(words(name, &real)),
         Err(_) => return refused(words(name, &without_dots(&path))),
     };
-    let steers = |variable: &str| {
-        STEERING.contains(&variable) || STEERING_PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
-    };
-    match env.keys().find(|variable| steers(variable) || !is_plain(variable)) {
+    if let Some(open) = open_to_all(allowance, &real) {
+        return refused(open_words(name, &open));
+    }
+    match env.keys().find(|variable| variables::steers(variable)) {
         Some(variable) => refused(format!(
             "{} is not run with the variable {}, which chooses what else is loaded or run: the program may set it itself",
             shown(name),
@@ -86,11 +67,6 @@ pub fn program(
         )),
         None => Ok(real),
     }
-}
-
-/// Whether a variable has a name as every shell has it. Others can be functions.
-fn is_plain(variable: &str) -> bool {
-    variable.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The first program of a name that can be run.
@@ -101,10 +77,34 @@ fn on_path(name: &str) -> Option<PathBuf> {
     PATH.split(':').map(|dir| Path::new(dir).join(name)).find(can_run)
 }
 
-/// The directories are resolved each time: one of them may be a link that leads elsewhere by now.
 fn is_inside(allowance: &Allowance, path: &Path) -> bool {
-    let holds = |dir: &PathBuf| std::fs::canonicalize(dir).is_ok_and(|dir| path.starts_with(dir));
-    allowance.exec.iter().any(holds)
+    holding(allowance, path).next().is_some()
+}
+
+/// The real paths of the directories that allow a path. They are resolved each time: one of them may be a link that leads
+/// elsewhere by now.
+fn holding<'a>(allowance: &'a Allowance, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+    let resolved = allowance.exec.iter().filter_map(|dir| std::fs::canonicalize(dir).ok());
+    resolved.filter(|dir| path.starts_with(dir))
+}
+
+/// What lets all users of this machine decide what a program does, although its directory is allowed: the program, or a
+/// directory between the two, into which all of them may write. Nothing if one of the directories allows it without that.
+fn open_to_all(allowance: &Allowance, real: &Path) -> Option<PathBuf> {
+    let mut found = None;
+    for dir in holding(allowance, real) {
+        let within = real.ancestors().take_while(|part| part.starts_with(&dir));
+        match within.filter(|part| is_open(part)).last() {
+            Some(open) => found = Some(open.to_owned()),
+            None => return None,
+        }
+    }
+    found
+}
+
+fn open_words(name: &str, open: &Path) -> String {
+    let (name, open) = (shown(name), shown(open.display()));
+    format!("{name} may not be run, because all users of this machine may write to {open}: chmod o-w {open}")
 }
 
 /// A path without `.` and `..`, by its words alone.
@@ -142,29 +142,51 @@ fn is_for_hooks(program: &Path, dir: &Path) -> bool {
     let interprets = INTERPRETERS.contains(&stem) || stem.ends_with("sh") && stem.len() <= 4;
     let resolved = |system: &str| std::fs::canonicalize(system).is_ok_and(|system| system == dir);
     let of_system = SYSTEM_DIRS.iter().any(|system| Path::new(system) == dir || resolved(system));
+    let of_system = of_system || NO_PLACES.iter().any(|place| dir.starts_with(place));
     let text = dir.to_string_lossy();
     let plain = text.len() <= super::MAX_SHOWN
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.+@%=,".contains(c));
     !interprets && !of_system && plain && dir != Path::new("/") && !is_open(dir)
 }
 
-/// Whether all users of this machine may write into a directory.
-fn is_open(dir: &Path) -> bool {
-    std::fs::metadata(dir).is_ok_and(|found| found.permissions().mode() & 0o002 != 0)
+/// Whether all users of this machine may write to a file, or into a directory.
+fn is_open(path: &Path) -> bool {
+    mode(path) & 0o002 != 0
+}
+
+/// Whether all users of this machine may put another directory in the place of one in this one: not where they may only
+/// remove what is theirs, as in `/tmp`.
+fn may_be_replaced_in(dir: &Path) -> bool {
+    mode(dir) & 0o1002 == 0o002
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).map_or(0, |found| found.permissions().mode())
 }
 
 /// A directory that an operator names, as an absolute path.
 ///
 /// # Errors
-/// It is not there, is not a directory, or all users of this machine can put programs into it.
+/// It is not there, is not a directory, or all users of this machine can put programs into it, or another directory in its
+/// place.
 pub fn allowed_dir(dir: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(dir)?;
-    match std::fs::metadata(&absolute)? {
-        found if !found.is_dir() => {
-            Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a directory"))
+    if !std::fs::metadata(&absolute)?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a directory"));
+    }
+    if is_open(&absolute) {
+        return Err(io::Error::other("all users of this machine may write into it"));
+    }
+    let real = std::fs::canonicalize(&absolute)?;
+    let mut above = absolute.ancestors().chain(real.ancestors());
+    match above.find(|dir| may_be_replaced_in(dir)) {
+        Some(open) => {
+            let open = open.display();
+            Err(io::Error::other(format!(
+                "all users of this machine may replace it, because they may write into {open}"
+            )))
         }
-        _ if is_open(&absolute) => Err(io::Error::other("all users of this machine may write into it")),
-        _ => Ok(absolute),
+        None => Ok(absolute),
     }
 }
 

@@ -77,7 +77,9 @@ fn the_flag_is_named_and_never_one_for_all_programs() {
     let dirs = Dirs::new();
     let refused = dirs.refused(&[], "hooks/vm-rm");
     assert!(refused.ends_with(&format!("add --allow-exec {}", dirs.path("hooks").display())), "{refused}");
-    for name in ["/bin/sh", "sh", "bin/sh", "/usr/bin/env", "bin/python3.12", "/vm-rm"] {
+    for name in
+        ["/bin/sh", "sh", "bin/sh", "/usr/bin/env", "bin/python3.12", "/vm-rm", "/proc/self/cwd/vm-rm"]
+    {
         let refused = dirs.refused(&[], name);
         assert!(refused.ends_with("add --allow-exec /etc/sexton/hooks"), "{name}: {refused}");
     }
@@ -94,6 +96,44 @@ fn the_flag_is_named_and_never_one_for_all_programs() {
         "{odd:?}"
     );
     assert!(dirs.refused(&[], &format!("/{}/x", "long/".repeat(900))).len() < 1000);
+}
+
+/// The operator allows a directory in which a file, or a directory below it, is writable for all: another user would decide
+/// what the server runs.
+#[test]
+fn what_all_users_may_write_is_not_run() {
+    let dirs = Dirs::new();
+    let set = |name: &str, mode: u32| {
+        std::fs::set_permissions(dirs.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (open, mode, program) in [
+        ("hooks/vm-rm", 0o777, "hooks/vm-rm"),
+        ("hooks/below", 0o1777, "hooks/below/vm-rm"),
+        ("hooks", 0o777, "hooks/below/vm-rm"),
+    ] {
+        set(open, mode);
+        let (refused, path) = (dirs.refused(&["hooks"], program), dirs.path(open));
+        assert!(refused.ends_with(&format!("chmod o-w {}", path.display())), "{refused}");
+        // A directory further down is allowed by itself.
+        let narrow = dirs.ask(&["hooks", "hooks/below"], "hooks/below/vm-rm");
+        assert_eq!(narrow.is_ok(), open != "hooks/below", "{open}");
+        set(open, 0o755);
+        assert!(dirs.ask(&["hooks"], program).is_ok());
+    }
+}
+
+/// A directory above an allowed one decides as much: who may rename in it puts another one in its place. Not in those where
+/// only the owner of a file may, as in `/tmp`.
+#[test]
+fn a_directory_that_all_users_may_replace_is_not_allowed() {
+    let dirs = Dirs::new();
+    symlink(dirs.path("bin"), dirs.path("hooks/linked")).unwrap();
+    for (mode, allowed) in [(0o777, false), (0o1777, true), (0o775, true)] {
+        std::fs::set_permissions(dirs.path("hooks"), std::fs::Permissions::from_mode(mode)).unwrap();
+        for dir in ["hooks/below", "hooks/linked"] {
+            assert_eq!(allowed_dir(&dirs.path(dir)).is_ok(), allowed, "{dir} {mode:o}");
+        }
+    }
 }
 
 #[test]
