@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use sexton_client::Kinds;
+use sexton_client::{Kinds, Place};
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 
@@ -36,6 +36,17 @@ impl Names {
             other if !other.is_empty() && other != self.namespace => format!("{kind}/{other}/{name}"),
             _ => format!("{kind}/{name}"),
         }
+    }
+
+    /// The same of the object that has a name in a place.
+    pub(crate) fn at(&self, place: &Place, name: &str) -> String {
+        self.label(&ObjectRef {
+            group: place.kind.resource.group.clone(),
+            kind: place.kind.kind.clone(),
+            namespace: place.namespace.clone().unwrap_or_default(),
+            name: name.to_owned(),
+            uid: String::new(),
+        })
     }
 
     /// The same of a life.

@@ -6,6 +6,7 @@ use sexton_client::resources::{ListAsk, PutError, text};
 use sexton_client::{Kinds, Place};
 
 use crate::failure::Failure;
+use crate::naming::Names;
 use crate::targets;
 use crate::world::World;
 
@@ -14,6 +15,8 @@ use crate::world::World;
 pub(crate) struct One {
     pub(crate) place: Place,
     pub(crate) name: String,
+    /// What it is called, as it can be typed: `Vm/web-1`, or `Vm/other/web-1`.
+    pub(crate) label: String,
     pub(crate) object: Value,
 }
 
@@ -25,7 +28,10 @@ impl One {
     pub(crate) async fn find(world: &World, kinds: &Kinds, word: &str) -> Result<One, Failure> {
         let (place, name) = One::meant(world, kinds, word)?;
         match world.resources.find(&place, &name).await? {
-            Some(object) => Ok(One { place, name, object }),
+            Some(object) => {
+                let label = Names::new(kinds, &world.namespace).at(&place, &name);
+                Ok(One { place, name, label, object })
+            }
             None => Err(absent(world, &place, &name).await),
         }
     }
@@ -35,17 +41,6 @@ impl One {
         let wanted = targets::with_name(kinds, word)?;
         let place = wanted.place(Some(&world.namespace));
         Ok((place, wanted.name.unwrap_or_default()))
-    }
-
-    /// As it is typed: `configmap/a`, or `configmap/other/a`.
-    pub(crate) fn typed(&self, world: &World) -> String {
-        let label = self.place.kind.label(&self.name);
-        match (&self.place.namespace, label.split_once('/')) {
-            (Some(other), Some((kind, name))) if *other != world.namespace => {
-                format!("{kind}/{other}/{name}")
-            }
-            _ => label,
-        }
     }
 
     pub(crate) fn uid(&self) -> &str {

@@ -103,6 +103,7 @@ impl World {
 
     async fn embedded(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
         let dir = &settings.data;
+        check_directory(dir)?;
         let mut target = format!("{} (embedded)", dir.display());
         let engine: Arc<dyn Engine> = if purpose == Purpose::Look && is_absent(dir)? {
             target = format!("{} (embedded, empty)", dir.display());
@@ -235,7 +236,6 @@ async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
         urgent: Some(stored::is_deletion_step),
         ..embedded::Options::default()
     };
-    refuse_exposed(dir)?;
     loop {
         let error = match embedded::open(dir, options) {
             Ok(engine) => return Ok(Opened::Here(engine)),
@@ -262,16 +262,28 @@ async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
 pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     match error {
         OpenError::Locked { holder, .. } => in_use(dir, holder),
-        error => Failure::new(error.to_string()).because(error),
+        error @ (OpenError::NotAStore { .. } | OpenError::Corrupt { .. } | OpenError::Lost { .. }) => {
+            Failure::new(error.to_string())
+                .because(error)
+                .next("restore a backup in another directory", "sexton restore FILE --data DIR")
+        }
+        error => elsewhere(Failure::new(error.to_string()).because(error)),
     }
 }
 
-/// Refuses a store that every user of the machine can read.
-pub(crate) fn refuse_exposed(dir: &Path) -> Result<(), Failure> {
+/// Refuses a path that is no directory, and a store that every user of the machine can read.
+pub(crate) fn check_directory(dir: &Path) -> Result<(), Failure> {
+    if dir.metadata().is_ok_and(|found| !found.is_dir()) {
+        return Err(elsewhere(Failure::new(format!("{} is a file, not a data directory", dir.display()))));
+    }
     match embedded::is_exposed(dir) {
         true => Err(exposed(&format!("the store in {}", dir.display()), dir, "700")),
         false => Ok(()),
     }
+}
+
+fn elsewhere(failure: Failure) -> Failure {
+    failure.next("use another directory", "the same command with --data DIR")
 }
 
 /// What to do about something that every user of the machine can read.

@@ -230,8 +230,8 @@ fn what_is_protected_is_refused_and_says_how() {
     stuck.fails(4, &["waits for ConfigMap/a", "sexton unprotect", "1 gone · 2 still there"]);
     assert_eq!(stuck.out, "! ConfigMap/root is marked, and still there\n");
     assert_eq!(left(&play), "a leaf other root");
-    play.run("unprotect cm/leaf").says("~ configmap/leaf protected no longer\n");
-    play.run("unprotect cm/leaf").says("= configmap/leaf protected no longer\n");
+    play.run("unprotect cm/leaf").says("~ ConfigMap/leaf protected no longer\n");
+    play.run("unprotect cm/leaf").says("= ConfigMap/leaf protected no longer\n");
     // It was not in the plan that was approved, so it does not follow by itself.
     play.run("resume").fails(3, &["was not in the plan", "sexton delete ConfigMap/leaf"]);
     play.run("delete cm/leaf --yes").says("- ConfigMap/leaf destroyed\n");

@@ -9,11 +9,11 @@ fn put_says_what_came_of_it() {
     let play = Play::new();
     play.file("shop.yaml", SHOP);
     let created = play.run("put -f shop.yaml");
-    created.says("+ configmap/a created\n+ deployment.apps/web created\n");
+    created.says("+ ConfigMap/a created\n+ Deployment/web created\n");
     assert_eq!(created.err, "put on .sexton (embedded)\n");
-    play.run("put -f shop.yaml").says("= configmap/a unchanged\n= deployment.apps/web unchanged\n");
+    play.run("put -f shop.yaml").says("= ConfigMap/a unchanged\n= Deployment/web unchanged\n");
     play.file("shop.yaml", &SHOP.replace("replicas: 2", "replicas: 3"));
-    let changed = "= configmap/a unchanged\n~ deployment.apps/web changed\n";
+    let changed = "= ConfigMap/a unchanged\n~ Deployment/web changed\n";
     play.run("put -f shop.yaml --dry-run").says(&changed.replace('\n', " (dry run)\n"));
     play.run("put -f shop.yaml").says(changed);
     play.run("put -f shop.yaml -o name").says("configmap/a\ndeployment.apps/web\n");
@@ -27,7 +27,7 @@ fn looking_and_previews_make_no_store() {
     nothing.says("");
     assert_eq!(nothing.err, "nothing found on .sexton (embedded, empty), namespace default\n");
     play.run_with("put -f - --dry-run", SHOP)
-        .says("+ configmap/a created (dry run)\n+ deployment.apps/web created (dry run)\n");
+        .says("+ ConfigMap/a created (dry run)\n+ Deployment/web created (dry run)\n");
     play.run("delete cm nope --ignore-not-found").says("");
     assert!(!play.data().exists());
 }
@@ -63,9 +63,9 @@ fn what_get_writes_put_reads() {
     let play = Play::new();
     assert_eq!(play.run_with("put -f -", SHOP).code, 0);
     let shown = play.run("get cm,deploy -o yaml").out;
-    play.run_with("put -f -", &shown).says("= configmap/a unchanged\n= deployment.apps/web unchanged\n");
+    play.run_with("put -f -", &shown).says("= ConfigMap/a unchanged\n= Deployment/web unchanged\n");
     let again = play.run("get cm a -o json").out;
-    assert_eq!(play.run_with("put -f -", &again).out, "= configmap/a unchanged\n");
+    assert_eq!(play.run_with("put -f -", &again).out, "= ConfigMap/a unchanged\n");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn warnings_of_the_server_are_told() {
     let orphan = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: o\n  ownerReferences:\n  \
          - {apiVersion: v1, kind: ConfigMap, name: gone, uid: no-such-uid}\n";
     let put = play.run_with("put -f -", orphan);
-    put.says("+ configmap/o created\n");
+    put.says("+ ConfigMap/o created\n");
     assert!(put.err.contains("warning: configmap/o: metadata.ownerReferences[0]"), "{}", put.err);
 }
 

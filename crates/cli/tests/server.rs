@@ -42,7 +42,7 @@ fn commands_name_the_server() {
     let (play, runtime) = (Play::new(), runtime());
     let url = serve(&runtime, Authentication::LoopbackOpen);
     let put = play.run_with(&format!("put -f - --server {url}"), SHOP);
-    put.says("+ configmap/a created\n+ deployment.apps/web created\n");
+    put.says("+ ConfigMap/a created\n+ Deployment/web created\n");
     assert_eq!(put.err, format!("put on {url}\n"));
     play.run(&format!("get cm -o name --server {url}")).says("configmap/a\n");
     // Nobody collects on this server; what goes at once needs nobody.
@@ -87,7 +87,7 @@ fn fields_of_others_are_taken_only_by_force() {
     let refused = play.run_with(&format!("put -f - --server {url}"), SHOP);
     refused.fails(4, &["configmap/a: Apply failed with 1 conflict", "\"other\"", ".data.n", "--take-over"]);
     let forced = play.run_with(&format!("put -f - --force-conflicts --server {url}"), SHOP);
-    forced.says("~ configmap/a changed\n= deployment.apps/web unchanged\n");
+    forced.says("~ ConfigMap/a changed\n= Deployment/web unchanged\n");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_finalizer_of_somebody_else_is_named_and_can_be_given_up() {
     play.command("").args(["force", "cm/h", "--reason", " "]).status().unwrap();
     play.run("force cm/h").fails(1, &["--reason"]);
     let forced = play.run("force cm/h --reason gone-by-hand");
-    forced.says("~ configmap/h gives up: held by the finalizer x.example/wait\n");
+    forced.says("~ ConfigMap/h gives up: held by the finalizer x.example/wait\n");
     let gone = play.run("why cm/h").out;
     assert!(gone.contains("may still exist") && gone.contains("gone-by-hand"), "{gone}");
 }
@@ -64,7 +64,7 @@ fn a_failing_method_is_told_retried_and_given_up_only_by_force() {
     assert!(stuck.err.contains("destroy failed"), "{}", stuck.err);
     play.run("get volumes -o name").says("volume.example.com/data\n");
     play.program("volume-rm", "#!/bin/sh\nexit 0\n");
-    play.run("retry volumes/data").says("~ volume.example.com/data is tried again\n");
+    play.run("retry volumes/data").says("~ Volume/data is tried again\n");
     play.run("get volumes,cm -o name").says("");
     assert!(play.run("why volume/data").out.starts_with("Volume/data was destroyed"), "it says how it ended");
 }

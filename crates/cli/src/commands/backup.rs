@@ -10,6 +10,7 @@ use crate::output::ndjson::Event;
 use crate::output::screen::Stream;
 use crate::output::{FormFlag, Output};
 use crate::settings::Settings;
+use crate::world::check_directory;
 
 /// Copy the store of the data directory to a file
 ///
@@ -36,11 +37,12 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 
 /// The data directory that a copy is made of or restored into: a server or a cluster has none that could be meant.
 pub(super) fn data_directory(settings: &Settings, does: &str, word: &str) -> Result<PathBuf, Failure> {
-    match settings.server.is_some() || settings.context.is_some() {
-        true => Err(Failure::new(format!("{does} a data directory, and must run where that is"))
-            .next("for example", format!("sexton {word} FILE --data DIR"))),
-        false => Ok(settings.data.clone()),
+    if settings.server.is_some() || settings.context.is_some() {
+        return Err(Failure::new(format!("{does} a data directory, and must run where that is"))
+            .next("for example", format!("sexton {word} FILE --data DIR")));
     }
+    check_directory(&settings.data)?;
+    Ok(settings.data.clone())
 }
 
 /// What is in the copy, and where it is now.

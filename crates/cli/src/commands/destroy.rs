@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
 
-use super::apply::{LEASE_ENDS, Sweep, deaths, follow_sweep, order, some, tools};
+use super::apply::{LEASE_ENDS, Sweep, deaths, doomed_lines, follow_sweep, order, tools};
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use super::run::end;
 use crate::failure::{Exit, Failure};
@@ -12,7 +12,7 @@ use crate::following::{Obituary, silence};
 use crate::interrupt::{Interrupts, breakable};
 use crate::naming::Names;
 use crate::output::ndjson::{self, Event};
-use crate::output::style::{Style, count, ordinal, padded, time, width};
+use crate::output::style::{Style, count, time, wrapped};
 use crate::output::tree::{Beside, DeathPlan, json};
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
@@ -158,19 +158,14 @@ fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: 
     let order = order(&plan.spec);
     let mut text = format!("destroy {} on {}{}{order}\n", plan.module, world.target, style.dot());
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
-    let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
-    text.push_str(&some(deaths.len(), full, |place| {
-        let death = &deaths[place];
-        let line = format!("- {}  {}  {}", padded(&death.label, column), death.reason, ordinal(death.order));
-        style.paint(&line, Paint::Bad)
-    }));
+    text.push_str(&doomed_lines(&deaths, full, style));
     let kept = plan.kept.iter().map(|kept| format!("! {}  kept: {}", kept.member, kept.why));
     let unlistable =
         plan.unlistable.iter().map(|one| format!("? {} cannot be listed: {}", one.kind, one.why));
     let ignored = plan.destruction.iter().flat_map(|all| all.world.ignored_classes());
     for line in kept.chain(unlistable).chain(ignored.map(|line| format!("! {line}"))) {
-        text.push_str(&style.paint(&line, Paint::Change));
-        text.push('\n');
+        let lines = wrapped(&line, style.columns(), 2);
+        text.extend(lines.iter().map(|line| format!("{}\n", style.paint(line, Paint::Change))));
     }
     text.push_str(&format!("Plan: {} to destroy.\n", count(deaths.len())));
     text

@@ -149,7 +149,8 @@ async fn one(world: &World, name: &str, output: &Output) -> Result<Exit, Failure
     }
     let (program, status) = (&found.spec.program, &found.status);
     let objects = count(status.objects);
-    output.line(&format!("{name} · {:?} · {} · {objects} objects", status.phase, program.name))?;
+    let objects = if status.objects == 1 { "1 object" } else { &format!("{objects} objects") };
+    output.line(&format!("{name} · {:?} · {} · {objects}", status.phase, program.name))?;
     for (what, names) in [("exec", &program.exec), ("http", &program.http)] {
         if !names.is_empty() {
             output.line(&format!("  allowed   {what} {}", names.join(", ")))?;
@@ -157,7 +158,10 @@ async fn one(world: &World, name: &str, output: &Output) -> Result<Exit, Failure
     }
     if let Some(run) = &status.run {
         let outcome = if run.outcome.is_empty() { "not ended" } else { run.outcome.as_str() };
-        output.line(&format!("  last run  {} by {}: {outcome}", run.at, run.by))?;
+        let mut lines = outcome.lines();
+        let first = lines.next().unwrap_or_default();
+        output.prose(&format!("  last run  {} by {}: {first}", run.at, run.by))?;
+        lines.try_for_each(|line| output.prose(&format!("  {line}")))?;
     }
     if let Some(model) = model {
         show(&model, output)?;
@@ -184,7 +188,7 @@ fn show(model: &Pending, output: &Output) -> Result<(), Failure> {
         format!("the last model is not completely stored: {all} to write, {} are new", count(missing.len()));
     output.mark('!', Paint::Change, &what)?;
     for why in std::iter::once(&model.refused).filter(|why| !why.is_empty()).chain(&model.unreadable) {
-        output.line(&format!("  {why}"))?;
+        output.prose(&format!("  {why}"))?;
     }
     for one in missing.iter().take(SHOWN) {
         output.line(&format!("  {one}  not stored"))?;

@@ -96,7 +96,7 @@ pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output)
     let one = One::find(&world, &kinds, &targets::one(&args.object)?).await?;
     let blockers = blockers(&world, &kinds, &one).await?;
     if !is_a_record(&one) && blockers.iter().all(|blocker| blocker.what.starts_with(OF_OTHERS)) {
-        return Err(nothing_to_retry(&world, &one, &blockers));
+        return Err(nothing_to_retry(&one, &blockers));
     }
     ask(&world, &kinds, one, None, "is tried again", settings, output).await
 }
@@ -105,10 +105,10 @@ pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output)
 const OF_OTHERS: &str = "finalizer:";
 
 /// Only others can go on: nothing of ours failed that could be tried again.
-fn nothing_to_retry(world: &World, one: &One, blockers: &[Blocker]) -> Failure {
-    let label = one.place.kind.label(&one.name);
+fn nothing_to_retry(one: &One, blockers: &[Blocker]) -> Failure {
+    let label = &one.label;
     let failure = Failure::new(format!("nothing of {label} can be tried again: others have to let go of it"));
-    let object = quoted(&one.typed(world));
+    let object = quoted(&one.label);
     let failure = blockers.iter().fold(failure, |failure, blocker| failure.detail(blocker.words.clone()));
     let failure = blockers.iter().fold(failure, |failure, blocker| {
         let what = quoted(&blocker.what);
@@ -123,11 +123,11 @@ async fn blockers(world: &World, kinds: &Kinds, one: &One) -> Result<Vec<Blocker
         return held(one);
     }
     let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
-    let label = one.place.kind.label(&one.name);
+    let label = &one.label;
     let Some(life) = seen.life(one.uid()) else { return Err(Failure::new(format!("{label} is gone"))) };
     let (judgement, plan) = seen.under_way(&Rules::default())?;
     let told = explain::explain(seen.snapshot(), &judgement, &plan, life, now());
-    let why = format!("sexton why {}", quoted(&one.typed(world)));
+    let why = format!("sexton why {}", quoted(&one.label));
     let Fate::Dies(dying) = told.fate else {
         return Err(Failure::new(format!("{label} is not being destroyed"))
             .exit(Exit::Held)
@@ -198,7 +198,7 @@ async fn ask(
     let request = Request { id, want, blocker, reason };
     let text = request.text().map_err(|error| Failure::new(error.to_string()))?;
     one.annotate(world, marks::REQUEST, |_| Ok(Some(text.clone()))).await?;
-    let label = one.place.kind.label(&one.name);
+    let label = one.label.clone();
     let event = Event::Requested {
         label: &label,
         want: if request.want == Want::Force { "force" } else { "retry" },
@@ -213,7 +213,7 @@ async fn ask(
     }
     if !world.embedded && is_ours(kinds) {
         output.talk("the server sees to it");
-        output.suggest(&[("see how it goes", format!("sexton why {}", quoted(&one.typed(world))))]);
+        output.suggest(&[("see how it goes", format!("sexton why {}", quoted(&one.label)))]);
         return Ok(Exit::Done);
     }
     if want == Want::Force && !keeps_tombstones(kinds) {

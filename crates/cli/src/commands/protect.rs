@@ -63,7 +63,7 @@ async fn note(
     }
     let word = if reason.is_some() { "protected" } else { "protected no longer" };
     for mut one in found {
-        let label = one.place.kind.label(&one.name);
+        let label = one.label.clone();
         if one.annotation(marks::PROTECT) == reason.as_deref() {
             let event = Event::Protected { label: &label, reason: reason.as_deref(), changed: false };
             output.tell(&event, '=', Paint::Faint, &format!("{label} {word}"))?;

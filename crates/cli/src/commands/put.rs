@@ -11,6 +11,7 @@ use sexton_model::described;
 
 use crate::failure::{Exit, Failure};
 use crate::input::{self, Document};
+use crate::naming::Names;
 use crate::output::ndjson::Event;
 use crate::output::object::{list, without_managers};
 use crate::output::progress::count::Count;
@@ -55,14 +56,10 @@ enum Form {
 struct Planned {
     document: Document,
     place: Place,
+    /// What the object is called.
+    label: String,
     /// Whether the kind is defined by another document of this put.
     defined_here: bool,
-}
-
-impl Planned {
-    fn label(&self) -> String {
-        self.place.kind.label(&self.document.name)
-    }
 }
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
@@ -87,7 +84,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         }
         match put(&world, planned, &ask).await {
             Ok(put) => {
-                output.warn(&planned.label(), &put.warnings);
+                output.warn(&planned.label, &put.warnings);
                 let put = Put { object: without_managers(put.object), ..put };
                 unheard = unheard.and(tell(&args, planned, &put, output));
                 objects.extend((args.output == Form::Yaml).then_some(put.object));
@@ -118,7 +115,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 /// Refuses a class or a rule that makes no sense. Other clusters store it, and it is ignored there.
 fn refuse_nonsense(planned: &Planned) -> Result<(), Failure> {
     let complaints = described::complaints(&planned.document.value);
-    let what = format!("{}: {} makes no sense", planned.document.origin, planned.label());
+    let what = format!("{}: {} makes no sense", planned.document.origin, planned.label);
     match complaints.is_empty() {
         true => Ok(()),
         false => {
@@ -132,9 +129,9 @@ fn nothing_put(failure: Failure) -> Failure {
 }
 
 fn tell(args: &Args, planned: &Planned, put: &Put, output: &Output) -> Result<(), Failure> {
-    let label = planned.label();
+    let label = planned.label.as_str();
     if args.output == Form::Name {
-        return output.line(&label);
+        return output.line(&planned.place.kind.label(&planned.document.name));
     }
     let (symbol, paint, word) = match put.outcome {
         PutOutcome::Created => ('+', Paint::Good, "created"),
@@ -144,7 +141,7 @@ fn tell(args: &Args, planned: &Planned, put: &Put, output: &Output) -> Result<()
     match args.output {
         Form::Yaml => return Ok(()),
         Form::Json => {
-            let (label, object) = (label.as_str(), &put.object);
+            let object = &put.object;
             return output.event(&Event::Object { label, action: Some(word), object });
         }
         Form::Text | Form::Name => {}
@@ -156,6 +153,7 @@ fn tell(args: &Args, planned: &Planned, put: &Put, output: &Output) -> Result<()
 /// Finds the kind and the place of every document, or refuses all of them.
 fn plan(documents: Vec<Document>, kinds: &Kinds, world: &World) -> Result<Vec<Planned>, Failure> {
     let defined = defined_kinds(&documents);
+    let names = Names::new(kinds, &world.namespace);
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     let mut planned = Vec::new();
     for document in documents {
@@ -166,17 +164,13 @@ fn plan(documents: Vec<Document>, kinds: &Kinds, world: &World) -> Result<Vec<Pl
                 None => return Err(unknown(&document, kinds)),
             };
         let place = world.place(&document, kind)?;
-        let slot = format!(
-            "{} in {}",
-            kind.label(&document.name),
-            place.namespace.as_deref().unwrap_or("no namespace")
-        );
+        let label = names.at(&place, &document.name);
+        let slot = format!("{} {}", kind.resource.group, label);
         if let Some(first) = seen.insert(slot, document.origin.to_string()) {
-            let what =
-                format!("{}: {} stands here a second time", document.origin, kind.label(&document.name));
+            let what = format!("{}: {label} stands here a second time", document.origin);
             return Err(Failure::new(what).detail(format!("the first time is {first}")));
         }
-        planned.push(Planned { document, place, defined_here });
+        planned.push(Planned { document, place, label, defined_here });
     }
     planned.sort_by_key(|planned| match planned.document.kind.as_str() {
         "CustomResourceDefinition" | "Namespace" => 0,
@@ -250,7 +244,7 @@ fn explain(error: PutError, planned: &Planned) -> Failure {
     let is_conflict = matches!(&error, PutError::Conflict(status) if status.message.contains("conflict"));
     let failure = Failure::from(error);
     let failure = Failure {
-        what: format!("{}: {}: {}", planned.document.origin, planned.label(), failure.what),
+        what: format!("{}: {}: {}", planned.document.origin, planned.label, failure.what),
         ..failure
     };
     match is_conflict {

@@ -5,10 +5,12 @@ use sexton_client::resources::{ListAsk, text};
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_model::class::Class;
 use sexton_model::environment::CLASSES_GROUP;
+use sexton_model::hook::ObjectRef;
 use sexton_model::subscription::{self, Subscription, Target};
 use sexton_model::{marks, module};
 
 use crate::failure::{Exit, Failure};
+use crate::naming::Names;
 use crate::one::One;
 use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
@@ -54,6 +56,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let kinds = world.kinds().await?;
     let [object, word] = targets::two(&args.objects)?;
     let mut one = One::find(&world, &kinds, &object).await?;
+    let names = Names::new(&kinds, &world.namespace);
     check_handler(&world, &one, args.handler.as_deref()).await?;
     let (target, uid) = target(&world, &kinds, &one, &word, args.by_name).await?;
     let note = note(&one);
@@ -64,7 +67,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     })
     .await?;
     let count = counted(&one, &target, uid.as_deref());
-    let label = one.place.kind.label(&one.name);
+    let (label, named) = (one.label.clone(), called(&target, &one, &names));
     let times = if count > 1 { format!(", {count} times") } else { String::new() };
     let event = Event::Subscribed {
         label: &label,
@@ -74,7 +77,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         changed: true,
     };
     let told = args.handler.as_ref().map(|handler| format!(" by {handler}")).unwrap_or_default();
-    let text = format!("{label} hears of the end of {target}{told}{times}");
+    let text = format!("{label} hears of the end of {named}{told}{times}");
     output.tell(&event, '+', Paint::Good, &text)?;
     Ok(Exit::Done)
 }
@@ -84,13 +87,14 @@ pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> 
     let kinds = world.kinds().await?;
     let [object, word] = targets::two(&args.objects)?;
     let mut one = One::find(&world, &kinds, &object).await?;
+    let names = Names::new(&kinds, &world.namespace);
     check_handler(&world, &one, args.handler.as_deref()).await?;
     let (target, uid) = match target(&world, &kinds, &one, &word, false).await {
         Ok(found) => found,
         // What is gone can still be unsubscribed from, by its name.
         Err(_) => target(&world, &kinds, &one, &word, true).await?,
     };
-    let label = one.place.kind.label(&one.name);
+    let (label, named) = (one.label.clone(), called(&target, &one, &names));
     let target_word = target.to_string();
     let has = |note: &&str| {
         let all = read(note, one.annotation(note)).unwrap_or_default();
@@ -98,13 +102,13 @@ pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> 
     };
     let Some(note) = [marks::SUBSCRIPTIONS, marks::DEPENDENCIES].into_iter().find(has) else {
         let event = unsubscribed(&label, &target_word, 0, false);
-        output.tell(&event, '=', Paint::Faint, &format!("{label} has no subscription to {target}"))?;
+        output.tell(&event, '=', Paint::Faint, &format!("{label} has no subscription to {named}"))?;
         return Ok(Exit::Done);
     };
     if note == marks::DEPENDENCIES
         && let Some(manager) = applied_by(&one)
     {
-        return Err(in_the_document(&label, &target, manager));
+        return Err(in_the_document(&label, (&target, &named), manager));
     }
     one.annotate(&world, note, |now| {
         let mut all = read(note, now)?;
@@ -114,9 +118,9 @@ pub(crate) async fn undo(args: UnArgs, settings: &Settings, output: &Output) -> 
     .await?;
     let count = counted(&one, &target, uid.as_deref());
     let left = match count {
-        0 => format!("{label} does not hear of the end of {target} any more"),
-        1 => format!("{label} hears of the end of {target}, 1 subscription is left"),
-        many => format!("{label} hears of the end of {target}, {many} subscriptions are left"),
+        0 => format!("{label} does not hear of the end of {named} any more"),
+        1 => format!("{label} hears of the end of {named}, 1 subscription is left"),
+        many => format!("{label} hears of the end of {named}, {many} subscriptions are left"),
     };
     let event = unsubscribed(&label, &target_word, count, true);
     output.tell(&event, if count == 0 { '-' } else { '~' }, Paint::Change, &left)?;
@@ -154,12 +158,12 @@ fn applied_by(one: &One) -> Option<&str> {
     managed.iter().find(has).map(|entry| text(entry, "/manager"))
 }
 
-fn in_the_document(label: &str, target: &Target, manager: &str) -> Failure {
+fn in_the_document(label: &str, (target, named): (&Target, &str), manager: &str) -> Failure {
     let whose = match manager.strip_prefix(module::PREFIX) {
         Some(module) => format!("its document in the module {module} says so"),
         None => format!("the document that {manager} applied says so"),
     };
-    Failure::new(format!("{label} subscribes to {target}, because {whose}"))
+    Failure::new(format!("{label} subscribes to {named}, because {whose}"))
         .exit(Exit::Held)
         .detail(format!("Take {target} out of its annotation {}, and apply that.", marks::DEPENDENCIES))
 }
@@ -194,6 +198,18 @@ async fn target(
     let Place { kind, .. } = place;
     let group = kind.resource.group;
     Ok((Target::Named { group, kind: kind.kind, namespace: elsewhere, name }, uid))
+}
+
+/// What a target is called: as all other objects are.
+fn called(target: &Target, one: &One, names: &Names) -> String {
+    match target {
+        Target::Own => one.label.clone(),
+        Target::Named { group, kind, namespace, name } => {
+            let namespace = namespace.clone().or_else(|| one.place.namespace.clone()).unwrap_or_default();
+            let (group, kind, name) = (group.clone(), kind.clone(), name.clone());
+            names.label(&ObjectRef { group, kind, namespace, name, uid: String::new() })
+        }
+    }
 }
 
 /// An unknown handler would only be noticed when it is too late.

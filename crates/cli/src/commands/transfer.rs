@@ -4,6 +4,7 @@ use sexton_collector::modules::{Modules, Transfer, TransferError};
 
 use super::apply::tools;
 use crate::failure::{Exit, Failure};
+use crate::naming::Names;
 use crate::one::One;
 use crate::output::ndjson::Event;
 use crate::output::{FormFlag, Output, Paint};
@@ -39,6 +40,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let modules = Modules::open(tools(&world).await?).await?;
     let object = &targets::one(&args.object)?;
     let (place, name) = One::meant(&world, modules.kinds(), object)?;
+    let object = &Names::new(modules.kinds(), &world.namespace).at(&place, &name);
     let ask = Transfer { place, name, from: args.from, to: args.to, dry_run: args.dry_run };
     let done = modules.transfer(&ask).await.map_err(|error| {
         let failure = Failure::new(format!("{object}: {error}")).because(&error);

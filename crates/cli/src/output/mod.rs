@@ -136,9 +136,18 @@ impl Output {
         self.data(&format!("{}\n", screen::single(text)))
     }
 
+    /// Writes a line of data that is read by people: on a terminal it is broken between words.
+    pub(crate) fn prose(&self, text: &str) -> Result<(), Failure> {
+        let text = screen::single(text);
+        let indent = text.chars().take_while(|c| *c == ' ').count() + MARK_INDENT;
+        self.data(&lines(&style::wrapped(&text, self.data.columns(), indent)))
+    }
+
     /// Writes a line of data that begins with a symbol.
+    /// On a terminal it is broken between words.
     pub(crate) fn mark(&self, symbol: char, paint: Paint, text: &str) -> Result<(), Failure> {
-        self.line(&self.marked(symbol, paint, text))
+        let line = self.marked(symbol, paint, &screen::single(text));
+        self.data(&lines(&style::wrapped(&line, self.data.columns(), MARK_INDENT)))
     }
 
     /// Tells of something: a line that begins with a symbol for people, an event for programs.
@@ -157,14 +166,18 @@ impl Output {
         format!("{} {text}", self.data.paint(&symbol.to_string(), paint))
     }
 
-    /// Writes a line of talk, which stays one line. If nobody listens, nothing is lost.
+    /// Writes a line of talk: one line, which a terminal is given broken between words. If there is no reader, nothing is
+    /// lost.
     pub(crate) fn talk(&self, text: &str) {
-        self.talk_text(&format!("{}\n", screen::single(text)));
+        let text = screen::single(text);
+        let indent = text.chars().take_while(|c| *c == ' ').count() + MARK_INDENT;
+        self.talk_text(&lines(&style::wrapped(&text, self.talk.columns(), indent)));
     }
 
     /// Tells what can be typed next: for what, and the command.
     pub(crate) fn suggest<W: AsRef<str>, C: AsRef<str>>(&self, commands: &[(W, C)]) {
-        suggest::lines(commands, self.talk).iter().for_each(|line| self.talk(line));
+        // Commands are never broken.
+        self.talk_text(&lines(&suggest::lines(commands, self.talk)));
     }
 
     /// Writes talk of several lines, or of half a one, neutralised.
@@ -214,6 +227,12 @@ impl Output {
     }
 }
 
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// In front of what follows the first line of a mark, or of talk.
+const MARK_INDENT: usize = 2;
 /// For a terminal that does not know its columns.
 const USUAL_COLUMNS: usize = 80;
 

@@ -95,6 +95,37 @@ fn nothing_is_run_unless_it_is_allowed() {
     assert!(mark.exists());
 }
 
+/// Many objects that the settings block, and one that waits for them: the reason is told once, with the names of the
+/// others.
+#[test]
+fn what_is_blocked_for_one_reason_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let program = hook(dir.path());
+    let server = Server::start(&data, &[]);
+    let spec = json!({"for": {"kind": "ConfigMap"}, "destroy": {"exec": {"argv": [program]}}});
+    ask(&server, "POST", "/apis/sexton.dev/v1/classes", &json!({"metadata": {"name": "cm"}, "spec": spec}));
+    for name in ["a", "b", "c"] {
+        ask(&server, "POST", MAPS, &json!({"metadata": {"name": name, "labels": {"app": "web"}}}));
+    }
+    let uid = ask(&server, "GET", &format!("{MAPS}/a"), &Value::Null)["metadata"]["uid"].clone();
+    let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": uid});
+    let owned = json!({"metadata": {"name": "under-a", "ownerReferences": [owner]}});
+    ask(&server, "POST", "/api/v1/namespaces/default/secrets", &owned);
+    let held = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+    let mut connection = Connection::open(&server.address).unwrap();
+    let secret = "/api/v1/namespaces/default/secrets/under-a";
+    connection.ask("PATCH", secret, "application/merge-patch+json", &held.to_string()).unwrap();
+    let words = ["delete", "configmaps", "-l", "app=web", "--yes", "--data"];
+    let deleted = Command::new(env!("CARGO_BIN_EXE_sexton")).args(words).arg(&data).output().unwrap();
+    let told = String::from_utf8(deleted.stderr).unwrap();
+    assert_eq!(deleted.status.code(), Some(3), "{told}");
+    assert_eq!(told.matches("may not be run").count(), 1, "{told}");
+    let same = |name: &str| told.contains(&format!("the same is in the way of ConfigMap/{name}"));
+    assert!(same("b") || same("a"), "{told}");
+    assert!(told.contains("held by the finalizer example.com/hold"), "{told}");
+}
+
 /// A directory that is allowed allows no shell: what the message proposes never lets everything in.
 #[test]
 fn a_shell_is_not_a_hook() {

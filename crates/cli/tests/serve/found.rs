@@ -32,7 +32,7 @@ fn commands_use_the_server_that_serves_their_directory() {
     let file = dir.path().join("a.yaml");
     std::fs::write(&file, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n").unwrap();
     let put = sexton(&data, &["put", "-f", file.to_str().unwrap()]);
-    assert_eq!(out(&put), "+ configmap/a created\n");
+    assert_eq!(out(&put), "+ ConfigMap/a created\n");
     let note = format!("using the server {}, which serves {}\n", server.url, data.display());
     assert!(err(&put).starts_with(&note), "{put:?}");
     let header = out(&sexton(&data, &["modules", "-o", "json"]));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_collector::modules::Tools;
-use sexton_model::environment::{CLASSES_GROUP, plural_of};
+use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, plural_of};
 use sexton_model::names;
 
 use super::OpenError;
@@ -34,8 +34,14 @@ pub(super) fn check_classes(program: &Program, served: &Kinds) -> Result<(), Ope
             known.push(own);
         }
     }
-    let ours = served.preferred().filter(|kind| kind.resource.group == CLASSES_GROUP);
-    let ours: Vec<Names> = ours.map(Names::of_served).collect();
+    let ours = || served.preferred().filter(|kind| kind.resource.group == CLASSES_GROUP);
+    for kind in ours().filter(|kind| known.iter().any(|own| own.kind == kind.kind)) {
+        if let Some(why) = unfit(kind, served) {
+            let definition = format!("{}.{CLASSES_GROUP}", kind.resource.resource);
+            return Err(OpenError::UnfitKind { class: kind.kind.clone(), definition, why });
+        }
+    }
+    let ours: Vec<Names> = ours().map(Names::of_served).collect();
     for own in &known {
         if let Some((other, name)) = ours.iter().find_map(|other| Some((other, own.shared(other)?))) {
             return Err(OpenError::TakenKind {
@@ -47,6 +53,18 @@ pub(super) fn check_classes(program: &Program, served: &Kinds) -> Result<(), Ope
         }
     }
     Ok(())
+}
+
+/// Why objects of programs cannot be stored as a kind that is defined already.
+fn unfit(kind: &ServedKind, served: &Kinds) -> Option<String> {
+    if !kind.namespaced {
+        return Some("puts its objects in no namespace".to_owned());
+    }
+    let is_version = |one: &&ServedKind| one.resource == kind.resource && one.version == CLASSES_VERSION;
+    match served.all.iter().find(is_version) {
+        Some(_) => None,
+        None => Some(format!("does not serve the version {CLASSES_VERSION}")),
+    }
 }
 
 /// The names that a kind takes: no other kind of the group may have any of them.

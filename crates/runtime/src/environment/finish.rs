@@ -43,6 +43,9 @@ pub struct Finished {
     pub fused: Option<String>,
 }
 
+/// What became of a run of which nothing is left to be done.
+const DONE: &str = "done";
+
 impl Opened {
     /// Stores what the run made, destroys what is not reached any more, and stores what changed by that. `failed` says
     /// why the run failed, if it did: what it made is stored nevertheless, so that nothing is lost.
@@ -58,10 +61,13 @@ impl Opened {
         let outcome = match (&stored, failed) {
             (Err(error), _) => format!("not stored: {error}"),
             (Ok(()), Some(error)) => format!("failed: {error}"),
-            (Ok(()), None) => "done".to_owned(),
+            (Ok(()), None) if self.incomplete => {
+                "deploy did not run: not all is destroyed that has to be before".to_owned()
+            }
+            (Ok(()), None) => undestroyed(&finished.report).unwrap_or_else(|| DONE.to_owned()),
         };
-        let phase = if outcome == "done" { EnvironmentPhase::Idle } else { EnvironmentPhase::Failed };
-        let noted = self.note(phase, &outcome).await;
+        let phase = if outcome == DONE { EnvironmentPhase::Idle } else { EnvironmentPhase::Failed };
+        let noted = self.note(phase, outcome.lines().next().unwrap_or_default()).await;
         self.close().await;
         stored?;
         noted.map_err(FinishError::from)?;
@@ -214,6 +220,24 @@ impl Opened {
             }
         }
     }
+}
+
+/// What lives on after a collection though it should be destroyed, in a line; nothing if nothing does.
+fn undestroyed(report: &Report) -> Option<String> {
+    if report.is_complete() {
+        return None;
+    }
+    if let Some(cancelled) = &report.cancelled {
+        let name = cancelled.name.as_deref().unwrap_or(cancelled.by.as_str());
+        return Some(format!("{} {name} cancelled the collection: {}", cancelled.class, cancelled.reason));
+    }
+    let count = report.failed.len() + report.waiting.len() + report.held.len() + report.left;
+    let first = report.failed.first().map(|one| {
+        let name = one.name.as_deref().unwrap_or(one.id.as_str());
+        format!(", {} {name}: {}", one.class, one.error)
+    });
+    let why = first.or_else(|| Some(format!(": {}", report.held.first()?.reason)));
+    Some(format!("{count} not destroyed{}", why.unwrap_or_default()))
 }
 
 /// What the stores of one run wrote.

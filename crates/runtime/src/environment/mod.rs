@@ -28,7 +28,7 @@ pub use finish::Finished;
 pub use kinds::KindsError;
 pub use open::{Ask, Opened};
 pub use pending::{Pending, PendingObject, give_up_pending, pending, retry_pending};
-pub use record::{Record, RecordError};
+pub use record::{Record, RecordError, note_interrupted};
 pub use save::SaveError;
 
 use sexton_client::CallError;
@@ -73,6 +73,16 @@ pub enum OpenError {
         other: String,
         /// The definition of that kind.
         definition: String,
+    },
+    /// The kind of a class is defined otherwise than programs need it.
+    #[error("objects of class {class} cannot be stored: the definition {definition} {why}")]
+    UnfitKind {
+        /// The class.
+        class: String,
+        /// The definition.
+        definition: String,
+        /// What does not fit.
+        why: String,
     },
     /// The namespace is being deleted.
     #[error("the namespace {0} is being deleted: nothing can be stored in it")]

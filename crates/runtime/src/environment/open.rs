@@ -163,6 +163,9 @@ impl Opened {
         };
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
+        if !ends && !predecessor {
+            program.check_entry()?;
+        }
         check_classes(&program, &kinds)?;
         let going = Going { removed: &removed, begun: &why.begun };
         let Imported { root, fresh, survivors, dangling: more } =

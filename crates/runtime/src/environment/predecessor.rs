@@ -40,7 +40,7 @@ pub(super) fn is_needed(
 fn declared(ask: &Ask) -> Result<World, OpenError> {
     let world = World::new();
     let host = Host { limits: ask.limits.clone(), ..Host::default() };
-    let _program = Program::load(&world, &source_of(&ask.program), host)?;
+    Program::load(&world, &source_of(&ask.program), host)?.check_entry()?;
     Ok(world)
 }
 

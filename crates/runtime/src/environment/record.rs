@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sexton_client::resources::{PutError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::class::API_VERSION;
-use sexton_model::environment::{EnvironmentSpec, EnvironmentStatus, KIND, RESOURCE};
+use sexton_model::environment::{EnvironmentPhase, EnvironmentSpec, EnvironmentStatus, KIND, RESOURCE};
 
 /// Why a record is of no use.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +95,23 @@ impl Record {
         Ok(())
     }
 }
+
+/// Notes that the run of an environment was broken off; to be called before its lease is given back.
+///
+/// # Errors
+/// See [`RecordError`]. Nothing depends on the note.
+pub async fn note_interrupted(resources: &Resources, environment: &str) -> Result<(), RecordError> {
+    let mut record = Record::read(resources, environment).await?;
+    if record.status.phase == EnvironmentPhase::Running {
+        record.status.phase = EnvironmentPhase::Failed;
+        INTERRUPTED.clone_into(&mut record.status.run.get_or_insert_default().outcome);
+        record.write(resources).await?;
+    }
+    Ok(())
+}
+
+/// What became of a run that was broken off.
+const INTERRUPTED: &str = "interrupted; the next run finishes what it had begun";
 
 /// Where records are.
 pub(super) fn place() -> Place {

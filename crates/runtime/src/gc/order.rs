@@ -132,7 +132,8 @@ impl Trial {
                     world.read(|store| store.get(key).map(|object| (object.id.clone(), object.class)));
                 let Some((id, class)) = named else { continue };
                 let class = world.class_number(class).map_or_else(|| "?".into(), |class| class.shared_name());
-                waiting.push(Waiting { id, class, after });
+                let name = world.handle(key).and_then(|object| object.name());
+                waiting.push(Waiting { id, class, name, after });
             }
         }
         waiting

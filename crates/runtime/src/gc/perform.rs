@@ -209,9 +209,9 @@ impl Run<'_> {
             Err(error) => {
                 for object in objects {
                     self.stuck.insert(object.key());
-                    let (id, class) = (object.id(), object.class().shared_name());
+                    let (id, class, name) = (object.id(), object.class().shared_name(), object.name());
                     let (phase, callee, error) = (Phase::Destroying, object.id(), error.to_string());
-                    self.report.failed.push(Failure { id, class, phase, callee, error });
+                    self.report.failed.push(Failure { id, class, name, phase, callee, error });
                 }
             }
         }

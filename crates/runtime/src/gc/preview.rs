@@ -20,8 +20,8 @@ pub(super) async fn preview(gc: &Inner, scope: Scope) -> Result<Preview, Collect
         for (object, permit) in kept.iter().zip(permits) {
             if let Permit::Hold(reason) = permit {
                 held.insert(object.key());
-                let (id, class) = (object.id(), object.class().shared_name());
-                preview.held.push(HeldBack { id, class, reason });
+                let (id, class, name) = (object.id(), object.class().shared_name(), object.name());
+                preview.held.push(HeldBack { id, class, name, reason });
             }
         }
     }

@@ -58,6 +58,8 @@ pub struct Failure {
     pub id: ObjectId,
     /// Of which class.
     pub class: Rc<str>,
+    /// What people call it.
+    pub name: Option<Rc<str>>,
     /// In which phase.
     pub phase: Phase,
     /// Whose code it was: the object's own, or a subscriber's.
@@ -73,6 +75,8 @@ pub struct Waiting {
     pub id: ObjectId,
     /// Of which class.
     pub class: Rc<str>,
+    /// What people call it.
+    pub name: Option<Rc<str>>,
     /// Who has to go before it.
     pub after: Vec<ObjectId>,
 }
@@ -84,6 +88,8 @@ pub struct HeldBack {
     pub id: ObjectId,
     /// Of which class.
     pub class: Rc<str>,
+    /// What people call it.
+    pub name: Option<Rc<str>>,
     /// Why.
     pub reason: String,
 }

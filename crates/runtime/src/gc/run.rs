@@ -143,8 +143,8 @@ impl<'a> Run<'a> {
     pub(super) fn hold(&mut self, object: &Handle, reason: String) {
         self.gc.settings.observer.held(object, &reason);
         self.held.insert(object.key());
-        let (id, class) = (object.id(), object.class().shared_name());
-        self.report.held.push(HeldBack { id, class, reason });
+        let (id, class, name) = (object.id(), object.class().shared_name(), object.name());
+        self.report.held.push(HeldBack { id, class, name, reason });
     }
 
     /// Whether so many may be destroyed. The first time, nothing was touched if not.

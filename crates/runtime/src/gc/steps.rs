@@ -128,8 +128,8 @@ impl Run<'_> {
             return;
         }
         self.stuck.insert(object.key());
-        let class = object.class().shared_name();
-        self.report.failed.push(Failure { id, class, phase, callee, error });
+        let (class, name) = (object.class().shared_name(), object.name());
+        self.report.failed.push(Failure { id, class, name, phase, callee, error });
     }
 
     /// Everything that is not being destroyed yet stays as it is.

@@ -137,13 +137,17 @@ impl Program {
         own.map(|class| class.name().to_owned()).collect()
     }
 
-    /// Whether it has the function that is run.
-    pub fn has_entry(&self) -> bool {
-        self.entry().is_some()
+    /// Refuses a program without the function that is run.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn check_entry(&self) -> Result<(), ProgramError> {
+        self.entry().map(drop)
     }
 
-    fn entry(&self) -> Option<Function> {
-        self.lua.globals().get::<Function>(ENTRY).ok()
+    fn entry(&self) -> Result<Function, ProgramError> {
+        let missing = |_| ProgramError::NoEntry { program: self.name.clone(), entry: ENTRY.to_owned() };
+        self.lua.globals().get::<Function>(ENTRY).map_err(missing)
     }
 
     /// Creates an empty environment and makes it the root.
@@ -166,8 +170,7 @@ impl Program {
     /// # Errors
     /// If it has none, or fails, or a thread fails for which nobody waits. What was done before that is done.
     pub async fn run(&self, environment: &Handle) -> Result<(), ProgramError> {
-        let (program, entry) = (self.name.clone(), ENTRY.to_owned());
-        let function = self.entry().ok_or(ProgramError::NoEntry { program, entry })?;
+        let function = self.entry()?;
         let failed = |error: mlua::Error| ProgramError::Code(Fault::of(&error));
         let environment = self.engine.hold(&self.lua, environment).map_err(failed)?;
         let call = function.call_async::<Script>(environment);

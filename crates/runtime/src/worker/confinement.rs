@@ -59,7 +59,8 @@ impl Lifted {
     pub(crate) fn new() -> Option<Lifted> {
         let limit = getrlimit(Resource::Data);
         let confined = limit.current == Some(MAX_DATA) && limit.maximum != Some(MAX_DATA);
-        (confined && bound(limit.maximum).is_ok()).then_some(Lifted(()))
+        // Only made where the bound was lifted: dropping it sets the bound.
+        (confined && bound(limit.maximum).is_ok()).then(|| Lifted(()))
     }
 }
 
@@ -67,5 +68,19 @@ impl Drop for Lifted {
     fn drop(&mut self) {
         // It was lifted from there, and lower is always allowed.
         let _ = bound(Some(MAX_DATA));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that is no worker has no bound, and starting a program gives it none.
+    #[test]
+    fn a_process_without_the_bound_gets_none() {
+        let before = getrlimit(Resource::Data);
+        assert_ne!(before.current, Some(MAX_DATA), "the tests are no worker");
+        assert!(Lifted::new().is_none());
+        assert_eq!(getrlimit(Resource::Data), before);
     }
 }

@@ -189,6 +189,46 @@ async fn kinds_of_other_programs() {
     assert!(matches!(refused(&world, two).await, OpenError::Class { .. }));
 }
 
+/// A definition of others with the name of a class is refused before anything runs, if objects of programs cannot be
+/// stored as its kind.
+#[tokio::test]
+async fn definitions_that_do_not_fit() {
+    for (scope, version, complaint) in
+        [("Cluster", "v1", "in no namespace"), ("Namespaced", "v2", "does not serve the version v1")]
+    {
+        let world = World::new().await;
+        let definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "machines.classes.sexton.dev"},
+            "spec": {
+                "group": "classes.sexton.dev", "scope": scope, "names": {"plural": "machines", "kind": "Machine"},
+                "versions": [{"name": version, "served": true, "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object"}}}],
+            },
+        });
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        world.create(path, &definition).await.expect(201);
+        let error = refused(&world, &shop(MAKE)).await;
+        let words = error.to_string();
+        assert!(matches!(error, OpenError::UnfitKind { .. }) && words.contains(complaint), "{words}");
+        world.get("/apis/sexton.dev/v1/environments/prod").await.expect(404);
+    }
+}
+
+/// A program without `deploy` is refused before anything is destroyed, run or recorded for it.
+#[tokio::test]
+async fn a_program_without_deploy() {
+    let world = World::new().await;
+    run(&world, &shop(MAKE)).await;
+    let before = record(&world).await;
+    let nothing = SHOP.to_owned();
+    let words = refused(&world, &nothing).await.to_string();
+    assert!(words.contains("has no function deploy"), "{words}");
+    let words = refused(&world, "").await.to_string();
+    assert!(words.contains("has no function deploy") || words.contains("there is no class"), "{words}");
+    assert_eq!(record(&world).await["status"], before["status"]);
+}
+
 /// A world in which the server refuses to store a new machine: its kind wants a size now.
 async fn with_pending() -> World {
     let world = World::new().await;

@@ -23,7 +23,7 @@ use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
 
 pub(crate) use act::{LEASE_ENDS, MAY_READ_CLASSES, Sweep, follow_sweep, tools};
-pub(crate) use show::{deaths, order, some};
+pub(crate) use show::{deaths, doomed_lines, order};
 
 /// Apply a module: put its documents, then delete what left it
 ///

@@ -15,8 +15,9 @@ use crate::failure::{Exit, Failure};
 use crate::naming::Names;
 use crate::output::Paint;
 use crate::output::graph::{Picture, Size, dot, mermaid, svg};
-use crate::output::style::{Style, count, ordinal, padded, width, wrapped};
+use crate::output::style::{Style, count, harmless, ordinal, padded, width, wrapped};
 use crate::output::tree::Death;
+use crate::output::tree::commands::LongCommands;
 use crate::settings::Settings;
 use crate::showing::picture::View;
 use crate::showing::plan::Shown as ShownPlan;
@@ -27,6 +28,8 @@ use crate::world::World;
 const MANY: usize = 40;
 /// Fields of one object; the rest is counted.
 const FIELDS: usize = 12;
+/// Columns of a label that others are aligned with.
+const LABEL_MOST: usize = 60;
 /// Columns of a value.
 const VALUE: usize = 60;
 
@@ -69,6 +72,31 @@ pub(crate) fn deaths(destruction: &Destruction, victims: &[Victim], names: &Name
         }
     }
     deaths
+}
+
+/// Who would die, a line each, with the reason, what runs for it, and its place in the order.
+pub(crate) fn doomed_lines(deaths: &[Death], full: bool, style: Style) -> String {
+    let long = LongCommands::of(deaths);
+    // More than half of the line is for reasons.
+    let most = LABEL_MOST.min(style.columns() / 5 * 2);
+    let column = deaths.iter().map(|death| width(&death.label)).filter(|label| *label <= most).max();
+    let column = column.unwrap_or(0);
+    let mut text = some(deaths.len(), full, |place| {
+        let death = &deaths[place];
+        let marks: String =
+            death.marks.iter().map(|mark| format!("{}{}", style.dot(), long.beside(mark))).collect();
+        let behind = format!("{}{marks}  {}", harmless(&death.reason), ordinal(death.order));
+        let label = padded(&harmless(&death.label), column);
+        // A label that is too long for the column stands on a line of its own, unless all of it fits.
+        let whole = format!("- {label}  {behind}");
+        let is_apart = width(&label) > column && width(&whole) > style.columns();
+        let mut lines = if is_apart { vec![format!("- {label}")] } else { Vec::new() };
+        let rest = if is_apart { format!("{:1$}{behind}", "", column + 4) } else { whole };
+        lines.extend(wrapped(&rest, style.columns(), column + 4));
+        lines.iter().map(|line| style.paint(line, Paint::Bad)).collect::<Vec<_>>().join("\n")
+    });
+    text.extend(long.lines(style).iter().map(|line| format!("{}\n", style.paint(line, Paint::Change))));
+    text
 }
 
 /// What a sweep that would destroy too much is told.
@@ -143,16 +171,7 @@ impl Shown<'_> {
     }
 
     fn destroyed(&self, style: Style, text: &mut String) {
-        let deaths = self.deaths();
-        let column = deaths.iter().map(|death| width(&death.label)).max().unwrap_or(0).min(60);
-        self.several(deaths.len(), text, |place| {
-            let death = &deaths[place];
-            let label = padded(&death.label, column);
-            let order = ordinal(death.order);
-            let marks: String = death.marks.iter().map(|mark| format!("{}{mark}", style.dot())).collect();
-            let line = format!("- {label}  {}{marks}  {order}", death.reason);
-            painted(&line, column + 4, Paint::Bad, style)
-        });
+        text.push_str(&doomed_lines(&self.deaths(), self.args.full, style));
     }
 
     fn kept(&self, style: Style, text: &mut String) {
@@ -335,7 +354,7 @@ fn painted(text: &str, indent: usize, paint: Paint, style: Style) -> String {
 }
 
 /// Lines, as many as one reads.
-pub(crate) fn some(all: usize, full: bool, line: impl Fn(usize) -> String) -> String {
+fn some(all: usize, full: bool, line: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     let shown = if full { all } else { all.min(MANY) };
     for place in 0..shown {

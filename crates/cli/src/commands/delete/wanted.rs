@@ -8,6 +8,7 @@ use sexton_model::{Policy, Uid, environment};
 
 use super::Args;
 use crate::failure::{Exit, Failure};
+use crate::one::absent;
 use crate::settings::quoted;
 use crate::world::{World, is_ours};
 use crate::{input, targets};
@@ -170,6 +171,7 @@ async fn look(args: &Args, world: &World, place: &Place, name: Option<&str>) -> 
     match world.resources.get(place, name).await {
         Ok(object) => Ok(vec![named(&object)]),
         Err(GetError::NotFound(_)) if args.ignore_not_found => Ok(Vec::new()),
+        Err(GetError::NotFound(_)) => Err(absent(world, place, name).await),
         Err(error) => Err(error.into()),
     }
 }

@@ -76,11 +76,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<E
     match &args.output {
         Some(file) => {
             write_private(file, &text)?;
-            output.talk(&format!(
-                "wrote {}; use it: KUBECONFIG={} kubectl get all",
-                file.display(),
-                file.display()
-            ));
+            output.talk(&format!("wrote {}", file.display()));
+            let path = quoted(&file.display().to_string());
+            output.suggest(&[("use it", format!("KUBECONFIG={path} kubectl get all"))]);
         }
         None => output.data(&text)?,
     }

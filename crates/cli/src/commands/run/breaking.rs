@@ -4,20 +4,37 @@
 use std::cell::RefCell;
 use std::future::Future;
 
+use sexton_client::Resources;
 use sexton_collector::modules::LeaseGiver;
-use sexton_runtime::environment::Opened;
+use sexton_runtime::environment::{Opened, note_interrupted};
 
 use crate::failure::Failure;
 use crate::interrupt::breakable;
+use crate::output::Output;
 
-/// The lease under which is worked just now.
-#[derive(Debug, Default)]
-pub(super) struct CurrentLease(RefCell<Option<LeaseGiver>>);
+/// The lease under which is worked just now, and what to say when that is broken off.
+pub(super) struct CurrentLease<'a> {
+    giver: RefCell<Option<LeaseGiver>>,
+    resources: &'a Resources,
+    environment: &'a str,
+    /// What goes on with it.
+    command: &'a str,
+    output: &'a Output,
+}
 
-impl CurrentLease {
+impl<'a> CurrentLease<'a> {
+    pub(super) fn new(
+        resources: &'a Resources,
+        environment: &'a str,
+        command: &'a str,
+        output: &'a Output,
+    ) -> CurrentLease<'a> {
+        CurrentLease { giver: RefCell::default(), resources, environment, command, output }
+    }
+
     /// It is that of an environment which was opened.
     pub(super) fn is_of(&self, opened: &Opened) {
-        *self.0.borrow_mut() = opened.lease();
+        *self.giver.borrow_mut() = opened.lease();
     }
 
     /// Does some work. Ctrl-C breaks it off and gives the lease back.
@@ -27,9 +44,13 @@ impl CurrentLease {
     ) -> Result<T, Failure> {
         let done = breakable(work).await;
         if done.as_ref().is_err_and(Failure::is_interruption)
-            && let Some(lease) = self.0.take()
+            && let Some(lease) = self.giver.take()
         {
+            // Only a note: the next run does the same without it.
+            let _ = note_interrupted(self.resources, self.environment).await;
             lease.give_back().await;
+            self.output.talk("interrupted: what was begun is finished by the next run");
+            self.output.suggest(&[("go on", self.command)]);
         }
         done
     }

@@ -41,7 +41,7 @@ pub(crate) async fn destroy(
         output.talk(&format!("there is no environment {environment} on {}", world.target));
         return Ok(Exit::Done);
     };
-    let lease = CurrentLease::default();
+    let lease = CurrentLease::new(&world.resources, environment, &command, output);
     lease.is_of(&opened);
     let asked = (environment, dry_run, command.as_str());
     lease.breakable(show_and_end(opened, asked, agreement, &world, (output, started))).await
@@ -66,7 +66,7 @@ async fn show_and_end(
     ));
     let digest: String = preview.digest.chars().take(8).collect();
     if dry_run {
-        output.talk(&format!("  do exactly this   {command} --approve {digest}"));
+        output.suggest(&[("do exactly this", format!("{command} --approve {digest}"))]);
         output.talk("Nothing was written.");
         opened.close().await;
         return Ok(Exit::Done);
@@ -95,6 +95,7 @@ async fn show_and_end(
     let why = ended.kept.unwrap_or_else(|| format!("{} could not be destroyed", count(left)));
     let text = format!("{} destroyed, the record of {environment} stays: {why}", count(gone));
     output.tell(&Event::Trouble { message: &text }, '!', Paint::Change, &text)?;
+    output.suggest(&[("once the cause is mended", command)]);
     Ok(Exit::Partial)
 }
 

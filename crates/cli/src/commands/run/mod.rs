@@ -3,10 +3,11 @@
 mod breaking;
 pub(crate) mod end;
 mod out;
+mod read;
 mod report;
 mod trouble;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,11 @@ use crate::output::style::{count, time};
 use crate::output::{FormFlag, Output, Paint};
 use crate::settings::{Settings, quoted};
 use crate::world::{Purpose, World};
+
+/// How long a program may run, unless it is said.
+const DEADLINE_SECONDS: u64 = 3600;
+/// How much memory its script may use, unless it is said.
+const MEMORY_MEBIBYTES: usize = 512;
 
 /// Run a program; its objects are stored in an environment
 ///
@@ -78,10 +84,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N|N%")]
     max_delete: Option<FuseLimits>,
     /// How long the program may run, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = DEADLINE_SECONDS)]
     deadline: u64,
     /// How much memory its script may use, in mebibytes
-    #[arg(long, value_name = "MIB", default_value_t = 512)]
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_MEBIBYTES)]
     memory: usize,
     #[command(flatten)]
     form: FormFlag,
@@ -89,8 +95,8 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let program = read_program(&args)?;
-    let model = args.model.as_deref().map(read_model).transpose()?;
+    let program = read::program(&args)?;
+    let model = args.model.as_deref().map(read::model).transpose()?;
     let out = match &args.out {
         Some(path) if !args.dry_run => Some(OutFile::prepare(path)?),
         _ => None,
@@ -99,10 +105,11 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let world = World::open(settings, purpose).await?;
     let tools = tools(&world).await?;
     refuse_foreign(&world).await?;
+    let command = command(&args, settings);
     let session = Session {
         ask: ask(&args, program, model, &world, output),
-        command: command(&args, settings),
-        lease: CurrentLease::default(),
+        lease: CurrentLease::new(&world.resources, &args.env, &command, output),
+        command: &command,
         args: &args,
         settings,
         output,
@@ -118,14 +125,14 @@ struct Session<'a> {
     output: &'a Output,
     tools: &'a Tools,
     ask: Ask,
-    command: String,
-    lease: CurrentLease,
+    command: &'a str,
+    lease: CurrentLease<'a>,
 }
 
 impl Session<'_> {
     async fn open(&self) -> Result<Opened, Failure> {
         let opened = Opened::open(self.tools, self.ask.clone()).await;
-        let opened = opened.map_err(|error| cannot_open(error, &self.args.env, &self.command))?;
+        let opened = opened.map_err(|error| cannot_open(error, &self.args.env, self.command))?;
         self.lease.is_of(&opened);
         Ok(opened)
     }
@@ -144,7 +151,7 @@ impl Session<'_> {
                 "what goes first is destroyed by the program that made it: the new one does not know its classes",
             );
             let told = opened.dangling.clone();
-            before = by_predecessor(opened, args, &self.command, output).await?;
+            before = by_predecessor(opened, args, self.command, output).await?;
             opened = self.open().await?;
             for one in opened.dangling.iter().filter(|one| !told.contains(one)) {
                 output.warn("environment", std::slice::from_ref(one));
@@ -301,7 +308,7 @@ async fn carry_out(
         output.talk(&sum);
         return Err(Failure::new(error.to_string())
             .because(&error)
-            .detail("What it made is stored; nothing is lost."));
+            .detail("What the environment reaches is stored."));
     }
     if let Some(cancelled) = cancelled {
         output.talk(&sum);
@@ -311,11 +318,16 @@ async fn carry_out(
         output.talk(&sum);
         return Err(too_many(&why, &command(args, settings)));
     }
-    conclude(output, &sum, open, ready)
+    conclude(output, &sum, (open, ready), &command(args, settings))
 }
 
 /// Says how it ended. `open`: how many objects live on that should not; `ready`: whether `deploy` could run.
-fn conclude(output: &Output, sum: &str, open: usize, ready: bool) -> Result<Exit, Failure> {
+fn conclude(
+    output: &Output,
+    sum: &str,
+    (open, ready): (usize, bool),
+    command: &str,
+) -> Result<Exit, Failure> {
     let (sign, paint) = if open == 0 { ('✔', Paint::Good) } else { ('!', Paint::Change) };
     if !output.is_stream() {
         output.mark(sign, paint, sum)?;
@@ -323,11 +335,14 @@ fn conclude(output: &Output, sum: &str, open: usize, ready: bool) -> Result<Exit
     if !ready {
         output.talk("deploy did not run, because not all could be destroyed that has to be before");
     }
+    if open > 0 {
+        output.suggest(&[("once the cause is mended", command)]);
+    }
     Ok(if open == 0 { Exit::Done } else { Exit::Partial })
 }
 
 fn too_many(why: &str, command: &str) -> Failure {
-    Failure::new(format!("held: {why}"))
+    Failure::new(why)
         .exit(Exit::Held)
         .detail("Nothing of it was touched.")
         .next("if that is meant", format!("{command} --max-delete 100%"))
@@ -358,24 +373,13 @@ fn command(args: &Args, settings: &Settings) -> String {
     if args.allow_empty {
         command.push_str(" --allow-empty");
     }
-    command + &settings.flags()
-}
-
-fn read_program(args: &Args) -> Result<ProgramSpec, Failure> {
-    for (allowed, revoked) in [(&args.allow_exec, &args.revoke_exec), (&args.allow_http, &args.revoke_http)] {
-        if let Some(both) = allowed.iter().find(|one| revoked.contains(one)) {
-            return Err(Failure::new(format!("{both} is allowed and revoked by the same command")));
+    for (flag, value, usual) in [
+        ("--deadline", args.deadline, DEADLINE_SECONDS),
+        ("--memory", args.memory as u64, MEMORY_MEBIBYTES as u64),
+    ] {
+        if value != usual {
+            command.push_str(&format!(" {flag} {value}"));
         }
     }
-    let path = &args.program;
-    let source = std::fs::read_to_string(path)
-        .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(ProgramSpec { name, source, exec: args.allow_exec.clone(), http: args.allow_http.clone() })
-}
-
-fn read_model(path: &Path) -> Result<Model, Failure> {
-    let cannot = |why: String| Failure::new(format!("cannot read {}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
-    Model::parse(&text).map_err(|error| cannot(error.to_string()))
+    command + &settings.flags()
 }

@@ -1,15 +1,17 @@
 //! What is told about the objects of a program.
 
-use std::fmt::Display;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use sexton_runtime::environment::Opened;
-use sexton_runtime::gc::{Doomed, Preview, Report};
+use sexton_runtime::gc::{Doomed, Preview, Report, Waiting};
 use sexton_runtime::lua;
+use sexton_runtime::world::ObjectId;
 
 use super::trouble::canceller;
 use crate::failure::Failure;
 use crate::output::ndjson::Event;
-use crate::output::style::{ordinal, padded, width};
+use crate::output::style::{count, ordinal, padded, width};
 use crate::output::{Output, Paint};
 
 /// More are not shown one by one.
@@ -69,9 +71,37 @@ pub(super) fn tell_opened(opened: &Opened, output: &Output) {
     }
 }
 
-fn label(doomed: &Doomed) -> String {
-    let name = doomed.name.as_deref().unwrap_or(doomed.id.as_str());
-    format!("{} {name}", doomed.class)
+/// What objects are called in one answer: by their names, and with the id where several have the same.
+#[derive(Default)]
+struct Labels(HashMap<(Rc<str>, Rc<str>), usize>);
+
+impl Labels {
+    fn of<'a>(all: impl Iterator<Item = Named<'a>>) -> Labels {
+        let mut labels = Labels::default();
+        for (class, name, _) in all {
+            if let Some(name) = name {
+                *labels.0.entry((class.clone(), name.clone())).or_default() += 1;
+            }
+        }
+        labels
+    }
+
+    fn label(&self, (class, name, id): Named<'_>) -> String {
+        match name {
+            None => format!("{class} {id}"),
+            Some(name) => match self.0.get(&(class.clone(), name.clone())) {
+                Some(2..) => format!("{class} {name} ({id})"),
+                _ => format!("{class} {name}"),
+            },
+        }
+    }
+}
+
+/// The class, name and id of an object.
+type Named<'a> = (&'a Rc<str>, &'a Option<Rc<str>>, &'a ObjectId);
+
+fn doomed(one: &Doomed) -> Named<'_> {
+    (&one.class, &one.name, &one.id)
 }
 
 fn reason(doomed: &Doomed) -> String {
@@ -83,79 +113,125 @@ pub(super) fn show_preview(preview: &Preview, output: &Output) -> Result<(), Fai
     if output.is_stream() {
         return preview_events(preview, output);
     }
-    let column = preview.doomed.iter().map(|one| width(&label(one))).max().unwrap_or(0).min(60);
-    for (at, one) in preview.doomed.iter().enumerate().take(SHOWN) {
-        let line = format!("{}  {}  {}", padded(&label(one), column), reason(one), ordinal(at + 1));
+    let labels = Labels::of(preview.doomed.iter().map(doomed));
+    let label = |one: &Doomed| labels.label(doomed(one));
+    let shown = || preview.doomed.iter().take(SHOWN);
+    let column = shown().map(|one| width(&label(one))).max().unwrap_or(0).min(60);
+    for one in shown() {
+        let line = format!("{}  {}  {}", padded(&label(one), column), reason(one), ordinal(one.wave + 1));
         output.mark('-', Paint::Bad, &line)?;
     }
-    if let Some(more) = preview.doomed.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        output.talk(&format!("  and {more} more"));
+    more(preview.doomed.len(), output);
+    let mut groups = Groups::default();
+    for held in &preview.held {
+        groups.add(format!("kept: {}", held.reason), labels.label((&held.class, &held.name, &held.id)));
     }
-    for held in preview.held.iter().take(SHOWN) {
-        output.mark('!', Paint::Change, &format!("{} {}  kept: {}", held.class, held.id, held.reason))?;
+    for one in &preview.waiting {
+        groups.add(format!("has to wait for {}", after(one)), labels.label((&one.class, &one.name, &one.id)));
     }
-    for waiting in preview.waiting.iter().take(SHOWN) {
-        let after: Vec<&str> = waiting.after.iter().map(|id| id.as_str()).collect();
-        let line = format!("{} {}  has to wait for {}", waiting.class, waiting.id, after.join(", "));
-        output.mark('!', Paint::Change, &line)?;
+    groups.tell(output)
+}
+
+/// How many more there are than are shown.
+fn more(all: usize, output: &Output) {
+    if let Some(more) = all.checked_sub(SHOWN).filter(|more| *more > 0) {
+        output.talk(&format!("  and {} more", count(more)));
     }
-    Ok(())
+}
+
+/// What has to go before an object.
+fn after(one: &Waiting) -> String {
+    let after: Vec<&str> = one.after.iter().map(|id| id.as_str()).collect();
+    after.join(", ")
+}
+
+/// What is said of objects: the same of several once.
+#[derive(Default)]
+struct Groups {
+    said: Vec<(String, Vec<String>)>,
+    place: HashMap<String, usize>,
+}
+
+impl Groups {
+    fn add(&mut self, said: String, label: String) {
+        let place = *self.place.entry(said.clone()).or_insert(self.said.len());
+        match self.said.get_mut(place) {
+            Some((_, labels)) => labels.push(label),
+            None => self.said.push((said, vec![label])),
+        }
+    }
+
+    /// A line for each thing that is said; further lines of it are indented.
+    fn tell(&self, output: &Output) -> Result<(), Failure> {
+        for (said, labels) in self.said.iter().take(SHOWN) {
+            let named = labels.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let rest = match labels.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {} more", count(more)),
+            };
+            let mut lines = said.lines();
+            let first = lines.next().unwrap_or_default();
+            output.mark('!', Paint::Change, &format!("{named}{rest}  {first}"))?;
+            lines.try_for_each(|line| output.prose(&format!("  {line}")))?;
+        }
+        more(self.said.len(), output);
+        Ok(())
+    }
 }
 
 /// The same for programs, all of it.
 fn preview_events(preview: &Preview, output: &Output) -> Result<(), Failure> {
-    for (at, one) in preview.doomed.iter().enumerate() {
-        let (label, reason) = (&*label(one), &*reason(one));
-        let (uid, order, because, group, marks) = (one.id.as_str(), at + 1, None, None, &[][..]);
+    let labels = Labels::of(preview.doomed.iter().map(doomed));
+    for one in &preview.doomed {
+        let (label, reason) = (&*labels.label(doomed(one)), &*reason(one));
+        let (uid, order, because, group, marks) = (one.id.as_str(), one.wave + 1, None, None, &[][..]);
         output.event(&Event::Death { label, uid, order, reason, because, group, marks })?;
     }
     for held in &preview.held {
-        let label = &format!("{} {}", held.class, held.id);
+        let label = &labels.label((&held.class, &held.name, &held.id));
         output.event(&Event::Kept { label, uid: held.id.as_str(), why: &held.reason.to_string() })?;
     }
-    for waiting in &preview.waiting {
-        let after: Vec<&str> = waiting.after.iter().map(|id| id.as_str()).collect();
-        let label = &format!("{} {}", waiting.class, waiting.id);
-        output.event(&Event::Held { label, why: &format!("has to wait for {}", after.join(", ")) })?;
+    for one in &preview.waiting {
+        let label = &labels.label((&one.class, &one.name, &one.id));
+        output.event(&Event::Held { label, why: &format!("has to wait for {}", after(one)) })?;
     }
     Ok(())
 }
 
 /// What was destroyed. How many.
 pub(super) fn destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
-    if output.is_stream() {
-        for one in &report.destroyed {
-            output.event(&Event::Gone { label: &label(one), uid: one.id.as_str() })?;
-        }
-        return Ok(report.destroyed.len());
+    let labels = Labels::of(report.destroyed.iter().map(doomed));
+    let shown = if output.is_stream() { usize::MAX } else { SHOWN };
+    for one in report.destroyed.iter().take(shown) {
+        let label = &labels.label(doomed(one));
+        let event = Event::Gone { label, uid: one.id.as_str() };
+        output.tell(&event, '-', Paint::Bad, &format!("{label}  destroyed: {}", reason(one)))?;
     }
-    for one in report.destroyed.iter().take(SHOWN) {
-        output.mark('-', Paint::Bad, &format!("{}  destroyed: {}", label(one), reason(one)))?;
-    }
-    if let Some(more) = report.destroyed.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        output.talk(&format!("  and {more} more"));
+    if !output.is_stream() {
+        more(report.destroyed.len(), output);
     }
     Ok(report.destroyed.len())
 }
 
-/// What should have been destroyed and was not, each with the reason. How many.
+/// What should have been destroyed and was not: each reason once, with all of which it is the reason. How many.
 pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
-    // Programs read all of it.
-    let shown = if output.is_stream() { usize::MAX } else { SHOWN };
-    let tell = |class: &dyn Display, id: &dyn Display, why: &str| {
-        let event = Event::Failed { object: &format!("{class} {id}"), origin: "", why };
-        output.tell(&event, '!', Paint::Change, &format!("{class} {id}  {why}"))
-    };
-    for one in report.failed.iter().take(shown) {
-        tell(&one.class, &one.id, &format!("lives on: {} failed: {}", one.phase, one.error))?;
+    let failed = || report.failed.iter().map(|one| (&one.class, &one.name, &one.id));
+    let waiting = || report.waiting.iter().map(|one| (&one.class, &one.name, &one.id));
+    let held = || report.held.iter().map(|one| (&one.class, &one.name, &one.id));
+    let labels = Labels::of(failed().chain(waiting()).chain(held()));
+    let reasons = report.failed.iter().map(|one| format!("lives on: {} failed: {}", one.phase, one.error));
+    let reasons = reasons.chain(report.waiting.iter().map(|one| lives_on(one, report, &labels)));
+    let reasons = reasons.chain(report.held.iter().map(|one| format!("kept: {}", one.reason)));
+    let mut groups = Groups::default();
+    for (named, why) in failed().chain(waiting()).chain(held()).zip(reasons) {
+        if output.is_stream() {
+            let object = &format!("{} {}", named.0, named.2);
+            output.event(&Event::Failed { object, origin: "", why: &why })?;
+        } else {
+            groups.add(why, labels.label(named));
+        }
     }
-    for one in report.waiting.iter().take(shown) {
-        let after: Vec<&str> = one.after.iter().map(|id| id.as_str()).collect();
-        tell(&one.class, &one.id, &format!("lives on: it goes after {}", after.join(", ")))?;
-    }
-    for one in report.held.iter().take(shown) {
-        tell(&one.class, &one.id, &format!("kept: {}", one.reason))?;
-    }
+    groups.tell(output)?;
     if let Some(cancelled) = &report.cancelled {
         let line = format!("{} cancelled the collection: {}", canceller(cancelled), cancelled.reason);
         output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
@@ -169,13 +245,29 @@ pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, F
     Ok(open + usize::from(report.cancelled.is_some()))
 }
 
+/// What an object waits for, by name if that is one of those that failed.
+fn lives_on(one: &Waiting, report: &Report, labels: &Labels) -> String {
+    let name = |id: &ObjectId| match report.failed.iter().find(|failed| failed.id == *id) {
+        Some(failed) => labels.label((&failed.class, &failed.name, &failed.id)),
+        None => id.to_string(),
+    };
+    let after: Vec<String> = one.after.iter().map(name).collect();
+    format!("lives on: it goes after {}", after.join(", "))
+}
+
 /// What failed in a collection that the program asked for. It is tried again when the run ends.
 pub(super) fn tried(report: &Report, output: &Output) -> Result<(), Failure> {
-    for one in report.failed.iter().take(SHOWN) {
-        let line =
-            format!("{} {}  {} failed, to be tried again: {}", one.class, one.id, one.phase, one.error);
-        output.tell(&Event::Trouble { message: &line }, '!', Paint::Change, &line)?;
+    let labels = Labels::of(report.failed.iter().map(|one| (&one.class, &one.name, &one.id)));
+    let mut groups = Groups::default();
+    for one in &report.failed {
+        let why = format!("{} failed, to be tried again: {}", one.phase, one.error);
+        let label = labels.label((&one.class, &one.name, &one.id));
+        match output.is_stream() {
+            true => output.event(&Event::Trouble { message: &format!("{label}  {why}") })?,
+            false => groups.add(why, label),
+        }
     }
+    groups.tell(output)?;
     untold(report, output);
     Ok(())
 }

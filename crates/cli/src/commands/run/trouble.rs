@@ -26,7 +26,8 @@ pub(crate) fn cannot_open(error: OpenError, environment: &str, command: &str) ->
             .detail("Nothing was run.")
             .next("it is meant", format!("{command} --allow-empty")),
         OpenError::Contradicts { .. } => failure.detail("Nothing was run."),
-        OpenError::TakenKind { definition, .. } => failure
+        OpenError::Class { .. } | OpenError::Program(_) => failure.detail("Nothing was run."),
+        OpenError::TakenKind { definition, .. } | OpenError::UnfitKind { definition, .. } => failure
             .detail("All environments share their kinds. Nothing was run.")
             .next("see who has objects of it", format!("sexton get {definition} -A"))
             .next("if no environment needs it", format!("sexton delete crd/{definition}")),

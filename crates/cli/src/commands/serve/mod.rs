@@ -154,11 +154,11 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
         return Err(Failure::new("a server serves a data directory, not another server")
             .next("for example", "sexton serve --data DIR"));
     }
-    // Before certificates are made in a directory that belongs to another process.
+    // Before certificates are made in a directory that belongs to another process, or in none.
+    world::check_directory(&settings.data)?;
     if let Some(holder) = lock::holder(&settings.data) {
         return Err(world::in_use(&settings.data, &holder));
     }
-    world::refuse_exposed(&settings.data)?;
     let allowance = args.allowing.allowance()?;
     serve(&settings.data, &args, allowance, output)
         .await

@@ -1,10 +1,11 @@
 //! A plan of deletions: who dies, in which order, because of whom; who lives on, and what stands in the way.
 //!
 //! - [`forest`]: who dies because of whom, as a forest. [`rows`]: its lines, last breath first. [`fold`]: thousands of
-//!   lives in a few lines. [`text`]: for people. [`json`]: for programs.
+//!   lives in a few lines. [`commands`]: long ones. [`text`]: for people. [`json`]: for programs.
 //!
 //! It must not know how a plan is made, and decides nothing: it says what it is given.
 
+pub(crate) mod commands;
 mod fold;
 mod forest;
 pub(crate) mod json;

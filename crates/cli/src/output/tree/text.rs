@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::commands::LongCommands;
 use super::fold::{beside, folded, gap, more};
 use super::forest::Forest;
 use super::rows::{Row, Says};
@@ -124,7 +125,8 @@ impl Columns {
 fn deaths(plan: &DeathPlan, style: Style, fold: Fold, text: &mut String) {
     let forest = Forest::new(plan);
     let rows = folded(plan, &forest, fold);
-    let lines: Vec<Line> = rows.iter().map(|row| line(plan, &forest, row, style)).collect();
+    let long = LongCommands::of(&plan.entries);
+    let lines: Vec<Line> = rows.iter().map(|row| line(plan, &forest, (row, &long), style)).collect();
     let columns = Columns::of(&lines, style);
     let order = columns.order;
     for (at, line) in lines.iter().enumerate() {
@@ -154,6 +156,7 @@ fn deaths(plan: &DeathPlan, style: Style, fold: Fold, text: &mut String) {
             push(text, &format!("{}{part}", below(columns.label + GAP)));
         }
     }
+    long.lines(style).iter().for_each(|line| push(text, &style.paint(line, Paint::Change)));
 }
 
 /// The lines between two rows: those that lead down from the guides of the upper one, or up from those of the lower one.
@@ -166,7 +169,7 @@ fn through(upper: &str, lower: &str, style: Style) -> String {
     (0..down.len().max(up.len())).map(line).collect()
 }
 
-fn line(plan: &DeathPlan, forest: &Forest, row: &Row, style: Style) -> Line {
+fn line(plan: &DeathPlan, forest: &Forest, (row, long): (&Row, &LongCommands<'_>), style: Style) -> Line {
     let guides = row.guides.text(style);
     let sum = |order: String, words: String| Line {
         order,
@@ -185,7 +188,7 @@ fn line(plan: &DeathPlan, forest: &Forest, row: &Row, style: Style) -> Line {
                 (place, of) if place + 1 == of => style.pick("╰ ", "\\ "),
                 _ => style.pick("│ ", "| "),
             };
-            let mut marks: Vec<String> = death.marks.iter().map(|mark| harmless(mark).into_owned()).collect();
+            let mut marks: Vec<String> = death.marks.iter().map(|mark| long.beside(mark)).collect();
             if *of > 1 && *place == 0 {
                 marks.insert(0, format!("these {} die together", count(*of)));
             }
