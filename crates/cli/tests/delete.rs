@@ -245,14 +245,15 @@ fn by_file_by_label_and_what_is_missing() {
     play.file("shop.yaml", SHOP);
     assert_eq!(play.run("put -f shop.yaml").code, 0);
     let partial = play.run("delete cm a nope --yes");
-    partial.fails(4, &["configmaps \"nope\" not found"]);
+    partial.fails(4, &["there is no ConfigMap/nope in the namespace default"]);
     assert_eq!(partial.out, "- ConfigMap/a destroyed\n");
-    play.run("delete cm/a --yes").fails(1, &["configmaps \"a\" not found"]);
+    play.run("delete cm/a --yes")
+        .fails(1, &["there is no ConfigMap/a in the namespace default", "sexton get configmaps"]);
     play.run("delete cm/a --ignore-not-found").says("");
     play.run("delete -f shop.yaml --ignore-not-found --yes").says("- Deployment/web destroyed\n");
     assert_eq!(play.run("put -f shop.yaml").code, 0);
     play.run("delete cm,deploy -l app=web --yes -o name").says("ConfigMap/a\nDeployment/web\n");
-    play.run("delete cm/default/a").fails(1, &["not found"]);
+    play.run("delete cm/default/a").fails(1, &["there is no ConfigMap/a"]);
     play.run("delete cm").fails(1, &["which of them?"]);
 }
 

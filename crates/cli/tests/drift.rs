@@ -49,14 +49,14 @@ fn a_subscription_is_no_drift() {
     let says = "  annotations: {sexton.dev/destruction-dependencies: ConfigMap/m-2}\n";
     play.file("shop/m-3.yaml", &map("m-3", says));
     play.run("apply -f shop");
-    play.run("subscribe cm/m-3 cm/m-1").says("+ configmap/m-3 hears of the end of ConfigMap/m-1\n");
-    play.run("subscribe cm/m-3 cm/m-2").says("+ configmap/m-3 hears of the end of ConfigMap/m-2, 2 times\n");
+    play.run("subscribe cm/m-3 cm/m-1").says("+ ConfigMap/m-3 hears of the end of ConfigMap/m-1\n");
+    play.run("subscribe cm/m-3 cm/m-2").says("+ ConfigMap/m-3 hears of the end of ConfigMap/m-2, 2 times\n");
     let plan = play.run("plan -f shop");
     assert!(plan.code == 0 && plan.out.contains("0 to change"), "{plan:?}");
     let order = play.run("plan delete cm/m-1 cm/m-2 cm/m-3").out;
     assert!(order.contains("- 2nd  ConfigMap/m-3"), "{order}");
     play.run("unsubscribe cm/m-3 cm/m-2")
-        .says("~ configmap/m-3 hears of the end of ConfigMap/m-2, 1 subscription is left\n");
+        .says("~ ConfigMap/m-3 hears of the end of ConfigMap/m-2, 1 subscription is left\n");
     play.run("unsubscribe cm/m-3 cm/m-2").fails(
         3,
         &[

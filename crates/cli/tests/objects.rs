@@ -96,8 +96,8 @@ fn directories_definitions_and_their_objects_in_one_put() {
     );
     play.file("d/readme.txt", "not a document");
     play.run("put -f d").says(
-        "+ namespace/shop created\n+ customresourcedefinition.apiextensions.k8s.io/vms.x.example created\n\
-         + vm.x.example/web created\n",
+        "+ Namespace/shop created\n+ CustomResourceDefinition/vms.x.example created\n\
+         + Vm/shop/web created\n",
     );
     play.run("get v -n shop -o name").says("vm.x.example/web\n");
     assert!(
@@ -117,7 +117,7 @@ fn warnings_of_the_server_are_told() {
          - {apiVersion: v1, kind: ConfigMap, name: gone, uid: no-such-uid}\n";
     let put = play.run_with("put -f -", orphan);
     put.says("+ ConfigMap/o created\n");
-    assert!(put.err.contains("warning: configmap/o: metadata.ownerReferences[0]"), "{}", put.err);
+    assert!(put.err.contains("warning: ConfigMap/o: metadata.ownerReferences[0]"), "{}", put.err);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn documents_must_say_what_they_are() {
     put("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 7}\n")
         .fails(1, &["metadata.name must be a string, and is 7"]);
     put(&format!("{SHOP}---\n{SHOP}"))
-        .fails(1, &["configmap/a stands here a second time", "the first time is stdin:1"]);
+        .fails(1, &["ConfigMap/a stands here a second time", "the first time is stdin:1"]);
     let unknown = put("---\napiVersion: v1\nkind: Confgimap\nmetadata: {name: a}\n");
     unknown.fails(
         1,
@@ -51,8 +51,8 @@ fn documents_must_say_what_they_are() {
 fn some_of_several_is_partial() {
     let play = Play::new();
     let ran = play.run_with("put -f -", &SHOP.replace("name: a,", "name: A_B,"));
-    ran.fails(4, &["stdin:1 (document 1): configmap/A_B: ", "metadata.name", "1 of 2 were not put"]);
-    assert_eq!(ran.out, "+ deployment.apps/web created\n");
+    ran.fails(4, &["stdin:1 (document 1): ConfigMap/A_B: ", "metadata.name", "1 of 2 were not put"]);
+    assert_eq!(ran.out, "+ Deployment/web created\n");
     let ran = play.run("get deploy web nope");
     ran.fails(4, &["deployments.apps \"nope\" not found"]);
     assert_eq!(ran.out.lines().count(), 2);

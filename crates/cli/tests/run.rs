@@ -313,45 +313,6 @@ fn how_a_run_ends_says_what_became_of_its_garbage() {
     assert!(twice.out.contains("destroying failed, to be tried again"), "{twice:?}");
 }
 
-/// What is said of many objects is said once, with their names; what is in the record of the environment is one line; and
-/// what is proposed has all flags.
-#[test]
-fn what_lives_on_is_told_once() {
-    let play = Play::new();
-    let class = r#"format "1.4"
-        local Thing = class("Thing", {
-            properties = { stuck = { usage = "In", type = "string" } },
-            destroy = function(self) if self.stuck then error(self.stuck, 0) end end,
-        })
-        function deploy(env)"#;
-    let program = |name: &str, deploy: &str| play.file(name, &format!("{class}\n{deploy}\nend"));
-    program(
-        "make.luau",
-        "local all = {} for i = 1, 30 do all[i] = new(Thing, {}, env, 'thing-' .. i) end env.applications = all",
-    );
-    program("drop.luau", "env.applications = {}");
-    program(
-        "stuck.luau",
-        "for i = 1, 3 do new(Thing, { stuck = 'it is attached' }, env, 'bound-' .. i) end new(Thing, { stuck = 'it is busy' }, env, 'twin') new(Thing, { stuck = 'it is busy' }, env, 'twin')",
-    );
-    assert_eq!(play.run("run make.luau --env prod").code, 0);
-    let held = play.run("run drop.luau --env prod --memory 100");
-    held.fails(3, &["held: 30 of 31 stored objects", "--env prod --memory 100 --max-delete 100%"]);
-    assert!(!held.err.contains("held: held"), "{held:?}");
-    assert_eq!(held.out.matches("would be destroyed").count(), 1, "{held:?}");
-    assert!(held.out.contains("! Thing thing-") && held.out.contains(" and 25 more  kept: "), "{held:?}");
-    let stuck = play.run("run stuck.luau --env other");
-    assert_eq!(stuck.code, 4, "{stuck:?}");
-    let first =
-        "! Thing bound-1, Thing bound-2, Thing bound-3  lives on: destroying failed: it is attached\n";
-    assert!(stuck.out.contains(first), "{stuck:?}");
-    assert_eq!(stuck.out.matches("Thing twin (").count(), 2, "the same name twice says the ids: {stuck:?}");
-    assert!(stuck.err.contains("once the cause is mended   sexton run stuck.luau --env other"), "{stuck:?}");
-    let shown = play.run("environments other").out;
-    assert!(shown.contains("other · Failed · stuck.luau · 6 objects"), "{shown}");
-    assert!(shown.contains(": 5 not destroyed, Thing ") && !shown.contains("\\n"), "{shown}");
-}
-
 /// An environment ends in order, and not before somebody agreed; its record does not go before its objects.
 #[test]
 fn an_environment_is_destroyed_in_order() {

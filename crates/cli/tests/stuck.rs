@@ -78,20 +78,20 @@ fn subscriptions() {
             .fails(1, &["has no handler \"nope\"", "it has: told"]);
     }
     play.run("subscribe volume/data cm/shop --handler told")
-        .says("+ volume.example.com/data hears of the end of ConfigMap/shop by told\n");
+        .says("+ Volume/data hears of the end of ConfigMap/shop by told\n");
     play.run("subscribe volume/data cm/shop --handler told")
-        .says("+ volume.example.com/data hears of the end of ConfigMap/shop by told, 2 times\n");
+        .says("+ Volume/data hears of the end of ConfigMap/shop by told, 2 times\n");
     let uid = play.uid("cm/shop");
     assert!(play.run("get volume data -o yaml").out.contains(&uid), "the life is meant, not the name");
     play.run("unsubscribe volume/data cm/shop")
-        .says("~ volume.example.com/data hears of the end of ConfigMap/shop, 1 subscription is left\n");
+        .says("~ Volume/data hears of the end of ConfigMap/shop, 1 subscription is left\n");
     play.run("unsubscribe volume/data cm/shop")
-        .says("- volume.example.com/data does not hear of the end of ConfigMap/shop any more\n");
+        .says("- Volume/data does not hear of the end of ConfigMap/shop any more\n");
     play.run("unsubscribe volume/data cm/shop")
-        .says("= volume.example.com/data has no subscription to ConfigMap/shop\n");
+        .says("= Volume/data has no subscription to ConfigMap/shop\n");
     play.run("subscribe cm/shop volume/gone").fails(1, &["there is no Volume/gone"]);
     play.run("subscribe cm/shop volume/gone --by-name")
-        .says("+ configmap/shop hears of the end of Volume.example.com/gone\n");
+        .says("+ ConfigMap/shop hears of the end of Volume/gone\n");
     play.run("subscribe cm/shop volume/data --handler x").fails(1, &["ConfigMap has no class"]);
 }
 

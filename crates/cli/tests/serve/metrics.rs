@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::hooked;
 use crate::process::Server;
 use crate::raw::ask;
 
@@ -94,6 +95,40 @@ fn promtool(text: &str) {
     assert!(said.status.success() && said.stderr.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));
 }
 
+const HOOKS: &str = "sexton_hook_duration_seconds";
+
+/// How long hooks took, by their verdict: one that did its work, and one that fails again and again.
+#[test]
+fn calls_of_hooks_are_timed() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(&dir.path().join("data"), &hooked::ALLOWED);
+    let script = "grep -q '\"bad\"' && exit 1\nsleep 0.1\necho '{\"verdict\":\"done\"}'\n";
+    hooked::define_class(&server.address, dir.path(), script, json!({}));
+    for name in ["good", "bad"] {
+        ask(&server.address, "POST", hooked::CONFIG_MAPS, &json!({"metadata": {"name": name}}));
+        let path = format!("{}/{name}", hooked::CONFIG_MAPS);
+        ask(&server.address, "DELETE", &path, &json!({"propagationPolicy": "Background"}));
+    }
+    let of = |text: &str, what: &str, verdict: &str| -> f64 {
+        let (name, labels) = (format!("{HOOKS}_{what}"), format!("how=\"exec\",verdict=\"{verdict}\""));
+        samples(text).into_iter().filter(|one| one.0 == name && one.1 == labels).map(|one| one.2).sum()
+    };
+    let begin = Instant::now();
+    let text = loop {
+        let text = scrape(&server);
+        if of(&text, "count", "done") == 1.0 && of(&text, "count", "error") >= 1.0 {
+            break text;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(120), "{text}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    check(&text);
+    promtool(&text);
+    let took = of(&text, "sum", "done");
+    assert!((0.1..120.0).contains(&took), "in seconds: {took}");
+    assert_eq!(families(&text)[HOOKS].0, "histogram");
+}
+
 #[test]
 fn metrics_keep_the_rules_and_are_documented() {
     let dir = tempfile::tempdir().unwrap();
@@ -126,8 +161,8 @@ fn metrics_keep_the_rules_and_are_documented() {
     let rows = document.split("## Metrics").nth(1).unwrap().split("\n## ").next().unwrap().lines();
     for row in rows.filter(|row| row.starts_with("| `")) {
         for name in row.split(" | ").next().unwrap().split('`').filter(|word| word.starts_with("sexton_")) {
-            // What no hook was called for is not there yet.
-            let there = names.contains(name) || name == "sexton_hook_duration_seconds";
+            // No hook was called yet: the next test has some.
+            let there = names.contains(name) || name == HOOKS;
             assert!(there, "docs/operations.md tells of {name}, which is not there");
         }
     }
