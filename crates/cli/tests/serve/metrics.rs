@@ -116,7 +116,7 @@ fn calls_of_hooks_are_timed() {
     let begin = Instant::now();
     let text = loop {
         let text = scrape(&server);
-        if of(&text, "count", "done") == 1.0 && of(&text, "count", "error") >= 1.0 {
+        if of(&text, "count", "done") == 1.0 && of(&text, "count", "failed") >= 1.0 {
             break text;
         }
         assert!(begin.elapsed() < Duration::from_secs(120), "{text}");
