@@ -31,7 +31,7 @@ done
 printf '%s' "$value" | od -An -tx1 | tr -d ' \n' >&2
 echo "and so $value" >&2
 [ -e DIR/mended ] || exit 3
-printf '{"verdict":"done","output":"revoked %s"}\n' "$value"
+printf '{"verdict":"done","output":"revoked %s"}\n' "$(echo "$value" | tr '\n' ' ')"
 "#;
 
 /// A server, and everything that was heard of it.
@@ -94,24 +94,19 @@ impl Play {
     }
 
     /// Everything that tells of objects, but for the Secrets themselves.
-    fn listen_to_all(&mut self) {
+    fn listen_to_records(&mut self) {
         for kind in ["collections", "tombstones", "modules", "classes"] {
             self.listen(&format!("/apis/sexton.dev/v1/{kind}"));
         }
         for path in ["/api/v1/events", "/metrics", MAPS] {
             self.listen(path);
         }
-        for arguments in [
-            "why secret/a",
-            "why secret/b",
-            "collections",
-            "graph -o json",
-            "orphans",
-            "modules",
-            "plan delete secret/a",
-            "plan -f shop",
-            "plan -f shop -o json",
-        ] {
+    }
+
+    fn listen_to_commands(&mut self) {
+        for arguments in
+            ["why secret/a", "collections", "graph -o json", "plan delete secret/b", "plan -f shop -o json"]
+        {
             self.run(&arguments.split(' ').collect::<Vec<_>>());
         }
     }
@@ -256,7 +251,8 @@ fn a_server_tells_no_value_of_a_secret() {
         let events = play.ask("GET", "/api/v1/events", "application/json", "").body.to_string();
         events.contains("and so (redacted)").then_some(())
     });
-    play.listen_to_all();
+    play.listen_to_records();
+    play.listen_to_commands();
     std::fs::write(dir.path().join("mended"), "").unwrap();
     for object in ["secret/a", "secret/b", "cm/m"] {
         play.run(&["retry", object]);
@@ -270,6 +266,6 @@ fn a_server_tells_no_value_of_a_secret() {
     });
     let tombstones = play.listen("/apis/sexton.dev/v1/tombstones").to_string();
     assert!(tombstones.contains("revoked (redacted)"), "{tombstones}");
-    play.listen_to_all();
+    play.listen_to_records();
     play.tells_no_value(&[CANARY, &long]);
 }

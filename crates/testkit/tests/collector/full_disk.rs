@@ -19,21 +19,38 @@ fn mount() -> Option<Small> {
     Small::mount(if long() { 16 } else { 8 })
 }
 
-/// Makes ConfigMaps of this owner, if there is one, until the disk is full; then another program takes what is left.
-/// Gives how many there are.
-async fn fill(world: &World, disk: &Path, owner: Option<(&str, &str)>) -> usize {
-    let references = owner.map(|(name, uid)| {
-        json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "blockOwnerDeletion": true}])
-    });
+/// Whom the objects that fill a disk name as their owner.
+#[derive(Clone, Copy)]
+enum Owners<'a> {
+    Nobody,
+    One(&'a str, &'a str),
+    /// Each the one before it.
+    Chain,
+}
+
+/// Makes ConfigMaps until the disk is full; then another program takes what is left. Gives how many there are.
+async fn fill(world: &World, disk: &Path, owners: Owners<'_>) -> usize {
+    let mut last: Option<(String, String)> = match owners {
+        Owners::One(name, uid) => Some((name.to_owned(), uid.to_owned())),
+        Owners::Nobody | Owners::Chain => None,
+    };
     let mut made = 0;
     loop {
         let name = format!("small-{made:05}");
+        let references = last.as_ref().map(|(name, uid)| {
+            json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "blockOwnerDeletion": true}])
+        });
         let metadata = json!({"name": name, "ownerReferences": references});
         let document = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"text": "x".repeat(if long() { 300 } else { 3_000 })},
         });
         match world.create("configmaps", &document).await {
-            answer if answer.code == 201 => made += 1,
+            answer if answer.code == 201 => {
+                made += 1;
+                if matches!(owners, Owners::Chain) {
+                    last = Some((name, answer.text_at("metadata.uid").to_owned()));
+                }
+            }
             answer => {
                 assert_eq!(answer.code, 507, "{:?}", answer.json);
                 break;
@@ -62,10 +79,23 @@ async fn one_cascade() {
     let Some(small) = mount() else { return };
     let world = World::embedded_in(&small.path().join("data")).await;
     let root = make(&world, "root", &[]).await;
-    let made = fill(&world, small.path(), Some(("root", &root))).await;
+    let made = fill(&world, small.path(), Owners::One("root", &root)).await;
     println!("{made} dependents");
     let mut collecting = Collecting::on(&world);
     assert_eq!(delete(&world, "configmaps/root", "").await, 200);
+    expect_freed(&world, &mut collecting).await;
+}
+
+/// A chain, of which each has to be marked before the last can go: the marks of thousands take more than the space that is
+/// put aside.
+#[tokio::test]
+async fn a_chain_of_owners() {
+    let Some(small) = mount() else { return };
+    let world = World::embedded_in(&small.path().join("data")).await;
+    let made = fill(&world, small.path(), Owners::Chain).await;
+    println!("{made} in a chain");
+    let mut collecting = Collecting::on(&world);
+    assert_eq!(delete(&world, "configmaps/small-00000", "").await, 200);
     expect_freed(&world, &mut collecting).await;
 }
 
@@ -74,7 +104,7 @@ async fn one_cascade() {
 async fn one_by_one() {
     let Some(small) = mount() else { return };
     let world = World::embedded_in(&small.path().join("data")).await;
-    let made = fill(&world, small.path(), None).await;
+    let made = fill(&world, small.path(), Owners::Nobody).await;
     let mut collecting = Collecting::on(&world);
     for number in 0..made {
         let path = format!("configmaps/small-{number:05}");
@@ -91,7 +121,7 @@ async fn one_by_one() {
 async fn as_a_collection() {
     let Some(small) = mount() else { return };
     let world = World::embedded_in(&small.path().join("data")).await;
-    fill(&world, small.path(), None).await;
+    fill(&world, small.path(), Owners::Nobody).await;
     assert_eq!(delete(&world, "configmaps", "Background").await, 200);
     let mut collecting = Collecting::on(&world);
     expect_freed(&world, &mut collecting).await;
