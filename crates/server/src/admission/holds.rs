@@ -21,7 +21,7 @@ pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
             let spec = document.object_mut().entry("spec").or_insert_with(|| json!({}));
             let mut list = spec["finalizers"].as_array().cloned().unwrap_or_default();
             if !list.iter().any(|name| name == NAMESPACE_HOLD) {
-                // Somebody took it off a living namespace; its contents still go first.
+                // A client took it off before the namespace was terminating; its contents still go first.
                 list.push(NAMESPACE_HOLD.into());
                 *spec = json!({"finalizers": list});
             }

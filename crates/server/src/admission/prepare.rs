@@ -153,8 +153,8 @@ pub fn prepare_update(
     Ok(())
 }
 
-/// Who asked for a deletion is as irreversible as its mark. What the collector wrote is kept by whoever does not speak
-/// of it; whoever says something else is refused by a check.
+/// The requester of a deletion is as irreversible as the deletion itself. What the collector wrote is kept by a write
+/// that does not speak of it; a write that says something else is refused by a check.
 fn keep_annotations(old: &Document, new: &mut Document) {
     if let Some(asker) = old.annotation(DELETED_BY).filter(|_| old.is_terminating()) {
         new.set_annotation(DELETED_BY, asker);
