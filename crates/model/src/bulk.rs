@@ -268,7 +268,7 @@ pub type Annotations = BTreeMap<String, Option<String>>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Action {
-    /// Marks, or removes what nothing holds: the DELETE verb.
+    /// Makes the object terminating, or removes it if nothing holds it: the DELETE verb.
     Delete {
         /// `Cascade`, `Foreground`, `Background` or `Orphan`; without it what is recorded, else `Cascade`.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -49,7 +49,8 @@ pub const OF_THE_COLLECTOR: [&str; 2] = [JOURNAL, DESTROYED];
 /// may delete the object.
 pub const OF_DELETIONS: [&str; 2] = [ACCUSED, APPROVED];
 
-/// Annotations that are written with the mark of a deletion, or with its cascade: no other write adds or changes them.
+/// Annotations that are written when an object becomes terminating, or with its cascade: no other write adds or changes
+/// them.
 pub const OF_MARKS: [&str; 2] = [DELETED_BY, COLLECTION];
 
 /// Finalizers that go when a destruction is through, which only the holder of a lease can say.

@@ -202,7 +202,7 @@ impl Status {
         Status::new(409, reason::STILL_PRESENT, message).about(kind, name)
     }
 
-    /// 409: the owners are others than those on which the caller's judgement rests.
+    /// 409: the owners are not those for which the caller decided.
     pub fn owners_changed(kind: &GroupResource, name: &str, owners: &str) -> Status {
         let message =
             format!("Operation cannot be fulfilled on {kind} \"{name}\": its owners are now: {owners}");
@@ -215,7 +215,7 @@ impl Status {
         Status::new(409, reason::NOT_MARKED, message).about(kind, name)
     }
 
-    /// 409: an annotation is another than that on which the caller's judgement rests.
+    /// 409: an annotation is not as it was when the caller decided.
     pub fn annotations_changed(kind: &GroupResource, name: &str, annotation: &str) -> Status {
         let message = format!(
             "Operation cannot be fulfilled on {kind} \"{name}\": its annotation {annotation} is another now"
@@ -223,7 +223,7 @@ impl Status {
         Status::new(409, reason::ANNOTATIONS_CHANGED, message).about(kind, name)
     }
 
-    /// 409: a label is another than that on which the caller's judgement rests.
+    /// 409: a label is not as it was when the caller decided.
     pub fn labels_changed(kind: &GroupResource, name: &str, label: &str) -> Status {
         let message =
             format!("Operation cannot be fulfilled on {kind} \"{name}\": its label {label} is another now");
