@@ -52,7 +52,7 @@ const CHECKS: &[Check] = &[
     metadata::finalizers,
     // References carry identity, or they are no evidence of anything.
     metadata::owner_references,
-    // What has been said cannot be unsaid: identity, birth, and the mark of a deletion.
+    // What never changes once it is set: the uid and the times of creation and deletion.
     update::immutable_fields,
     // A terminating object can only lose what holds it.
     update::no_new_finalizers,

@@ -131,7 +131,7 @@ pub fn prepare_update(
             new.set_or_remove(field, old.metadata().get(field).cloned());
         }
     }
-    // Birth and an existing mark are what they are: another time in the body is passed over, as in Kubernetes.
+    // The times of creation and deletion stay once they are set: others in the body are passed over, as in Kubernetes.
     for field in ["creationTimestamp", "deletionTimestamp"] {
         if let Some(time) = old.metadata().get(field) {
             new.set_or_remove(field, Some(time.clone()));

@@ -1,4 +1,4 @@
-//! DELETE: marks an object, or removes it if nothing holds it. Which of the two is decided and done in one
+//! DELETE: makes an object terminating, or removes it if nothing holds it. Which of the two is decided and done in one
 //! transaction, so a finalizer can never be lost to a removal that did not see it.
 //!
 //! Without a policy this is the whole cascade: the object becomes terminating with the `cascade_deletion` finalizer and

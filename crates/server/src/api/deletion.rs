@@ -1,5 +1,5 @@
-//! What a deletion comes to: the mark, the removal, or nothing that would be new. Decided here for every verb that
-//! deletes; committed by the verbs, with the guards on which the decision rests.
+//! What a deletion comes to: the object becomes terminating, is removed, or stays as it is. Decided here for every verb
+//! that deletes; committed by the verbs, with the guards on which the decision rests.
 //!
 //! It must not know the requester, nor whether anything is written in the end.
 
@@ -26,7 +26,7 @@ pub(super) struct Deletion {
 pub(super) enum Effect {
     /// Nothing: it is terminating already, in just this way.
     Nothing,
-    /// The mark.
+    /// The object becomes terminating.
     Mark {
         /// As it will be kept.
         stored: Stored,
@@ -39,7 +39,7 @@ pub(super) enum Effect {
 }
 
 impl Api {
-    /// Decides about exactly this version. Annotations are set if this is what marks it.
+    /// Decides about exactly this version. Annotations are set if the object becomes terminating by it.
     pub(super) async fn decide_deletion(
         &self,
         target: &Target,
@@ -115,7 +115,7 @@ impl Api {
             admission::hold_contents(target, &mut document, &time::format(self.now()));
         } else {
             admission::release_contents(target, &mut document);
-            // They go along with a mark, too: it may rest on there being no contents.
+            // They also guard a write that only makes it terminating: that may rest on there being no contents.
             guards.extend(contents.iter().map(Scope::empty));
         }
         if is_held(target, &document) {
@@ -160,7 +160,7 @@ impl Api {
         Ok(())
     }
 
-    /// The mark is irreversible; a second delete may change the policy but never the time.
+    /// Makes an object terminating, which is irreversible; a second delete may change the policy but never the time.
     fn mark(&self, target: &Target, document: &mut Document, annotations: &Annotations) -> Result<()> {
         if document.is_terminating() {
             return Ok(());
