@@ -13,7 +13,8 @@ pub fn has_spec_finalizers(document: &Document) -> bool {
     list.is_some_and(|list| !list.is_empty())
 }
 
-/// Puts the hold for its contents on an object that is being deleted; a namespace and a definition say so in their status.
+/// Puts the hold for its contents on an object that is being deleted; a namespace and a definition say so in their
+/// status.
 pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
     match target.kind.special {
         Special::Namespace => {

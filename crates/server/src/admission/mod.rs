@@ -130,7 +130,7 @@ impl Api {
             }
             return Ok(warnings);
         }
-        // An author who made that many mistakes learns nothing from the rest of them.
+        // With that many mistakes the rest of them teach nothing new.
         errors.truncate(MOST_ERRORS);
         let kind = &target.kind;
         Err(Status::invalid(&kind.resource.group, &kind.kind, change.new.name(), &errors).into())

@@ -139,8 +139,8 @@ impl Authentication {
         }
     }
 
-    /// The identity of the requester, or a refusal. Impersonation is refused, not ignored: a request that means to act as
-    /// another user must not be served under the requester's own name.
+    /// The identity of the requester, or a refusal. Impersonation is refused, not ignored: a request that means to act
+    /// as another user must not be served under the requester's own name.
     pub fn check(&self, parts: &Parts) -> Result<Identity> {
         let identity = self.proved(parts)?;
         // User, group, uid and extras: one of them without the others would be taken for nothing.

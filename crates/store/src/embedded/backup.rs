@@ -90,7 +90,7 @@ pub fn backup(dir: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<BackupRep
 /// to hold. A process that uses the store has checked its log when opening it and writes to it now; then nothing is
 /// inspected.
 fn inspect(dir: &Path, source: &Path) -> Result<Option<DirLock>, BackupError> {
-    // A user who may only read the directory cannot take the lock, but may copy.
+    // A process that may only read the directory cannot take the lock, but may copy.
     let Ok(lock) = DirLock::acquire(dir) else { return Ok(None) };
     wal::inspect(&schema::beside(source, "-wal")).map_err(BackupError::Store)?;
     Ok(Some(lock))
