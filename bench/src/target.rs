@@ -1,4 +1,4 @@
-//! The server under test: its address, how to prove who we are, and requests addressed to it.
+//! The server under test: its address, how to prove the identity of the benchmark, and requests addressed to it.
 //! Must not know: connections, measurements, or the kinds of objects.
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! Three ways to a `kube::Client`: a service in this process, a URL, a context of a kubeconfig.
 //!
-//! The current context of a kubeconfig is never used by itself: a foreign cluster must be named, if only by somebody who
-//! asks for [`current_context`]. Nothing here reads the environment; paths and secrets come from the caller.
+//! The current context of a kubeconfig is never used by itself: a foreign cluster must be named, if only by a caller
+//! that asks for [`current_context`]. Nothing here reads the environment; paths and secrets come from the caller.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a collector needs of a server, whoever it is: one feed of everything that happens, and many writes with their
+//! What a collector needs of a server of any make: one feed of everything that happens, and many writes with their
 //! evidence in one go. Our own server has both; elsewhere they are made of what there is.
 //!
 //! It must not know what the lines and the writes are about.

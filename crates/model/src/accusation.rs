@@ -1,5 +1,6 @@
-//! An accusation: who looked for garbage says of a life that it is some, and on which evidence. It stands on the life
-//! itself, as an annotation, and the collector does the rest. Until the end is inevitable it can be taken back.
+//! An accusation names an object as a candidate: a detector found that it may be garbage, and on which evidence. It is
+//! an annotation of the object itself; the collector does the rest. Until the destruction is inevitable it can be taken
+//! back.
 //!
 //! It must not know how garbage is found, nor what becomes of it.
 
@@ -11,42 +12,42 @@ use crate::text::cut;
 /// Bytes of the texts for people.
 const MAX_TEXT: usize = 512;
 
-/// Who accuses.
+/// The sort of detector that names a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Accuser {
-    /// The sweep of a module: the life does not carry the mark of the sealed deployment.
+    /// The sweep of a module: the object does not carry the mark of the sealed deployment.
     Unmarked,
-    /// A rule that looks for lives without owners.
+    /// A rule that looks for objects whose owners are all absent.
     Orphaned,
     /// A rule that looks for what a former owner of a name left behind.
     Leftover,
-    /// A program whose roots no longer reach the life.
+    /// A program whose roots no longer reach the object.
     Unreachable,
-    /// A model that no longer has the life.
+    /// A model that no longer has the object.
     Removed,
 }
 
-/// What is said of a life. All lives of one sweep are told the same, as far as they are the same.
+/// What a detector says of a candidate. Equal for all candidates of one sweep, as far as they have it in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Accusation {
-    /// Who accuses.
+    /// Which sort of detector.
     pub accuser: Accuser,
-    /// On whose behalf, as people name it: `Module/shop`.
+    /// What the detector works for, as people name it: `Module/shop`.
     pub by: String,
     /// Why, in a few words: `not in the module since deployment 01J9`.
     pub because: String,
     /// The collection in which all of them end.
     pub collection: String,
-    /// Who asked for it.
+    /// The requester, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initiator: Option<String>,
-    /// The mark that the life carried, if it carried one. A life that is put again carries another mark, and with that
-    /// the accusation is void.
+    /// The deployment mark that the object carried, if it carried one. An object that is put again carries another
+    /// mark, and with that the accusation is void.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deployment: Option<String>,
-    /// Owners that do not exist. The life names no others, or the accusation is void.
+    /// Uids of owners that do not exist. If the object names any other owner, the accusation is void.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<String>,
     /// What becomes of dependents; without it they follow when they have no other owner.
@@ -55,7 +56,7 @@ pub struct Accusation {
     /// How many members of the module are destroyed at the same time, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<u32>,
-    /// The life that is meant, where anybody could copy the annotation to another one.
+    /// The uid of the candidate, where users could copy the annotation to another object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
 }
@@ -91,7 +92,8 @@ impl Accusation {
         }
     }
 
-    /// Whether it is about this life as it is now: the one that is meant, with the mark and the owners that it had then.
+    /// Whether it is about this object as it is now: the uid that is meant, with the same deployment mark, and, if it
+    /// names absent owners, with no owner but these.
     pub fn holds_for<'a>(
         &self,
         uid: &str,
@@ -141,7 +143,7 @@ mod tests {
         assert!(Accusation::decode(&odd.encode()).is_err());
     }
 
-    /// REQ-CLD-2: whoever is put again is marked by that, and not accused any more.
+    /// REQ-CLD-2: an object that is put again gets another mark by that, and is no candidate any more.
     #[test]
     fn a_new_mark_or_a_new_owner_makes_it_void() {
         let said = accusation();

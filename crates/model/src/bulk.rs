@@ -1,6 +1,6 @@
 //! Many deletions, patches and puts in one commit, each with the evidence on which it rests. The wire form of the bulk verb.
 //!
-//! It must not know why anything is deleted: conditions are about lives and references, nothing else.
+//! It must not know why anything is deleted: conditions are about objects and references, nothing else.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,8 +13,8 @@ use crate::{Key, Status};
 /// More items would keep other writers waiting.
 pub const MAX_ITEMS: usize = 5_000;
 
-/// Conditions are checked for each life one by one, also those that are said once for many, and so is what is to be written:
-/// more of them would be more memory and more time of the writer than the request is large.
+/// Conditions are checked for each object one by one, also those that are said once for many, and so is what is to be
+/// written: more of them would be more memory and more time of the writer than the request is large.
 pub const MAX_CONDITIONS: usize = 500_000;
 
 /// So many bytes of annotations and labels count like one condition.
@@ -24,7 +24,7 @@ const BYTES_PER_CONDITION: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bulk {
-    /// Who may act: checked in the committing transaction.
+    /// The lease whose holder alone may act: checked in the committing transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<Epoch>,
     /// In this order.
@@ -39,7 +39,7 @@ pub struct Epoch {
     pub namespace: String,
     /// The lease.
     pub name: String,
-    /// Who holds it.
+    /// The holder's identity.
     pub holder: String,
     /// How often it changed hands.
     pub transitions: i64,
@@ -63,57 +63,59 @@ pub struct Item {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// The life that is meant.
+    /// The uid of the object that is meant.
     pub uid: String,
-    /// More lives of the same kind and namespace, each with its name and uid, for whom all of this is said as well. What
-    /// many have in common is said once.
+    /// More objects of the same kind and namespace, each as its name and uid, for which all of this is said as well.
+    /// What many have in common is said once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<(String, String)>,
     /// The version that is meant, if it matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
-    /// Lives that must not exist, anywhere.
+    /// Uids of objects that must not exist, anywhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<String>,
-    /// Nothing may refer to this life as its owner, be inside of it, or be of the kind that it is about.
+    /// Nothing may refer to this object as its owner, be inside of it, or be of the kind that it is about.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreferenced: bool,
-    /// Lives whose references do not count for that: those that go together with this one. It itself never counts.
+    /// Uids of objects whose references do not count for that: those that go together with this one. Its own never
+    /// count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<String>,
-    /// The life must name exactly these uids as its owners: on them rests the judgement.
+    /// The object must name exactly these uids as its owners: the decision was made for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owners: Option<Vec<String>>,
-    /// Lives that must be marked, and not leave behind what they own: of their marks this is a consequence.
+    /// Uids of objects that must be terminating, and not with the policy `Orphan`: this write is a consequence of that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
-    /// Other lives that must be at these versions, each by its uid, or be gone: on what they say rests the judgement.
+    /// Other objects that must be at these versions, each as uid and version, or be gone: the decision was made for
+    /// what they say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchanged: Vec<(String, String)>,
-    /// Nobody but these may have subscribed to the end of the life.
+    /// No objects but these may have subscribed to the end of the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribers: Option<Vec<String>>,
-    /// The life must not be protected.
+    /// The object must not be protected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unprotected: bool,
-    /// The life must have exactly these annotations; `None` means that it must not have that one.
+    /// The object must have exactly these annotations; `None` means that it must not have that one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotated: Annotations,
-    /// The life must have exactly these labels; `None` means that it must not have that one.
+    /// The object must have exactly these labels; `None` means that it must not have that one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labelled: Annotations,
-    /// If the life is marked already, it stays as it is: what is to follow was decided by whoever marked it.
+    /// If the object is terminating already, it stays as it is: the first deletion decided what is to follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmarked: bool,
     /// What to do.
     pub action: Action,
-    /// If the item removes the life, this is left behind as a `Tombstone`, in the same transaction.
+    /// If the item removes the object, this is left behind as a `Tombstone`, in the same transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tombstone: Option<Raw>,
 }
 
 impl Bulk {
-    /// How many lives it is about: as many results there are.
+    /// How many objects it is about: as many results there are.
     pub fn count(&self) -> usize {
         self.items.iter().map(Item::count).sum()
     }
@@ -121,7 +123,7 @@ impl Bulk {
     /// What makes no sense whatever is stored.
     ///
     /// # Errors
-    /// Says what, for whoever made it.
+    /// What is wrong with it, for the client that made it.
     pub fn check(&self) -> Result<(), String> {
         let count = self.count();
         if count > MAX_ITEMS {
@@ -159,7 +161,8 @@ impl Bulk {
 }
 
 impl Item {
-    /// How much is to be checked and written, all of it once for each of its lives: in conditions and entries of lists.
+    /// How much is to be checked and written, all of it once for each of its objects: in conditions and entries of
+    /// lists.
     pub fn conditions(&self) -> usize {
         let words = |words: &Annotations| {
             let bytes: usize =
@@ -209,7 +212,7 @@ impl Item {
         FIELDS + pairs(&self.also) + self.name.len() + others + own + changed + tombstone
     }
 
-    /// A write about the life in a slot, on no condition but that it is this one.
+    /// A write about the object with this key, on no condition but its uid.
     pub fn new(key: Key, uid: impl Into<String>, action: Action) -> Item {
         Item {
             group: key.kind.group,
@@ -235,18 +238,18 @@ impl Item {
         }
     }
 
-    /// How many lives it is about.
+    /// How many objects it is about.
     pub fn count(&self) -> usize {
         1 + self.also.len()
     }
 
-    /// Names and uids of the lives that it is about, in the order of their results.
+    /// Names and uids of the objects that it is about, in the order of their results.
     pub fn lives(&self) -> impl Iterator<Item = (&str, &str)> {
         let also = self.also.iter().map(|(name, uid)| (name.as_str(), uid.as_str()));
         std::iter::once((self.name.as_str(), self.uid.as_str())).chain(also)
     }
 
-    /// The same as one item for each life.
+    /// The same as one item for each object.
     pub fn singles(&self) -> impl Iterator<Item = Item> + '_ {
         let alone = Item { also: Vec::new(), ..self.clone() };
         let single = move |(name, uid): (&str, &str)| Item {
@@ -265,19 +268,20 @@ pub type Annotations = BTreeMap<String, Option<String>>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Action {
-    /// Marks, or removes what nothing holds: the DELETE verb.
+    /// Makes the object terminating, or removes it if nothing holds it: the DELETE verb.
     Delete {
         /// `Cascade`, `Foreground`, `Background` or `Orphan`; without it what is recorded, else `Cascade`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         policy: Option<String>,
-        /// Set if the life is marked.
+        /// Set if the object becomes terminating.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         annotations: Annotations,
-        /// The life has to be held until it was told, destroyed and told of. Our own server sees to that by itself.
+        /// The object must be held until its subscribers were notified, it was destroyed, and they were told of that.
+        /// Our own server sees to that by itself.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         hold: bool,
     },
-    /// Changes metadata; a marked life that nothing holds afterwards is removed.
+    /// Changes metadata; a terminating object that nothing holds afterwards is removed.
     Patch {
         /// Finalizers to take off; a namespace's own hold is called `kubernetes`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -292,11 +296,11 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         annotations: Annotations,
     },
-    /// Stores a whole object: a new life under the uid of the item, or another version of the life that has it.
+    /// Stores a whole object: a new one under the uid of the item, or another version of the one that has it.
     Put {
         /// The object.
         object: Raw,
-        /// Who manages its fields.
+        /// The manager of its fields.
         field_manager: String,
     },
 }
@@ -347,7 +351,7 @@ pub struct ItemResult {
 pub enum Outcome {
     /// It is gone.
     Removed,
-    /// It is marked as deleted, and held.
+    /// It is terminating, and held.
     Marked,
     /// It is new.
     Created,
@@ -361,20 +365,21 @@ pub enum Outcome {
 pub mod reason {
     /// The lease says something else now.
     pub const STALE_EPOCH: &str = "StaleEpoch";
-    /// A life that must be absent exists.
+    /// An object that must be absent exists.
     pub const STILL_PRESENT: &str = "StillPresent";
-    /// The owners of the life are others now.
+    /// The owners of the object are others now.
     pub const OWNERS_CHANGED: &str = "OwnersChanged";
-    /// A life that must be marked is not.
+    /// An object that must be terminating is not.
     pub const NOT_MARKED: &str = "NotMarked";
-    /// The life is protected.
+    /// The object is protected.
     pub const PROTECTED: &str = "Protected";
-    /// The annotations of the life are others now.
+    /// The annotations of the object are others now.
     pub const ANNOTATIONS_CHANGED: &str = "AnnotationsChanged";
     /// A label is not what the caller said.
     pub const LABELS_CHANGED: &str = "LabelsChanged";
-    /// A life on which the judgement rests is another now, or somebody subscribed who is not known.
+    /// An object for which the decision was made is at another version now, or there is a subscriber that the caller
+    /// did not name.
     pub const CHANGED: &str = "Changed";
-    /// Something refers to the life.
+    /// Something refers to the object.
     pub const STILL_REFERENCED: &str = "StillReferenced";
 }

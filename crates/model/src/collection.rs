@@ -1,6 +1,6 @@
 //! The record of a collection: what it was about, how far it is, and what it waits for. Its size is bounded.
 //!
-//! It must not know how lives are found or destroyed, nor read the clock.
+//! It must not know how garbage is found or destroyed, nor read the clock.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const MAX_TEXT: usize = 1 << 10;
 
 /// What began a collection.
 pub mod trigger {
-    /// Somebody deleted something.
+    /// A requester deleted something.
     pub const DELETE: &str = "delete";
     /// Something has no owner left.
     pub const ORPHANS: &str = "orphans";
@@ -45,7 +45,7 @@ pub mod trigger {
 /// A collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// Given by whoever began it, always the same for the same one.
+    /// Given by the code that began it, always the same for the same collection.
     pub name: String,
     /// What it is about.
     pub spec: Spec,
@@ -59,7 +59,7 @@ pub struct Collection {
 pub struct Spec {
     /// What began it: see [`trigger`].
     pub trigger: String,
-    /// Who began it; nobody if the collector itself did.
+    /// The requester; `None` if the collector itself began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// From what everything else follows.
@@ -71,14 +71,14 @@ pub struct Spec {
     /// The digest of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Whether somebody has seen the plan and agreed to it.
+    /// Whether a user has seen the plan and agreed to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
     /// When it began.
     pub started_at: String,
 }
 
-/// A life whose end was asked for, or found to be due.
+/// An object whose deletion was asked for, or found to be due.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Root {
@@ -92,7 +92,7 @@ pub struct Root {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
     /// What becomes of dependents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// A life and the policy with which it goes.
+    /// An object and the policy with which it goes.
     pub fn new(life: ObjectRef, policy: Option<String>) -> Root {
         let ObjectRef { group, kind, namespace, name, uid } = life;
         Root { group, kind, namespace, name, uid, policy }
@@ -116,7 +116,7 @@ pub enum Phase {
     Running,
     /// It goes on when something else has happened.
     Blocked,
-    /// It goes on when somebody says so.
+    /// It goes on when a user approves it.
     Held,
     /// It is over.
     Done,
@@ -137,7 +137,7 @@ impl Phase {
 pub struct Progress {
     /// Whether it goes on.
     pub phase: Phase,
-    /// Lives that end in it.
+    /// Objects that end in it.
     #[serde(default)]
     pub doomed: u64,
     /// Of these, those that are gone.
@@ -146,7 +146,7 @@ pub struct Progress {
     /// Of these, those that wait for something.
     #[serde(default)]
     pub blocked: u64,
-    /// Lives that are not destroyed, although something would have it.
+    /// Objects that are not destroyed, although something would have it.
     #[serde(default)]
     pub held: u64,
     /// The same per kind, as `Vm.example.com`.
@@ -179,7 +179,7 @@ pub struct Progress {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KindCount {
-    /// Lives that end.
+    /// Objects that end.
     #[serde(default)]
     pub doomed: u64,
     /// Those that are gone.
@@ -187,16 +187,16 @@ pub struct KindCount {
     pub gone: u64,
 }
 
-/// A life that cannot go on, and what would help.
+/// An object that cannot go on, and what would help.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Blocker {
-    /// The life that waits.
+    /// The object that waits.
     pub object: ObjectRef,
     /// The object that has to go first, as `Vm.example.com/default/web-1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
-    /// Who has to do something: a controller, a hook, a person.
+    /// What has to act: a controller, a hook, a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
     /// What has to be done.

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::invalid::FieldError;
 
-/// The finalizer of the delete that names no policy: every dependent is marked, the owner goes last.
+/// The finalizer of the delete that names no policy: every dependent becomes terminating, the owner goes last.
 pub const CASCADE_FINALIZER: &str = "cascade_deletion";
-/// The same on servers of another make: most of their kinds take no name of somebody else without a domain.
+/// The same on servers of another make: most of their kinds accept names without a domain only from Kubernetes itself.
 pub const QUALIFIED_CASCADE_FINALIZER: &str = "sexton.dev/cascade-deletion";
 /// The finalizer of a foreground deletion.
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
@@ -16,7 +16,7 @@ pub const ORPHAN_FINALIZER: &str = "orphan";
 /// Which dependents follow a deleted owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// Every direct dependent is marked, whatever other owners it has; the owner goes last.
+    /// Every direct dependent becomes terminating, whatever other owners it has; the owner goes last.
     Cascade,
     /// Dependents without another solid owner go first, blocking ones hold the owner.
     Foreground,
@@ -61,7 +61,7 @@ impl Policy {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preconditions {
-    /// The life that may be deleted.
+    /// The uid that the object must have.
     pub uid: Option<String>,
     /// The version that may be deleted.
     pub resource_version: Option<String>,

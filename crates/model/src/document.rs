@@ -180,7 +180,7 @@ impl Document {
         self.metadata().get("generation").and_then(Value::as_i64).unwrap_or(0)
     }
 
-    /// Whether the mark of a deletion is set.
+    /// Whether the deletion timestamp is set.
     pub fn is_terminating(&self) -> bool {
         !self.text("deletionTimestamp").is_empty()
     }

@@ -34,7 +34,7 @@ pub struct EnvironmentSpec {
     pub program: ProgramSpec,
 }
 
-/// A program, complete: whoever destroys its objects later needs no file.
+/// A program, complete: destroying its objects later needs no file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProgramSpec {
@@ -65,14 +65,14 @@ pub struct EnvironmentStatus {
     /// The last run, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunRecord>,
-    /// Objects whose `destroy` was about to be called, by their uids. Whoever finds them here calls it once more.
+    /// Uids of objects whose `destroy` was about to be called. The next run that finds them here calls it once more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub destroying: Vec<String>,
     /// What handlers changed while the stored program destroyed objects for a new one, until a run of that one is done: it
     /// wins over the incoming model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub changed: ChangedProperties,
-    /// A model that is decided but not completely stored: whoever finds it here finishes it.
+    /// A model that is decided but not completely stored: the next run that finds it here finishes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingModel>,
 }
@@ -98,7 +98,7 @@ pub enum EnvironmentPhase {
 pub struct RunRecord {
     /// When it began.
     pub at: String,
-    /// Who ran it.
+    /// The requester.
     pub by: String,
     /// What became of it, in a line; empty while it runs.
     pub outcome: String,
@@ -145,7 +145,7 @@ pub struct Reference {
     pub kind: String,
     /// The name of its resource.
     pub name: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
 }
 

@@ -116,7 +116,7 @@ pub struct FeedObject {
     pub resource: String,
     /// Kind and metadata.
     pub object: Partial,
-    /// Who asked for the removal, if that is known.
+    /// The requester of the removal, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -133,7 +133,7 @@ pub struct Partial {
     pub metadata: Metadata,
 }
 
-/// Metadata as far as lives, references and marks are concerned.
+/// Metadata as far as identity, references and marks are concerned.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
@@ -141,7 +141,7 @@ pub struct Metadata {
     pub name: String,
     /// Empty for cluster-scoped kinds.
     pub namespace: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
     /// The revision of the last change.
     pub resource_version: String,
@@ -149,9 +149,9 @@ pub struct Metadata {
     pub generation: i64,
     /// RFC 3339.
     pub creation_timestamp: Option<String>,
-    /// RFC 3339; set once marked.
+    /// RFC 3339; set once terminating.
     pub deletion_timestamp: Option<String>,
-    /// What holds it once marked.
+    /// What holds it once terminating.
     pub finalizers: Vec<String>,
     /// Labels.
     pub labels: BTreeMap<String, String>,
@@ -171,7 +171,7 @@ pub struct OwnerReference {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// Its life.
+    /// Its uid.
     pub uid: String,
     /// Whether it manages the object.
     pub controller: bool,

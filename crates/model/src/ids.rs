@@ -1,7 +1,7 @@
-//! Identifiers: a revision, a slot, a life.
+//! Identifiers: a revision, a key, an object reference.
 //!
-//! A [`Key`] is a slot that different lives can fill one after the other; a [`Life`] is one of them. What dies is
-//! always a life.
+//! Objects with the same [`Key`] can exist one after the other; a [`Life`] is exactly one of them: key and uid. What is
+//! destroyed is always a [`Life`], never whatever has the key by then.
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ impl fmt::Display for GroupResource {
     }
 }
 
-/// A slot: where an object lives. Different lives can fill it one after the other.
+/// Kind, namespace and name of an object. Different objects can have the same key, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// What kind of thing.
@@ -152,7 +152,7 @@ pub fn resource(encoded: &[u8]) -> Option<&str> {
     (words.count() == 2).then_some(resource)
 }
 
-/// The identity of one life, given once by the server and never again.
+/// The identity of one object, given once by the server and never again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Uid(pub String);
@@ -163,12 +163,12 @@ impl fmt::Display for Uid {
     }
 }
 
-/// One life in a slot.
+/// A reference to one object: key and uid, so never a successor of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Life {
-    /// The slot.
+    /// The key.
     pub key: Key,
-    /// Which of the lives that the slot sees.
+    /// Which of the objects that have this key one after the other.
     pub uid: Uid,
 }
 

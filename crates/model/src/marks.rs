@@ -6,19 +6,19 @@ pub const PROTECT: &str = "sexton.dev/protect";
 pub const DEPENDENCIES: &str = "sexton.dev/destruction-dependencies";
 /// The same, added by `sexton subscribe`: a field of its own, so that it never conflicts with the document of the object.
 pub const SUBSCRIPTIONS: &str = "sexton.dev/subscriptions";
-/// The journal of a life that is being destroyed.
+/// The journal of an object that is being destroyed.
 pub const JOURNAL: &str = "sexton.dev/destruction";
 /// "true" on what was destroyed and is still there to be read.
 pub const DESTROYED: &str = "sexton.dev/destroyed";
-/// Who asked for the deletion from which this one follows.
+/// The requester of the deletion from which this one follows.
 pub const DELETED_BY: &str = "sexton.dev/deleted-by";
-/// The collection in which a life ends.
+/// The collection in which an object ends.
 pub const COLLECTION: &str = "sexton.dev/collection";
 /// The digest of the plan that was approved: what was not in it does not follow.
 pub const APPROVED: &str = "sexton.dev/approved";
-/// What somebody wants of the collector about a blocked life: to try again, or to give something up.
+/// What a user wants of the collector about a blocked object: to try again, or to give something up.
 pub const REQUEST: &str = "sexton.dev/request";
-/// Somebody who looked for garbage says that this is some: see [`crate::accusation`].
+/// A detector says that the object is garbage: see [`crate::accusation`].
 pub const ACCUSED: &str = "sexton.dev/accused";
 /// Which deployment put an object last: an annotation, or a label where changing annotations has effects (see
 /// docs/decisions/0015). Read it with [`deployment_id`].
@@ -29,12 +29,12 @@ pub const DEPENDENCY_ORDER: &str = "sexton.dev/dependency-order";
 pub const LEFTOVERS: &str = "sexton.dev/leftovers";
 /// The condition that says the same in a status.
 pub const LEFTOVERS_GONE: &str = "sexton.dev/LeftoversGone";
-/// The label that says whose an object is.
+/// The label that names the manager of an object, such as its module.
 pub const MANAGER: &str = "sexton.dev/manager";
 
-/// Holds a marked life until it was told, destroyed and told of.
+/// Holds a terminating object until its subscribers were notified, it was destroyed, and they were told of that.
 pub const DESTROY_FINALIZER: &str = "sexton.dev/destroy";
-/// Holds a marked class while objects of its kind exist.
+/// Holds a terminating class while objects of its kind exist.
 pub const IN_USE_FINALIZER: &str = "sexton.dev/in-use";
 /// A namespace's own hold, in its spec.
 pub const NAMESPACE_HOLD: &str = "kubernetes";
@@ -49,7 +49,8 @@ pub const OF_THE_COLLECTOR: [&str; 2] = [JOURNAL, DESTROYED];
 /// may delete the object.
 pub const OF_DELETIONS: [&str; 2] = [ACCUSED, APPROVED];
 
-/// Annotations that are written with the mark of a deletion, or with its cascade: no other write adds or changes them.
+/// Annotations that are written when an object becomes terminating, or with its cascade: no other write adds or changes
+/// them.
 pub const OF_MARKS: [&str; 2] = [DELETED_BY, COLLECTION];
 
 /// Finalizers that go when a destruction is through, which only the holder of a lease can say.
@@ -59,7 +60,7 @@ pub const OF_DESTRUCTION: [&str; 2] = [DESTROY_FINALIZER, IN_USE_FINALIZER];
 pub const SILENT: &[&str] =
     &[JOURNAL, DESTROYED, DELETED_BY, COLLECTION, APPROVED, ACCUSED, DEPLOYMENT_ID, DEPENDENCY_ORDER];
 
-/// The finalizers that the collector takes off once a life may go. All others are somebody else's.
+/// The finalizers that the collector takes off once an object may go. All others belong to other controllers.
 pub const OURS: [&str; 7] = [
     crate::delete_options::CASCADE_FINALIZER,
     crate::delete_options::QUALIFIED_CASCADE_FINALIZER,

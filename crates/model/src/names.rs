@@ -3,8 +3,8 @@
 /// Why a name is refused, in words a user can act on.
 pub type Complaint = String;
 
-/// Namespaces that exist from the start and that no server lets anybody delete. Who tried would destroy all that is in them,
-/// and nothing else.
+/// Namespaces that exist from the start and that no server lets its users delete. An attempt would destroy all that is
+/// in them, and nothing else.
 pub const PERMANENT_NAMESPACES: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 const LABEL_HINT: &str = "only lower case letters, digits and '-' are allowed, with a letter or digit first and last, e.g. 'web-1'";

@@ -1,8 +1,8 @@
 //! A stored resource reduced to kind and metadata, without managed fields: what a feed over all kinds tells.
 //!
-//! Who manages which fields is of no use to whoever follows lives, and often longer than everything else. Nothing is
-//! parsed: the text is copied around the one field that is left out. That is what makes a feed of a million objects cheap.
-//! It must not know what the fields mean.
+//! The managed fields are of no use to a reader that follows references, and often longer than everything else. Nothing
+//! is parsed: the text is copied around the one field that is left out. That is what makes a feed of a million objects
+//! cheap. It must not know what the fields mean.
 
 use crate::ids::Revision;
 use crate::stored::{Layout, MANAGED, NotStored, Stored, splice};

@@ -39,7 +39,7 @@ pub struct Details {
     /// The plural resource, or the kind for invalid documents.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// The life.
+    /// The uid.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// Why exactly.
@@ -138,7 +138,7 @@ impl Status {
         Status::new(400, "BadRequest", message)
     }
 
-    /// 401: who are you?
+    /// 401: the requester did not prove its identity.
     pub fn unauthorized() -> Status {
         Status::new(401, "Unauthorized", "Unauthorized")
     }
@@ -175,7 +175,7 @@ impl Status {
         Status::new(406, "NotAcceptable", message)
     }
 
-    /// 409: the name is taken. A slot whose life is ending says so.
+    /// 409: the name is taken. If the object that has it is terminating, the message says so.
     pub fn already_exists(kind: &GroupResource, name: &str, terminating: bool) -> Status {
         let prefix = if terminating { "object is being deleted: " } else { "" };
         Status::new(409, "AlreadyExists", format!("{prefix}{kind} \"{name}\" already exists"))
@@ -188,7 +188,7 @@ impl Status {
         Status::new(409, "Conflict", message).about(kind, name)
     }
 
-    /// 409: something refers to the life. Who does follows with [`Status::because`].
+    /// 409: something refers to the object. Which objects do follows with [`Status::because`].
     pub fn still_referenced(kind: &GroupResource, name: &str, by: &str) -> Status {
         let by =
             if by.is_empty() { "something refers to it".into() } else { format!("still referenced by {by}") };
@@ -196,26 +196,26 @@ impl Status {
         Status::new(409, reason::STILL_REFERENCED, message).about(kind, name)
     }
 
-    /// 409: lives exist that must be gone. Which ones follows with [`Status::because`].
+    /// 409: objects exist that must be gone. Which ones follows with [`Status::because`].
     pub fn still_present(kind: &GroupResource, name: &str, uids: &str) -> Status {
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": still there: {uids}");
         Status::new(409, reason::STILL_PRESENT, message).about(kind, name)
     }
 
-    /// 409: the owners are others than those on which the caller's judgement rests.
+    /// 409: the owners are not those for which the caller decided.
     pub fn owners_changed(kind: &GroupResource, name: &str, owners: &str) -> Status {
         let message =
             format!("Operation cannot be fulfilled on {kind} \"{name}\": its owners are now: {owners}");
         Status::new(409, reason::OWNERS_CHANGED, message).about(kind, name)
     }
 
-    /// 409: what would follow from a mark does not, because nobody is marked.
+    /// 409: objects are not terminating although the write follows from that.
     pub fn not_marked(kind: &GroupResource, name: &str, uids: &str) -> Status {
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": not marked: {uids}");
         Status::new(409, reason::NOT_MARKED, message).about(kind, name)
     }
 
-    /// 409: an annotation is another than that on which the caller's judgement rests.
+    /// 409: an annotation is not as it was when the caller decided.
     pub fn annotations_changed(kind: &GroupResource, name: &str, annotation: &str) -> Status {
         let message = format!(
             "Operation cannot be fulfilled on {kind} \"{name}\": its annotation {annotation} is another now"
@@ -223,7 +223,7 @@ impl Status {
         Status::new(409, reason::ANNOTATIONS_CHANGED, message).about(kind, name)
     }
 
-    /// 409: a label is another than that on which the caller's judgement rests.
+    /// 409: a label is not as it was when the caller decided.
     pub fn labels_changed(kind: &GroupResource, name: &str, label: &str) -> Status {
         let message =
             format!("Operation cannot be fulfilled on {kind} \"{name}\": its label {label} is another now");

@@ -20,7 +20,7 @@ pub const MAX_ENTRIES: usize = 1_000;
 pub struct Subscription {
     /// What is subscribed to.
     pub target: Target,
-    /// Only this life of it; without it, whoever holds the name.
+    /// Only the object with this uid; without it, any object with the name.
     pub uid: Option<String>,
     /// The method of the subscriber's class that hears of it.
     pub handler: Option<String>,

@@ -1,15 +1,16 @@
-//! Terms: opaque marks that say what a stored resource is and whom it refers to, equal exactly when the words are.
+//! Terms: opaque hashes that say what a stored resource is and which objects it refers to, equal exactly when the words
+//! are.
 //!
 //! They are derived from a resource whenever it is read in and are never stored themselves, so how they are made may
-//! change. It must not know who looks them up.
+//! change. It must not know what looks them up.
 
 use std::hash::Hasher;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 use smallvec::SmallVec;
 
-/// Sixteen bytes that stand for a few words. Two different lists of words never have the same term in practice; if
-/// they ever did, somebody would be held who need not be, and nothing would be removed that must not be.
+/// Sixteen bytes that stand for a few words. Two different lists of words never have the same term in practice; if they
+/// ever did, an object would be held that need not be, and nothing would be removed that must not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term([u8; 16]);
 
@@ -37,27 +38,27 @@ impl Term {
         self.0
     }
 
-    /// This life exists.
+    /// The object with this uid exists.
     pub fn uid(uid: &str) -> Term {
         Term::of(Tag::Uid, &[uid])
     }
 
-    /// This life exists and is marked as deleted, and not so that it leaves what it owns behind.
+    /// The object with this uid is terminating, and not with the policy `Orphan`, which leaves its dependents behind.
     pub fn marked(uid: &str) -> Term {
         Term::of(Tag::Marked, &[uid])
     }
 
-    /// Something names this life as its owner.
+    /// Something names the object with this uid as its owner.
     pub fn owner(uid: &str) -> Term {
         Term::of(Tag::Owner, &[uid])
     }
 
-    /// Something subscribes to this life.
+    /// Something subscribes to the object with this uid.
     pub fn subscription_uid(uid: &str) -> Term {
         Term::of(Tag::SubscriptionUid, &[uid])
     }
 
-    /// Something subscribes to whoever holds this name. The namespace is empty for cluster-scoped kinds.
+    /// Something subscribes to any object with this key. The namespace is empty for cluster-scoped kinds.
     pub fn subscription_slot(group: &str, kind: &str, namespace: &str, name: &str) -> Term {
         Term::of(Tag::SubscriptionSlot, &[group, kind, namespace, name])
     }

@@ -1,6 +1,7 @@
-//! What remains of a life that is gone: what it was, why it ended, and what its end left behind. Its size is bounded.
+//! What remains of an object that is gone: what it was, why it ended, and what its end left behind. Its size is
+//! bounded.
 //!
-//! It must not know how lives are destroyed, nor read the clock.
+//! It must not know how objects are destroyed, nor read the clock.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ pub const MAX_REFERENCES: usize = 100;
 /// Bytes of a text for people.
 const MAX_TEXT: usize = 1 << 10;
 
-/// How a life ended.
+/// How an object ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
@@ -35,22 +36,22 @@ pub enum Outcome {
     /// It went without further ado.
     #[default]
     Gone,
-    /// Somebody gave it up: what it stood for may still exist.
+    /// A user gave it up: what it stood for may still exist.
     Abandoned,
 }
 
-/// What remains of a life.
+/// What remains of an object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tombstone {
-    /// The life.
+    /// The object.
     pub object: ObjectRef,
     /// Why it ended, in one line.
     pub reason: String,
-    /// From the life itself up to what was asked for.
+    /// From the object itself up to what was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
-    /// Who asked.
+    /// The requester.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The collection in which it ended.
@@ -93,7 +94,7 @@ impl Tombstone {
         Tombstone::deserialize(&document["spec"])
     }
 
-    /// What goes with the write that removes the life.
+    /// What goes with the write that removes the object.
     ///
     /// # Errors
     /// None in practice: everything in it can be written.
@@ -101,7 +102,7 @@ impl Tombstone {
         serde_json::to_value(self)
     }
 
-    /// The whole document, under the uid of the life: there is one for each.
+    /// The whole document, named by the uid of the object: there is one for each.
     ///
     /// # Errors
     /// As for [`Tombstone::spec`].

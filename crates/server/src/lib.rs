@@ -6,7 +6,7 @@
 //! - [`http`]: bytes to verbs and back.
 //! - [`serve`]: sockets, TLS, limits, shutdown.
 //!
-//! It does not know what garbage is: it marks, keeps and removes as it is told.
+//! It does not know what garbage is: it makes objects terminating, keeps and removes them as requests ask for.
 
 pub mod admission;
 pub mod api;

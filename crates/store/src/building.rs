@@ -1,6 +1,6 @@
 //! A batch in the making: transactions applied one after the other to a working copy of the state.
 //!
-//! Nothing here is durable or visible to anybody; the writer decides what becomes of it.
+//! Nothing here is durable or visible to readers; the writer decides what becomes of it.
 
 use std::sync::Arc;
 
@@ -31,13 +31,13 @@ pub(crate) enum Waiting {
     All(Vec<Transaction>, ReplyAll, Vec<Result<Committed, CommitError>>),
 }
 
-/// Who committed many transactions hears of each of them.
+/// The reply to a caller that committed many transactions: one outcome for each of them.
 pub(crate) type ReplyAll = oneshot::Sender<Vec<Result<Committed, CommitError>>>;
 
 impl Waiting {
     /// The batch is durable.
     pub(crate) fn done(self) {
-        // Whoever has gone away needs no answer.
+        // A caller that has gone away needs no answer.
         match self {
             Waiting::One(_, reply, outcome) => drop(reply.send(outcome)),
             Waiting::All(_, reply, outcomes) => drop(reply.send(outcomes)),

@@ -1,7 +1,7 @@
 //! Feeds: changes since a revision, once each and in order.
 //!
 //! A local feed is only a cursor into the history. It has no queue of its own, so a slow reader costs nothing and
-//! blocks nobody; when the history moves past its cursor it is told so.
+//! blocks no other; when the history moves past its cursor it is told so.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! What makes a local engine durable. The writer thread is its only caller.
 //!
-//! A journal sees whole batches: one call of [`Journal::append`] is one durable transaction.
-//! It must not know who reads or watches.
+//! A journal sees whole batches: one call of [`Journal::append`] is one durable transaction. It must not know readers
+//! or watches.
 
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -26,11 +26,11 @@ use crate::writer::{self, Command, Figures};
 /// What readers, feeds and the writer share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The latest durable state. Replaced only while the history is locked for writing, so that whoever holds the
+    /// The latest durable state. Replaced only while the history is locked for writing, so that a holder of the
     /// history's lock sees a state and a history that belong together.
     pub(crate) state: ArcSwap<State>,
     history: RwLock<History>,
-    /// Belongs to the state, but is looked at on its own: who decides by it carries a guard.
+    /// Belongs to the state, but is read on its own: a transaction that was decided by it carries a guard.
     terms: RwLock<TermIndex>,
     /// Wakes feeds.
     pub(crate) head: watch::Sender<Revision>,
@@ -98,7 +98,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Lets go of snapshots that nobody pages through any more.
+    /// Drops snapshots that no client pages through any more.
     pub(crate) fn forget_unused_pins(&self) {
         self.pins().expire();
     }
@@ -199,9 +199,9 @@ impl Engine for LocalEngine {
     async fn range(&self, range: &KeyRange, at: At, limit: Option<usize>) -> Result<Page, ReadError> {
         let state = self.shared.at(at)?;
         let page = state.page(range, limit);
-        // Somebody will probably ask for the next page of exactly this snapshot. A single entry is more often a look
-        // whether there is anything, which must not push out those who do page; whoever goes on all the same is
-        // served from the history.
+        // The client will probably ask for the next page of exactly this snapshot. A page of one entry is more often a
+        // check whether there is anything, which must not push out the snapshots of clients that do page; if its client
+        // goes on all the same, it is served from the history.
         if page.more && page.entries.len() > 1 {
             self.shared.pins().keep(&state);
         }

@@ -1,4 +1,4 @@
-//! Snapshots that somebody is paging through, kept for a while so that every page belongs to one of them.
+//! Snapshots that clients are paging through, kept for a while so that every page belongs to one of them.
 //!
 //! Only a shortcut: a snapshot that is not pinned can be rebuilt from the history, as long as that reaches back.
 
@@ -44,7 +44,7 @@ impl Pins {
         }
     }
 
-    /// Lets go of what somebody wants to be forgotten.
+    /// Drops the snapshots before a revision, which the caller wants to be forgotten.
     pub(crate) fn forget_before(&mut self, revision: Revision) {
         self.0.retain(|(state, _)| state.revision >= revision);
     }

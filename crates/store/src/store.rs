@@ -18,7 +18,7 @@ use crate::state::Entry;
 /// A stored resource: where it is, which version of it, and its bytes. Cloning shares the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// The encoded slot.
+    /// The encoded key.
     pub key: RawKey,
     /// The revision of its last write; for what was removed, of the removal.
     pub revision: Revision,
@@ -116,7 +116,7 @@ impl ObjectSnapshot {
         self.0.revision()
     }
 
-    /// Reads up to `limit` objects of a scope, beginning after an encoded slot.
+    /// Reads up to `limit` objects of a scope, beginning after an encoded key.
     pub async fn page(
         &self,
         scope: &Scope,
@@ -171,12 +171,12 @@ impl Store {
         self.get_raw(&key.encode().into(), at).await
     }
 
-    /// Reads one object by its encoded slot.
+    /// Reads one object by its encoded key.
     pub async fn get_raw(&self, key: &RawKey, at: At) -> Result<Option<Object>, ReadError> {
         Ok(self.engine.get(key, at).await?.map(|entry| Object::new(key.clone(), entry)))
     }
 
-    /// Reads a page of a scope, beginning after an encoded slot.
+    /// Reads a page of a scope, beginning after an encoded key.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -196,7 +196,7 @@ impl Store {
         Ok(ObjectSnapshot(self.engine.snapshot(at).await?))
     }
 
-    /// Counts the objects of a scope behind an encoded slot.
+    /// Counts the objects of a scope behind an encoded key.
     pub async fn count_after(&self, scope: &Scope, at: At, after: &[u8]) -> Result<usize, ReadError> {
         self.engine.count(&scope.range().after(after), at).await
     }

@@ -26,7 +26,7 @@ pub(crate) fn nothing(_: &[u8]) -> Terms {
 /// Growing a table moves all of it; of many small ones never more than one at a time grows while readers wait.
 const SHARDS: usize = 64;
 
-/// Who carries a term: nearly always one.
+/// The keys whose values carry a term: nearly always one.
 #[derive(Debug)]
 enum Holders {
     One(RawKey),
@@ -73,7 +73,7 @@ impl TermIndex {
         }
     }
 
-    /// Who carries a term, if that is exactly one.
+    /// The key whose value carries a term, if that is exactly one.
     fn one(&self, term: Term) -> Option<&RawKey> {
         match self.shard(term).get(&term)? {
             Holders::One(key) => Some(key),
@@ -146,7 +146,7 @@ pub(crate) struct Draft {
     steps: Vec<Step>,
     /// How many more, or fewer, keys carry a term.
     counts: HashMap<Term, isize>,
-    /// Who got a term last in this batch; who has lost it since is told by its value.
+    /// The key that got a term last in this batch; whether it has lost it since is known from its value.
     last: HashMap<Term, RawKey>,
 }
 

@@ -21,7 +21,7 @@ use crate::local::Shared;
 use crate::state::State;
 
 /// With nothing queued for this long the moment counts as quiet. Longer than a client needs to answer a reply, so that
-/// a lone client who writes one by one is not disturbed.
+/// a lone client that writes one by one is not disturbed.
 const QUIET: Duration = Duration::from_millis(5);
 /// How often a quiet writer looks for history that has become too old, and a busy one for unused snapshots.
 const REST: Duration = Duration::from_secs(1);
@@ -166,7 +166,7 @@ impl Writer {
             Ok(()) => {
                 self.unfolded.changes += changes.len();
                 self.unfolded.bytes += bytes;
-                // Before anybody can see the values that they belong to.
+                // Before any reader can see the values that they belong to.
                 self.shared.terms_mut().accept(terms);
                 self.publish(state, &changes);
                 replies.into_iter().for_each(Waiting::done);
@@ -219,7 +219,7 @@ impl Writer {
         history.extend(changes, Instant::now());
         drop(history);
         self.shared.head.send_replace(revision);
-        // Freeing what nobody holds any more is not work for the time in which readers wait.
+        // Freeing what no reader holds any more is not work for the time in which readers wait.
         drop(replaced);
     }
 
@@ -256,7 +256,7 @@ impl Writer {
     }
 
     /// Under constant load there is no quiet moment; the history must not grow for ever all the same, and a snapshot
-    /// that nobody reads any more must not keep every value replaced since.
+    /// that no client reads any more must not keep every value replaced since.
     fn upkeep_under_load(&mut self) {
         self.compact_slice();
         if self.looked.elapsed() >= REST {

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 enum Fate {
     /// It never arrives.
     Lost,
-    /// It is carried out, and nobody hears that it was.
+    /// It is carried out, and its answer is lost.
     Unheard,
     /// Something else happens just before it.
     After(BoxFuture<'static, ()>),
@@ -93,7 +93,7 @@ impl Gate {
         *self.sieve.lock().unwrap() = Some(Arc::new(wanted));
     }
 
-    /// Breaks the feed; whoever listens has to begin again.
+    /// Breaks the feed; its readers have to begin again.
     pub fn break_feed(&self) {
         self.passing.send_modify(|passing| passing.feeds += 1);
     }
@@ -129,7 +129,7 @@ impl Gate {
     }
 
     async fn pass(&self, may: impl FnMut(&Passing) -> bool) {
-        // The sender lives as long as the gate.
+        // The sender lasts as long as the gate.
         let _ = self.passing.subscribe().wait_for(may).await;
     }
 }

@@ -3,7 +3,7 @@
 //! - [`world`]: an API on an engine, with a clock and chance that tests decide over.
 //! - [`call`]: one request, one answer. [`watch`]: a watch, read line by line.
 //! - [`collecting`]: a collector at work on a world, with hooks that a test scripts.
-//! - [`sim`]: everything at once by chance, and somebody who judges it.
+//! - [`sim`]: everything at once by chance, and a judge of every commit and call.
 //! - [`gate`]: what passes between a collector and its server, and when.
 //! - [`line`]: a way to the server on which requests are lost.
 //! - [`script`]: requests and expected answers as text.

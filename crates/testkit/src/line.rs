@@ -19,9 +19,9 @@ use crate::World;
 pub enum Fate {
     /// It arrives, and is answered.
     Passes,
-    /// It never arrives, and nobody answers.
+    /// It never arrives, and there is no answer.
     Hangs,
-    /// It is carried out, and nobody answers.
+    /// It is carried out, and there is no answer.
     HangsAfter,
     /// It is refused.
     Fails(u16),
@@ -78,7 +78,7 @@ impl Line {
         )
     }
 
-    /// Who speaks over it.
+    /// A client whose requests go over it.
     pub fn client(&self) -> kube::Client {
         let line = self.clone();
         let service =

@@ -35,7 +35,7 @@ pub struct World {
     router: Router,
     checks: OwnerChecks,
     limits: RequestLimits,
-    /// Where the embedded engine lives; gone with the world.
+    /// The directory of the embedded engine; gone with the world.
     dir: Option<TempDir>,
 }
 
@@ -108,7 +108,7 @@ impl World {
         World::on(engine, Some(dir), nature, checks, limits).await
     }
 
-    /// Time and chance, for somebody who keeps them.
+    /// Time and chance, for a caller that keeps them.
     pub fn shared_nature(&self) -> Arc<FixedNature> {
         self.nature.clone()
     }

@@ -32,7 +32,7 @@ pub(crate) async fn run(bench: &Bench, flags: &CascadeArgs) -> Result<bool> {
     }
     let mut made = Vec::new();
     let outcome = in_world(bench, flags, shape, &mut made).await;
-    // Also after an error: nobody else knows the names of what this run has made.
+    // Also after an error: no other code knows the names of what this run has made.
     let time = if flags.world == 0 { bench.max_time() } else { Duration::from_secs(flags.world_seconds) };
     let removed = namespaces::remove(bench, &made, time).await;
     Ok(outcome? && removed)

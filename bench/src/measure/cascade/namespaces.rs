@@ -75,7 +75,7 @@ async fn client(bench: &Bench, conn: &mut Conn, names: &[String], next: &Cell<us
 }
 
 async fn delete(bench: &Bench, conn: &mut Conn, path: &str) -> Result<()> {
-    // Background everywhere: whatever hangs on these objects lives in the same namespace.
+    // Background everywhere: whatever hangs on these objects is in the same namespace.
     let options = Bytes::from_static(br#"{"propagationPolicy":"Background"}"#);
     let request = bench.target.request(Method::DELETE, bench.target.uri(path)?, options);
     conn.fetch_ok("deleting", request).await.map(|_| ())

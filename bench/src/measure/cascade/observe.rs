@@ -1,5 +1,5 @@
 //! The one watch on which a cascade is observed.
-//! Must not know: who deletes, or how long is too long.
+//! Must not know: the client that deletes, or how long is too long.
 
 use std::time::Instant;
 

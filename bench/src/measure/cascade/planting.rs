@@ -29,7 +29,7 @@ pub(crate) trait Planting {
     fn owner(&self, number: u64) -> Option<u64>;
     /// Only objects with numbers below this one own something.
     fn owners(&self) -> u64;
-    /// Where an object lives.
+    /// The namespace of the object with this number.
     fn namespace(&self, number: u64) -> &str;
     /// An object's name.
     fn name(&self, number: u64) -> String;

@@ -1,5 +1,5 @@
 //! What a watch event tells without being parsed: its type, its stamp and its resource version.
-//! Must not know: who receives it or what is counted.
+//! Must not know: which watcher receives it or what is counted.
 
 use memchr::memmem::Finder;
 

@@ -1,5 +1,5 @@
 //! The writers: each on its own objects, together at a rate, every write stamped.
-//! Must not know: who watches.
+//! Must not know: the watchers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -86,7 +86,7 @@ pub(super) struct Asking {
     pub(super) attempts: u32,
 }
 
-/// Asks for the kinds now, whenever it is poked, and every so often; as long as somebody listens.
+/// Asks for the kinds now, whenever it is poked, and every so often; until the receiver is dropped.
 pub(super) async fn ask_again_and_again(
     known: Arc<KnownKinds>,
     asking: Asking,
@@ -111,7 +111,7 @@ pub(super) async fn ask_again_and_again(
                 failures += 1;
                 tracing::warn!(%error, failures, "the kinds of the server are not known");
                 if !answered && failures >= asking.attempts {
-                    // If nobody listens any more, nobody needs to know.
+                    // If the receiver is gone, the error is not needed.
                     let _ = tell.send(Discovered::Never(error)).await;
                     return;
                 }

@@ -1,7 +1,7 @@
 //! The feed: all followed kinds in one stream of lines.
 //!
 //! Each kind has a follower of its own; what they say comes through one bounded channel, so a slow reader slows them
-//! all down and costs no memory. Nobody outlives the stream.
+//! all down and costs no memory. No follower outlives the stream.
 //!
 //! A kind is told as broken from the moment it is known until all its objects were told, and whenever that stops being
 //! true. A kind leaves the feed only when its definition was known and is proved to be gone, or when discovery does not

@@ -96,7 +96,7 @@ impl Follower {
         Follower { shared, kind, only, known, version, lines, rest, backoff, is_broken, pending }
     }
 
-    /// Follows until the kind is gone or nobody listens.
+    /// Follows until the kind is gone or the receiver is dropped.
     pub(super) async fn run(mut self, mut orders: watch::Receiver<Order>) {
         while self.flush().await {
             // Every step can be cut off where it waits: what it learnt is either taken in whole or not at all.
@@ -136,7 +136,7 @@ impl Follower {
         true
     }
 
-    /// Says what there is to say; false if nobody listens any more.
+    /// Sends all pending news; false if the receiver is gone.
     async fn flush(&mut self) -> bool {
         while !self.pending.is_empty() {
             let Ok(place) = self.shared.tell.reserve().await else { return false };
@@ -165,7 +165,7 @@ impl Follower {
         match (&self.version, &mut self.lines) {
             (None, _) => self.list().await,
             (Some(_), None) => {
-                // The sender lives as long as the feed, and this no longer.
+                // The sender lasts as long as the feed, and this no longer.
                 _ = self.shared.may_watch.wait_for(|may| *may).await;
                 self.open().await;
             }

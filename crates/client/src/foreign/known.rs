@@ -1,6 +1,6 @@
 //! What the reader of the feed was told of one kind, and so what it has to be told next.
 //!
-//! Pure. A life is known by its uid: a successor in the same slot is another one.
+//! Pure. An object is known by its uid: a successor of the same name is another one.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) enum Said {
     Gone,
 }
 
-/// The lives of one kind, as they were told last.
+/// The objects of one kind by uid, as they were told last.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     resource: String,
@@ -31,8 +31,8 @@ impl Known {
         self.lives.is_empty()
     }
 
-    /// A full list: tells the difference to what is known. What vanished comes first, so that a slot is never taken
-    /// twice; of its end nothing is known, so it is told as it was last.
+    /// A full list: tells the difference to what is known. What vanished comes first, so that no two objects of one
+    /// name are told at the same time; of its end nothing is known, so it is told as it was last.
     pub(super) fn listed(&mut self, found: Vec<Partial>) -> Vec<Line> {
         let before = std::mem::take(&mut self.lives);
         let mut lines = Vec::new();
@@ -50,7 +50,7 @@ impl Known {
         lines
     }
 
-    /// An event of a watch. The same thing twice is told once; the end of a life that was never told is told, too.
+    /// An event of a watch. The same thing twice is told once; the end of an object that was never told is told, too.
     pub(super) fn event(&mut self, said: Said, object: Partial) -> Option<Line> {
         match said {
             Said::There => {
@@ -65,7 +65,7 @@ impl Known {
         }
     }
 
-    /// The kind is gone, and with it all its lives.
+    /// The kind is gone, and with it all its objects.
     pub(super) fn all_gone(&mut self) -> Vec<Line> {
         self.listed(Vec::new())
     }
@@ -111,8 +111,8 @@ mod tests {
         lines.iter().map(word).collect()
     }
 
-    /// Race 19: what ended while nobody looked is told with its last known metadata; and a successor in the same slot
-    /// is told after the end of its predecessor.
+    /// Race 19: what ended during a gap is told with its last known metadata; and a successor of the same name is told
+    /// after the end of its predecessor.
     #[test]
     fn a_list_after_a_gap_tells_the_difference() {
         let mut known = Known::new("configmaps");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     /// Race 9: a server that begins a watch with what is there repeats itself; and an end may be the first that is
-    /// heard of a life.
+    /// heard of an object.
     #[test]
     fn events_are_told_as_what_they_are_to_the_reader() {
         let mut known = Known::new("configmaps");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever lists and events come, a reader who only applies lines has what the last word was.
+        /// Whatever lists and events come, a reader that only applies lines has what the last word was.
         #[test]
         fn the_reader_has_what_was_said(
             steps in proptest::collection::vec((0..3_u8, proptest::collection::btree_map(0..6_u8, 0..4_u32, 0..6)), 1..12)

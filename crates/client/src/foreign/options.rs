@@ -19,7 +19,7 @@ pub struct FeedOptions {
     pub watch: Duration,
     /// How long to wait for an answer. A server that is alive sends a page of metadata within a fraction of this.
     pub patience: Duration,
-    /// After this long without a line there is a bookmark, to show that the feed lives.
+    /// After this long without a line there is a bookmark, to show that the feed still works.
     pub heartbeat: Duration,
     /// Pauses after failures.
     pub pace: Pace,

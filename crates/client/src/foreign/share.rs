@@ -231,7 +231,7 @@ impl Hub {
         let mut error = Some(error);
         for reader in self.readers.drain(..) {
             let error = error.take().unwrap_or_else(|| FeedError::Mute(why.clone()));
-            // Whoever does not read any more need not know.
+            // A reader that has gone away need not know.
             let _ = reader.tell.send(Err(error)).await;
         }
     }

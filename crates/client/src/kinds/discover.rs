@@ -191,7 +191,7 @@ fn is_bulk(found: &Resource) -> bool {
 }
 
 /// Parts of an object such as `deployments/status` are no kinds; neither is what can only be asked, such as a review of
-/// somebody's access, or the verb of our own: nobody ever finds an object of it.
+/// a user's access, or the verb of our own: no object of it is ever found.
 fn served(from: &GroupVersion, found: Resource) -> Option<ServedKind> {
     if found.name.contains('/') || found.verbs == ["create"] {
         return None;

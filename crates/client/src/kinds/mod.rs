@@ -100,7 +100,8 @@ pub struct Kinds {
     pub all: Vec<ServedKind>,
     /// Groups that could not be asked, and why. Nothing may be concluded about what they serve.
     pub unread: Vec<(String, Box<Status>)>,
-    /// Whether it is a server of ours, with the change feed and the bulk verb. Somebody may have defined our kinds elsewhere.
+    /// Whether it is a server of ours, with the change feed and the bulk verb. Our kinds alone prove nothing: they may
+    /// have been defined elsewhere.
     pub bulk: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which kind a word means that somebody typed.
+//! Which kind a word means that a user typed.
 
 use super::near::mistakes;
 use super::{Kinds, ServedKind};

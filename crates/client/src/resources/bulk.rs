@@ -11,7 +11,7 @@ use crate::kinds::DiscoverError;
 /// Why a bulk has no result. Items that were refused are no such reason: they are in the result.
 #[derive(Debug, thiserror::Error)]
 pub enum BulkError {
-    /// Somebody else may act now: nothing was done.
+    /// The lease is not as the epoch says, so its holder may be another now: nothing was done.
     #[error("{0}")]
     StaleEpoch(Box<Status>),
     /// The server has no such verb: it is of another make.
@@ -43,7 +43,7 @@ impl From<CallError> for BulkError {
 const PATH: &str = "/apis/sexton.dev/v1/bulk";
 
 impl Resources {
-    /// Does all items; the result has one for each of their lives, in the same order.
+    /// Does all items; the result has one for each of their objects, in the same order.
     ///
     /// # Errors
     /// See [`BulkError`].

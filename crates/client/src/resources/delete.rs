@@ -1,4 +1,4 @@
-//! Deleting one life, and whether that was the end of it.
+//! Deleting one object, and whether it is gone then.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ pub enum DeleteError {
     /// There is none of that name.
     #[error("{0}")]
     NotFound(Box<Status>),
-    /// It is another life, or another version of it, than the one that was meant.
+    /// The name has another uid now, or the object another version, than the one that was meant.
     #[error("{0}")]
     Changed(Box<Status>),
     /// Anything else.
@@ -36,7 +36,7 @@ impl From<CallError> for DeleteError {
 pub struct DeleteAsk {
     /// What becomes of dependents; cascade is what the server does when no policy is sent.
     pub policy: Option<Policy>,
-    /// The life that is meant.
+    /// The uid that is meant.
     pub uid: Option<String>,
     /// The version of it that is meant.
     pub resource_version: Option<String>,
@@ -77,9 +77,9 @@ impl DeleteAsk {
 /// Whether it is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// The life is gone.
+    /// The object is gone.
     Gone,
-    /// It is marked, and goes when these let go of it.
+    /// It is terminating, and goes when these let go of it.
     Held {
         /// The finalizers, its own and those of its spec.
         finalizers: Vec<String>,
@@ -108,7 +108,8 @@ impl Resources {
         Ok(Deleted { ending, warnings: answer.warnings })
     }
 
-    /// Some kinds are answered with their last word although they are gone, so a marked object is looked at again.
+    /// Some kinds answer a deletion with the last document although the object is gone, so a terminating object is read
+    /// again.
     async fn ending(
         &self,
         place: &Place,

@@ -1,5 +1,5 @@
-//! The feed over all kinds: one connection, line by line. Going on after its end is the caller's, who knows the last
-//! revision that it took.
+//! The feed over all kinds: one connection, line by line. Going on after its end is for the caller, which knows the
+//! last revision that it took.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -94,7 +94,7 @@ struct Batch {
 }
 
 enum Source {
-    /// Somebody else reads.
+    /// A task reads ahead, until everything that is there has been told.
     Ahead(mpsc::Receiver<Batch>),
     Here(Texts),
     Over,
@@ -140,7 +140,7 @@ async fn heard(
     }
 }
 
-/// Reads until everything that is there has been told, as long as somebody listens.
+/// Reads until everything that is there has been told, or the receiver is dropped.
 fn read_ahead(texts: Texts) -> mpsc::Receiver<Batch> {
     let (send, batches) = mpsc::channel(AHEAD);
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! Reading only the metadata of many objects: their documents may be large, and nobody wants them.
+//! Reading only the metadata of many objects: their documents may be large, and are not needed.
 
 use serde_json::Value;
 

@@ -86,7 +86,7 @@ impl Resources {
         Resources { known, feed: Arc::default(), namespace: None, proof: None, client }
     }
 
-    /// The same for a user who is at work in a namespace, and perhaps has rights only there.
+    /// The same for a user that works in one namespace, and perhaps has rights only there.
     #[must_use]
     pub fn within(self, namespace: &str) -> Resources {
         Resources { namespace: Some(namespace.into()), ..self }

@@ -67,7 +67,7 @@ impl Resources {
         }
     }
 
-    /// Begins to read a list, with so many objects in each page, or all in one. Whoever drops it ends it.
+    /// Begins to read a list, with so many objects in each page, or all in one. Dropping the result ends it.
     fn slim_pages<T: OfMetadata + Send + 'static>(
         &self,
         place: &Place,
@@ -80,7 +80,7 @@ impl Resources {
         SlimPages { coming }
     }
 
-    /// Fetches page after page, as long as somebody wants them.
+    /// Fetches page after page, until the receiver is dropped.
     async fn fetch_all<T: OfMetadata + Send + 'static>(
         &self,
         place: &Place,
@@ -111,7 +111,7 @@ impl Resources {
                     None => return,
                 },
             };
-            // That it does not go on is said by whoever reads the page.
+            // That the list does not go on is for the reader of the page to say.
             if next.is_empty() || next == from {
                 return;
             }

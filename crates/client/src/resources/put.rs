@@ -34,7 +34,7 @@ impl From<CallError> for PutError {
 /// How to put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PutAsk {
-    /// Who manages the fields.
+    /// The field manager.
     pub manager: String,
     /// Take fields away from other managers.
     pub force: bool,
@@ -86,7 +86,7 @@ impl Resources {
         self.put_over(before.as_ref(), place, name, document, ask).await
     }
 
-    /// The same for somebody who knows what is there. What came of it is told by that.
+    /// The same for a caller that has read the object already (`before`). The outcome is told by comparing with that.
     ///
     /// # Errors
     /// See [`PutError`].

@@ -20,13 +20,13 @@ pub struct Slim {
     /// Empty for cluster-scoped kinds.
     #[serde(deserialize_with = "or_default")]
     pub namespace: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
     /// Its last change.
     pub resource_version: String,
     /// RFC 3339.
     pub creation_timestamp: Option<String>,
-    /// RFC 3339; set once marked.
+    /// RFC 3339; set once terminating.
     pub deletion_timestamp: Option<String>,
     /// Labels.
     #[serde(deserialize_with = "or_default")]
@@ -58,13 +58,13 @@ pub struct Identity {
     /// Empty for cluster-scoped kinds.
     #[serde(deserialize_with = "or_default")]
     pub namespace: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
 }
 
 /// A part of the metadata that a page can be read as.
 pub trait OfMetadata: DeserializeOwned {
-    /// Whether it says which life it is of.
+    /// Whether it has a name and a uid.
     fn is_whole(&self) -> bool;
 }
 
@@ -193,7 +193,7 @@ mod tests {
         let ahead = |text: &str| next_page(text.as_bytes());
         assert_eq!(ahead(r#"{"metadata":{"continue":"abc"},"items":[{"meta"#).as_deref(), Some("abc"));
         assert_eq!(ahead(r#"{"metadata":{"continue":null},"items":[]}"#).as_deref(), Some(""));
-        // Whoever writes it behind the objects is read completely first.
+        // A page that has the token behind the objects is read completely first.
         assert_eq!(ahead(r#"{"items":[],"metadata":{"continue":"abc"}}"#), None);
         let odd = r#"{"metadata":{"continue":"\"items\":[x"},"items":[]}"#;
         assert_eq!(ahead(odd).as_deref(), Some(r#""items":[x"#));

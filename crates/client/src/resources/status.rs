@@ -13,7 +13,7 @@ pub enum StatusError {
     /// There is none of that name.
     #[error("{0}")]
     NotFound(Box<Status>),
-    /// The server does not take it: it is wrong, or another life has the name.
+    /// The server does not take it: it is wrong, or the name has another uid.
     #[error("{0}")]
     Invalid(Box<Status>),
     /// Anything else.
@@ -33,7 +33,7 @@ impl From<CallError> for StatusError {
 
 impl Resources {
     /// Makes the status of an object be this, and nothing of what was there before. No version is named, so there is
-    /// nothing to be in conflict with; with a uid, only this life is meant.
+    /// nothing to be in conflict with; with a uid, only the object with this uid is meant.
     ///
     /// # Errors
     /// See [`StatusError`].

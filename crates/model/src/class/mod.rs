@@ -41,7 +41,7 @@ pub struct Class {
 /// How failed calls are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// Calls after the first one; then somebody has to look.
+    /// Calls after the first one; then a person has to look.
     pub limit: u32,
     /// The pause after the first failure; it doubles with each one.
     pub backoff: Duration,
@@ -110,7 +110,7 @@ fn class(document: &Value, errors: &mut Errors) -> Option<Class> {
     Some(Class { group, kind, destroy, handlers, retry: retry? })
 }
 
-/// Group and kind whose objects the class is for.
+/// Group and kind of the objects that the class is for.
 fn subject(spec: &Map<String, Value>, errors: &mut Errors) -> Option<(String, String)> {
     let Some(value) = spec.get("for") else {
         let example = "the kind that the class is for, e.g. {group: example.com, kind: Vm}";

@@ -1,7 +1,7 @@
 //! Our own kinds, described field by field: the one source of what people are told about them.
 //!
-//! Schemas say what there is, for whoever explains or completes; they refuse nothing. What is refused is decided where
-//! documents are read. It must not know who asks.
+//! Schemas say what there is, for explanations and completion; they refuse nothing. What is refused is decided where
+//! documents are read. It must not know requests.
 
 mod records;
 mod words;

@@ -43,7 +43,7 @@ status.outcome string: How it ended, in one word.
 status.message string: The same for people.
 ";
 
-/// What remains of a life.
+/// What remains of an object.
 pub(super) const TOMBSTONE: &str = "
 A tombstone is what remains of a life: what it was, why and how it ended.
 spec object: The life and its end.

@@ -17,7 +17,7 @@ use super::scope::Scope;
 use super::set::FieldSet;
 use super::update::{finish, metadata_mut, stored};
 
-/// Owns what was there before anybody applied to an untracked object.
+/// Owns the fields that an untracked object had before its first apply.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// Why a configuration is not applied.
@@ -26,7 +26,7 @@ pub enum ApplyError {
     /// The configuration, or its metadata, is not a map. A bad request.
     #[error("the applied configuration must be an object with metadata")]
     NotAnObject,
-    /// The configuration says who manages it. A bad request.
+    /// The configuration has `managedFields` itself. A bad request.
     #[error("metadata.managedFields must be nil")]
     ManagedFieldsSet,
     /// A list of the configuration cannot be merged. Invalid.
@@ -150,7 +150,7 @@ fn merged(live: &Value, config: &Value, schema: &Schema) -> Result<Value, MergeE
     Ok(result)
 }
 
-/// Takes out what this manager applied before, does not mention now, and nobody else owns.
+/// Takes out the fields that this manager applied before, does not mention now, and no other manager owns.
 fn prune(result: &mut Value, last: &FieldSet, claimed: &FieldSet, others: &ManagedFields, schema: &Schema) {
     let gone = last.difference(claimed);
     if gone.is_empty() {

@@ -32,7 +32,7 @@ pub struct Conflicts(pub Vec<Conflict>);
 pub struct Cause {
     /// Always `FieldManagerConflict`.
     pub reason: &'static str,
-    /// With whom.
+    /// The manager that it is with.
     pub message: String,
     /// About what.
     pub field: String,

@@ -1,6 +1,6 @@
 //! What changed between two versions of a document, as field sets.
 //!
-//! It must not know managers: whoever owns what is decided by the callers.
+//! It must not know managers: which of them owns what is decided by the callers.
 
 use serde_json::{Map, Value};
 

@@ -1,8 +1,7 @@
 //! The field set of a document: what an applied configuration claims, and what appears with a value.
 //!
-//! Two readings differ in containers: an applier claims list items and empty maps but not the maps it
-//! only passes through; whoever adds a container by writing it owns the container as well.
-//! It must not know managers.
+//! Two readings differ in containers: an applier claims list items and empty maps but not the maps it only passes
+//! through; an updater that adds a container by writing it owns the container as well. It must not know managers.
 
 use serde_json::{Map, Value};
 

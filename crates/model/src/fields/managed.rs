@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: who owns which fields, decoded and encoded.
+//! `metadata.managedFields`: which manager owns which fields, decoded and encoded.
 //!
 //! It must not know how ownership changes.
 
@@ -62,7 +62,7 @@ pub enum ManagedFieldsError {
     /// Not a list of maps.
     #[error("managedFields must be a list of maps")]
     NotAList,
-    /// More entries than anybody needs.
+    /// More entries than any object needs.
     #[error("managedFields may have {MAX_ENTRIES} entries at most")]
     TooMany,
     /// A field of an entry is not a string.

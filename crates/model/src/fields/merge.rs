@@ -1,6 +1,6 @@
 //! Merging an applied configuration into a live document by the rules of its schema.
 //!
-//! It must not know who owns what; taking away what is no longer applied is another file's work.
+//! It must not know which manager owns what; taking away what is no longer applied is another file's work.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -32,7 +32,7 @@ pub use schema::{ListKey, Node, Schema, SmpList, SsaList};
 pub use set::FieldSet;
 pub use update::track_update;
 
-/// Who writes, as what, and when: what a managed-fields entry says of a request.
+/// A manager, how it writes, and when: what a managed-fields entry says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Writer<'a> {
     /// The field manager; an empty name is recorded as `unknown`.

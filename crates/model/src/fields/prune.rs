@@ -1,4 +1,4 @@
-//! Taking fields out of a document: those an applier no longer mentions and nobody else owns.
+//! Taking fields out of a document: those an applier no longer mentions and no other manager owns.
 //!
 //! It must not know managers; it gets what goes and what must stay as sets.
 
@@ -103,7 +103,7 @@ fn prune_list(list: &mut Vec<Value>, gone: &FieldSet, keep: &FieldSet, rules: &N
             return true;
         };
         let kept = keep.get(&key);
-        // An updater that owns a field in an item does not keep the item; who owns the item does.
+        // An updater that owns a field in an item does not keep the item; a manager that owns the item does.
         if entry.member && !kept.is_some_and(|kept| kept.member) {
             return false;
         }

@@ -5,10 +5,10 @@
 
 use super::schema::Schema;
 
-/// Fields at the root that nobody owns.
+/// Fields at the root that no manager owns.
 const ROOT: [&str; 2] = ["apiVersion", "kind"];
 
-/// Fields of `metadata` that nobody owns.
+/// Fields of `metadata` that no manager owns.
 const METADATA: [&str; 11] = [
     "clusterName",
     "creationTimestamp",

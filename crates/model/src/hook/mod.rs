@@ -26,7 +26,7 @@ pub const MAX_DOOMED: usize = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
-    /// It may be destroyed; who objects can say so.
+    /// It may be destroyed; handlers can object.
     Warning,
     /// It will be destroyed.
     Notifying,
@@ -57,7 +57,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// One life of one object.
+/// One object: its key and uid, so never a successor of the same name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectRef {
@@ -71,7 +71,7 @@ pub struct ObjectRef {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
 }
 
@@ -98,17 +98,17 @@ pub struct Call {
     pub phase: Phase,
     /// The collection in which it ends.
     pub session: String,
-    /// Rises whenever another collector takes over: who saw a higher one can refuse this call.
+    /// Rises whenever another collector takes over: a hook that saw a higher one can refuse this call.
     pub epoch: i64,
-    /// The same for every repetition of this call: who has seen it need not do it again.
+    /// The same for every repetition of this call: a hook that has seen it need not do it again.
     pub idempotency_key: String,
     /// Counted from 1.
     pub attempt: u32,
-    /// When nobody waits for the answer any more.
+    /// When the caller stops waiting for the answer.
     pub deadline: String,
     /// The doomed object, whole.
     pub object: Value,
-    /// Who is told, whole; only for handlers.
+    /// The subscriber that is notified, whole; only for handlers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscriber: Option<Value>,
     /// What ends in the same collection, the first of it.

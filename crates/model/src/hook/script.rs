@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::{Allowance, Call};
 use crate::environment::ProgramSpec;
 
-/// More objects are not handed to a worker: whoever looks further is told so.
+/// Objects that are handed to a worker at most; a script that looks further is told so.
 pub const MAX_AROUND: usize = 500;
 
-/// What the worker is told: everything it needs, for it can ask nobody.
+/// What the worker is told: everything it needs, because it can make no requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptCall {

@@ -13,7 +13,7 @@ use crate::time;
 const MAX_REASON: usize = 1 << 10;
 /// What a method leaves behind; longer is cut.
 const MAX_OUTPUT: usize = 4 << 10;
-/// Nobody is asked to wait longer than this before asking again.
+/// No answer makes the caller wait longer than this before asking again, in seconds.
 const MAX_AFTER: f64 = 86_400.0;
 const VERDICTS: &str = "done, gone, inProgress, blocked, veto, retry, failed";
 
@@ -43,7 +43,7 @@ pub enum Verdict {
     Veto {
         /// Why.
         reason: String,
-        /// Until then, in seconds since 1970; without it, until somebody decides.
+        /// Until then, in seconds since 1970; without it, until a user decides.
         until: Option<i64>,
     },
     /// It did not work now.
@@ -78,7 +78,7 @@ pub enum BadVerdict {
     },
 }
 
-/// The beginning of a text that somebody else wrote.
+/// The beginning of a text that comes from outside.
 fn shown(text: &str) -> String {
     const MOST: usize = 200;
     format!("{:?}", tame(text.trim(), MOST))
@@ -132,7 +132,7 @@ impl Verdict {
         }
     }
 
-    /// A failure in words that somebody else wrote.
+    /// A failure in words that come from outside.
     pub fn failed(reason: &str) -> Verdict {
         Verdict::Failed { reason: tame(reason, MAX_REASON) }
     }

@@ -12,7 +12,7 @@ mod tests;
 use serde_json::Value;
 use thiserror::Error;
 
-/// Longer paths are nobody's.
+/// Bytes of the longest path that is read; longer ones are of no use to people.
 pub const MOST_BYTES: usize = 1024;
 /// Deeper ones, too.
 pub const MOST_STEPS: usize = 64;

@@ -31,7 +31,7 @@ pub const MANAGER_KEY: &str = "manager";
 pub const PREFIX: &str = "sexton-module-";
 /// Deployments that are remembered.
 pub const MAX_HISTORY: usize = 20;
-/// Kinds that are remembered; more are refused by nobody, but forgotten.
+/// Kinds that are remembered; more are not refused, but forgotten.
 pub const MAX_KINDS: usize = 1_000;
 /// Attributes of a scope.
 pub const MAX_SCOPE: usize = 50;
@@ -93,7 +93,7 @@ pub struct ModuleStatus {
 /// What is going on with a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ModulePhase {
-    /// Resources are being put. If nobody holds the lease, whoever did it has died.
+    /// Resources are being put. If the lease has no holder, the process that put them has died.
     Deploying,
     /// All resources of the last deployment were put.
     Sealed,
@@ -111,7 +111,7 @@ pub struct Intent {
     pub deployment_id: String,
     /// When it began.
     pub started_at: String,
-    /// Who began it.
+    /// The requester.
     pub by: String,
     /// How many resources it has.
     pub count: u64,
@@ -127,11 +127,11 @@ pub struct Sealed {
     pub deployment_id: String,
     /// When.
     pub at: String,
-    /// By whom.
+    /// The requester.
     pub by: String,
     /// How many resources it has.
     pub count: u64,
-    /// How many were accused by its sweep.
+    /// How many became candidates in its sweep.
     #[serde(default)]
     pub swept: u64,
     /// What was its scope.
@@ -146,13 +146,13 @@ pub struct Past {
     pub deployment_id: String,
     /// When it was over.
     pub at: String,
-    /// By whom.
+    /// The requester.
     pub by: String,
     /// How it ended.
     pub phase: ModulePhase,
     /// How many resources it had.
     pub count: u64,
-    /// How many were accused by its sweep.
+    /// How many became candidates in its sweep.
     #[serde(default)]
     pub swept: u64,
     /// What went wrong.

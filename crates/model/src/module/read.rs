@@ -74,7 +74,7 @@ pub(super) fn scope(
     Some(scope)
 }
 
-/// Whether a scope is one that a module may have: with its own manager, and nobody else's.
+/// Whether a scope is one that a module may have: with its own manager, and no other.
 ///
 /// # Errors
 /// Why not, in words.

@@ -27,7 +27,7 @@ fn a_module_is_what_its_name_says() {
     assert_eq!((more.support_gc, more.max_delete.as_deref(), more.scope.len()), (false, Some("5"), 3));
 }
 
-/// EXT-1: a scope without a manager, or with somebody else's, is refused.
+/// EXT-1: a scope without a manager, or with another module's, is refused.
 #[test]
 fn a_scope_needs_the_own_manager() {
     for scope in [json!({}), json!({"kind": "ConfigMap"}), json!({"manager": "other"}), json!([]), json!("x")]

@@ -1,5 +1,5 @@
-//! JSON patch (RFC 6902) with bounds on what a small request may ask for, and errors that say whose
-//! fault they are.
+//! JSON patch (RFC 6902) with bounds on what a small request may ask for, and errors that tell a bad patch from an
+//! object that it does not fit.
 //!
 //! It must not know schemas.
 
@@ -76,8 +76,8 @@ fn run(document: &mut Value, patch: &Patch) -> Result<(), JsonPatchError> {
     Ok(())
 }
 
-/// Whether the operation tests that a field is null, and the object that would have it does not. To the letter that
-/// is an error; in Kubernetes it holds, and clients use it to say "nobody has set this yet".
+/// Whether the operation tests that a field is null, and the object that would have it does not. To the letter that is
+/// an error; in Kubernetes it holds, and clients use it to say "this is not set yet".
 fn tests_absence(document: &Value, operation: &PatchOperation) -> bool {
     let PatchOperation::Test(test) = operation else { return false };
     let path = test.path.as_str();

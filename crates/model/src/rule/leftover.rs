@@ -1,4 +1,4 @@
-//! What a rule for leftovers says besides: whose leftovers, and how they are recognized.
+//! What a rule for leftovers says besides: of which owners, and how they are recognized.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const NAME: &str = "{name}";
 /// More labels are refused.
 const MAX_LABELS: usize = 20;
 
-/// Whose leftovers, and how they are recognized.
+/// Of which owners leftovers are looked for, and how they are recognized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
     /// The kind of the owners.
@@ -45,7 +45,7 @@ impl Leftover {
         terms.collect::<Vec<_>>().join(",")
     }
 
-    /// The name of the owner to whom somebody with these labels belongs, if there is one.
+    /// The name of the owner to which an object with these labels belongs, if there is one.
     pub fn name_in<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
         let mut name = None;
         for (key, pattern) in &self.labels {
@@ -118,7 +118,7 @@ fn labels(spec: &Map<String, Value>, errors: &mut Errors) -> Option<BTreeMap<Str
         labels.insert(key.clone(), text.to_owned());
     }
     if !labels.values().any(|value| value.contains(NAME)) {
-        // Without it everything that is so labelled would be everybody's.
+        // Without it every object that is so labelled would belong to every owner.
         let detail = format!("one of them must have the owner's name in it, as {NAME}");
         errors.push(FieldError::invalid("spec.labels", Value::Object(map.clone()), detail));
     }

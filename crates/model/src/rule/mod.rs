@@ -23,11 +23,12 @@ use kinds::kind_name;
 pub const API_VERSION: &str = crate::class::API_VERSION;
 /// How often is looked, if nothing else is said.
 pub const DEFAULT_INTERVAL: Duration = Duration::from_secs(600);
-/// How old garbage is at least, if nothing else is said: who is just being made may name an owner that is, too.
+/// How old garbage is at least, if nothing else is said: an object that was just made may name an owner that is still
+/// being made.
 pub const DEFAULT_MIN_AGE: Duration = Duration::from_secs(60);
 /// Looking more often would be nothing but looking.
 pub const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// Whoever waits longer has forgotten that there is a rule.
+/// A longer interval would let users forget that there is a rule.
 pub const MAX_INTERVAL: Duration = Duration::from_secs(86_400);
 /// The longest minimum age.
 const MAX_AGE: Duration = Duration::from_secs(365 * 86_400);
@@ -48,14 +49,14 @@ pub enum Targets {
 pub enum Mode {
     /// It is told of.
     Report,
-    /// It is accused, and the collector does the rest.
+    /// It becomes a candidate, and the collector does the rest.
     Collect,
 }
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detector {
-    /// Whoever names owners of whom none exists.
+    /// Objects that name owners of which none exists.
     Orphaned,
     /// What a former owner of a name left behind.
     Leftover(Leftover),
@@ -68,13 +69,13 @@ pub struct Rule {
     pub detector: Detector,
     /// Among which kinds.
     pub kinds: Targets,
-    /// Among whom of them: a selector of labels, as text; empty for all.
+    /// Which objects of these kinds: a selector of labels, as text; empty for all.
     pub selector: String,
     /// In which namespaces; empty for all.
     pub namespaces: Vec<String>,
     /// How often.
     pub interval: Duration,
-    /// How old somebody has to be to be garbage.
+    /// How old an object has to be to be garbage.
     pub min_age: Duration,
     /// What becomes of what is found.
     pub mode: Mode,

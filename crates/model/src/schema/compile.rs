@@ -1,6 +1,6 @@
 //! From the JSON of a schema to what is used on documents.
 //!
-//! Never refuses: what cannot be understood says nothing. Whoever stores a schema has it checked before.
+//! Never refuses: what cannot be understood says nothing. Schemas are checked before they are stored.
 
 use serde_json::{Map, Value};
 

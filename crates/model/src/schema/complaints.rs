@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::invalid::FieldError;
 
-/// Whoever made that many mistakes learns nothing from the rest of them.
+/// Errors that are reported at most: with that many mistakes the rest of them teach nothing new.
 pub(super) const MOST: usize = 64;
 /// So many values are looked at for one document. The largest document has fewer; a schema that looks at each of them
 /// again and again has more.

@@ -1,8 +1,8 @@
 //! Structural schemas: what a CustomResourceDefinition says of the objects of its kind, and what follows from it.
 //!
 //! A schema is [checked](check) when its definition is written, [compiled](Structural::compile) when that is read, and
-//! then objects are pruned, given their defaults, and validated, in this order. Texts and paths are those of Kubernetes.
-//! It must not know who writes objects, nor how they are stored or served.
+//! then objects are pruned, given their defaults, and validated, in this order. Texts and paths are those of
+//! Kubernetes. It must not know requesters, nor how objects are stored or served.
 
 mod check;
 mod compile;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
-/// A pattern that becomes larger is nobody's grammar of a field.
+/// Bytes of a compiled pattern: a larger one is no grammar that a field has.
 const MOST_BYTES: usize = 1 << 20;
 /// What is kept while matching.
 const MOST_CACHE: usize = 1 << 18;

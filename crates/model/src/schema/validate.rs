@@ -1,6 +1,6 @@
 //! Validating: what a document must be like, place by place.
 //!
-//! What an update leaves as it was is not looked at again: a schema that became stricter must not keep anybody from
+//! What an update leaves as it was is not validated again: a schema that became stricter must not keep users from
 //! changing something else.
 
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! What of a Secret stands nowhere but in the Secret itself: records, plans and answers of methods have it redacted.
 //!
-//! It must not know where something is written down; whoever writes something of an object down asks here.
+//! It must not know where something is written down; code that writes something of an object down asks here.
 
 mod scrub;
 
@@ -14,7 +14,7 @@ pub const REDACTED: &str = "(redacted)";
 /// kubectl keeps the whole document there, values included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The fields whose values are secret.
+/// The fields that hold secret values.
 const FIELDS: [&str; 2] = ["data", "stringData"];
 
 /// Whether a document is a Secret.

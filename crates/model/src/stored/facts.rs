@@ -18,11 +18,11 @@ use crate::time;
 pub struct Facts<'a> {
     /// Where the metadata object stands in the text, braces included.
     metadata: (u32, u32),
-    /// The life.
+    /// The uid.
     pub uid: &'a str,
     /// Creation, in seconds since 1970.
     pub created: i64,
-    /// When it was marked as deleted.
+    /// When it became terminating, in seconds since 1970.
     pub deleted: Option<i64>,
     /// Labels, sorted by key.
     #[serde(borrow)]
@@ -39,9 +39,9 @@ pub struct Facts<'a> {
 /// To what a resource subscribes, as far as it decides over a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Subscribed<'a> {
-    /// One life; the resource's own if it subscribes to itself.
+    /// One object, by uid; the resource's own if it subscribes to itself.
     Life(&'a str),
-    /// Whoever holds a name.
+    /// Any object with this key.
     Slot {
         /// Empty for the core group.
         group: &'a str,
@@ -51,14 +51,14 @@ pub enum Subscribed<'a> {
         namespace: &'a str,
         /// The name.
         name: &'a str,
-        /// The namespace was not written, so the target may as well be cluster-scoped: only who knows all kinds could
-        /// tell.
+        /// The namespace was not written, so the target may as well be cluster-scoped: only a reader that knows all
+        /// kinds could tell.
         implied: bool,
     },
 }
 
 impl Facts<'_> {
-    /// What the resource is and whom it refers to, each once.
+    /// What the resource is and which objects it refers to, each once.
     pub fn terms(&self) -> Terms {
         let mut terms = Terms::new();
         terms.push(Term::uid(self.uid));

@@ -5,8 +5,8 @@
 //! └──────────────── text ──────────────────┘    └postcard┘ └from, to: LE┘  └1 byte┘ └4 bytes, LE┘
 //! ```
 //!
-//! Version 2 of the facts says behind those of version 1 to what the resource subscribes. Version 3 says where in the text
-//! it stands who manages which fields: often more than all other metadata, and left out of most that is told. All are read.
+//! Version 2 of the facts says behind those of version 1 to what the resource subscribes. Version 3 says where in the
+//! text the managed fields stand: often more than all other metadata, and left out of most that is told. All are read.
 //!
 //! The text is compact JSON with sorted keys except that `apiVersion`, `kind` and `metadata` come first, and it holds
 //! no `resourceVersion`: that is the revision of the commit, which is known only afterwards, and is spliced in when
@@ -39,7 +39,7 @@ const FIRST_VERSION: u8 = 1;
 const SECOND_VERSION: u8 = 2;
 
 pub(crate) const MANAGED: &str = "managedFields";
-/// More annotations than this are for somebody who checks what is allowed.
+/// Bytes of annotations, and of a whole text, up to which no limit can be exceeded; larger ones go the way that checks.
 const UNCHECKED: usize = 64 << 10;
 
 /// Where things stand in a text.
@@ -260,7 +260,7 @@ fn check_place(text: &[u8], metadata: Range<usize>) -> Result<(), NotStored> {
     }
 }
 
-/// The terms of a stored value, for whoever keeps an index of them; what cannot be read has none.
+/// The terms of a stored value, for the index of the store; a value that cannot be read has none.
 pub fn terms(value: &[u8]) -> Terms {
     split(value).and_then(|parts| facts(&parts)).map_or_else(|_| Terms::new(), |facts| facts.terms())
 }

@@ -41,13 +41,13 @@ impl<'a> Pieces<'a> {
         self.fields.set(field, text);
     }
 
-    /// These hold it, and nobody else.
+    /// Sets the finalizers: these and no others.
     pub fn set_finalizers(&mut self, finalizers: &'a [String]) {
         self.facts.finalizers = finalizers.iter().map(String::as_str).collect();
         self.set("finalizers", (!finalizers.is_empty()).then(|| json(finalizers)));
     }
 
-    /// The mark: when it was deleted. What is marked already stays as it is.
+    /// Sets the deletion timestamp. A resource that is terminating already stays as it is.
     pub fn mark(&mut self, at: i64) {
         if self.facts.deleted.is_some() {
             return;
@@ -111,7 +111,7 @@ impl<'a> Pieces<'a> {
         true
     }
 
-    /// The text of the resource for people to look back at: with its revision, without who managed which field.
+    /// The text of the resource for people to look back at: with its revision, without managed fields.
     pub fn epitaph(mut self, revision: Revision) -> Option<String> {
         self.set(MANAGED, None);
         self.set("resourceVersion", Some(json(&revision.to_string())));
@@ -132,7 +132,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// What of a reference says whom it means.
+/// The part of a reference that says which object it means.
 #[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow)]

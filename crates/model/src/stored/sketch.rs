@@ -1,6 +1,6 @@
 //! A stored resource of which only the metadata change: the rest of its text is copied, not read.
 //!
-//! Who manages which fields is most of the metadata of a small resource, so it is copied, too.
+//! Managed fields are most of the metadata of a small resource, so they are copied, too.
 
 use std::fmt;
 use std::ops::Range;

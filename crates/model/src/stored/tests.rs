@@ -93,7 +93,8 @@ fn subscribing(annotation: &str) -> Document {
     document
 }
 
-/// What is only declared in words, and by life, and for itself; the namespace that nobody wrote is both.
+/// Terms of subscriptions by name only, by uid, and to itself; one without a namespace counts as namespaced and as
+/// cluster-scoped.
 #[test]
 fn terms_say_whom_a_resource_refers_to() {
     let text = "- Vm.x.io/a\n- Vm/far/b\n- self\n- {target: Vm/c, uid: u-9}\n- {target: Vm/d, uid: u-9}\n";

@@ -63,8 +63,8 @@ impl<'a> Words<'a> {
         self.annotations.get(name).map(|text| &**text) == value.map(json).as_deref()
     }
 
-    /// The resource with annotations set and taken away; nothing if that changes more than the annotations, or if
-    /// somebody should look whether it is allowed.
+    /// The resource with annotations set and taken away; `None` if that changes more than the annotations, or if the
+    /// result is so large that limits have to be checked.
     pub fn annotated<'b, C>(mut self, changes: C) -> Option<Stored>
     where
         C: IntoIterator<Item = (&'b str, Option<&'b str>)>,

@@ -46,7 +46,7 @@ pub(super) fn class(target: &Target, change: &Change<'_>, errors: &mut Vec<Field
 }
 
 impl Api {
-    /// Refuses a second class for a kind: nobody could say which of them is meant.
+    /// Refuses a second class for a kind: there would be no way to tell which of them is meant.
     pub(super) async fn check_only_class(
         &self,
         target: &Target,
@@ -68,7 +68,8 @@ impl Api {
         Ok(())
     }
 
-    /// Subscriptions that nobody can read would be missed when they matter; and so would handlers that do not exist.
+    /// Refuses subscriptions that cannot be read, which would be missed when they matter, and so would handlers that do
+    /// not exist.
     pub(super) fn check_subscriptions(
         &self,
         target: &Target,

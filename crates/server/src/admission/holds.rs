@@ -13,7 +13,8 @@ pub fn has_spec_finalizers(document: &Document) -> bool {
     list.is_some_and(|list| !list.is_empty())
 }
 
-/// Marks something that holds others as going away.
+/// Puts the hold for its contents on an object that is being deleted; a namespace and a definition say so in their
+/// status.
 pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
     match target.kind.special {
         Special::Namespace => {
@@ -21,7 +22,7 @@ pub fn hold_contents(target: &Target, document: &mut Document, now: &str) {
             let spec = document.object_mut().entry("spec").or_insert_with(|| json!({}));
             let mut list = spec["finalizers"].as_array().cloned().unwrap_or_default();
             if !list.iter().any(|name| name == NAMESPACE_HOLD) {
-                // Somebody took it off a living namespace; its contents still go first.
+                // A client took it off before the namespace was terminating; its contents still go first.
                 list.push(NAMESPACE_HOLD.into());
                 *spec = json!({"finalizers": list});
             }

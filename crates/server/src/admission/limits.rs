@@ -11,7 +11,7 @@ use crate::api::{Result, Target};
 pub struct Limits {
     /// Labels: each is looked at by every selector.
     pub labels: usize,
-    /// Finalizers: each is somebody who has to act.
+    /// Finalizers: each is a controller that has to act.
     pub finalizers: usize,
     /// Owner references: each is an edge of the graph.
     pub owners: usize,

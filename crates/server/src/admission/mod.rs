@@ -52,23 +52,23 @@ const CHECKS: &[Check] = &[
     metadata::finalizers,
     // References carry identity, or they are no evidence of anything.
     metadata::owner_references,
-    // What has been said cannot be unsaid: identity, birth, and the mark of a deletion.
+    // What never changes once it is set: the uid and the times of creation and deletion.
     update::immutable_fields,
-    // A marked object can only lose what holds it.
+    // A terminating object can only lose what holds it.
     update::no_new_finalizers,
-    // Nor can it get other owners, which would change who may keep it or take it along.
+    // Nor can it get other owners, which would change what may keep it or take it along.
     update::no_new_owners,
     // Code that cannot be run is refused now, not found out when an object has to end.
     classes::class,
     // A scope without its own manager would sweep what belongs to others.
     modules::module,
-    // A rule that makes no sense is refused now: nobody would notice that it finds nothing.
+    // A rule that makes no sense is refused now: later it would find nothing, and that would not be noticed.
     rules::rule,
     // What a definition says of its objects is what others rely on.
     schema::fits,
 ];
 
-/// What a verb of ours puts on an object, which is otherwise as it was, must be such as anybody may put on.
+/// What a verb of ours puts on an object, which is otherwise as it was, must be such as any client may put on.
 pub fn check_marks(target: &Target, document: &mut Document) -> Result<()> {
     let change = Change { old: None, new: document };
     let mut errors = Vec::new();
@@ -110,7 +110,8 @@ impl Api {
             CHECKS.iter().for_each(|check| check(target, &change, &mut errors));
             definition(target, &self.kinds().current(), &change, &mut errors);
             if !self.kinds().is_plain() {
-                // What was done to a life is told by whoever did it, with a verb that others do not have.
+                // What was done to an object is written by the collector that did it, with a verb that others do not
+                // have.
                 update::marks_of_the_collector(target, &change, &mut errors);
             }
         }
@@ -129,7 +130,7 @@ impl Api {
             }
             return Ok(warnings);
         }
-        // Whoever made that many mistakes learns nothing from the rest of them.
+        // With that many mistakes the rest of them teach nothing new.
         errors.truncate(MOST_ERRORS);
         let kind = &target.kind;
         Err(Status::invalid(&kind.resource.group, &kind.kind, change.new.name(), &errors).into())

@@ -1,4 +1,4 @@
-//! Do owner references point at something that lives? Kubernetes never asks; we say so, or refuse.
+//! Do owner references point at objects that exist? Kubernetes never asks; we say so, or refuse.
 
 use serde_json::Value;
 use sexton_model::{Document, FieldError, Key};

@@ -131,7 +131,7 @@ pub fn prepare_update(
             new.set_or_remove(field, old.metadata().get(field).cloned());
         }
     }
-    // Birth and an existing mark are what they are: another time in the body is passed over, as in Kubernetes.
+    // The times of creation and deletion stay once they are set: others in the body are passed over, as in Kubernetes.
     for field in ["creationTimestamp", "deletionTimestamp"] {
         if let Some(time) = old.metadata().get(field) {
             new.set_or_remove(field, Some(time.clone()));
@@ -153,8 +153,8 @@ pub fn prepare_update(
     Ok(())
 }
 
-/// Who asked for a deletion is as irreversible as its mark. What the collector wrote is kept by whoever does not speak
-/// of it; whoever says something else is refused by a check.
+/// The requester of a deletion is as irreversible as the deletion itself. What the collector wrote is kept by a write
+/// that does not speak of it; a write that says something else is refused by a check.
 fn keep_annotations(old: &Document, new: &mut Document) {
     if let Some(asker) = old.annotation(DELETED_BY).filter(|_| old.is_terminating()) {
         new.set_annotation(DELETED_BY, asker);

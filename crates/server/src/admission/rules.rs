@@ -1,5 +1,5 @@
-//! Rules: read strictly when they are written down; and where one asks for it, no object comes into being while there is
-//! something with its labels that belonged to another life of its name.
+//! Rules: read strictly when they are written down; and where one asks for it, no object comes into being while there
+//! is something with its labels that belonged to an earlier object of its name.
 //!
 //! It must not know what is garbage: it compares labels and references with what is stored, and removes nothing.
 
@@ -58,7 +58,7 @@ impl Api {
         Ok(())
     }
 
-    /// What has the labels of a name and belongs only to lives that are gone, one of them of this name.
+    /// Objects with the labels of a name whose owners are all gone, one of them with this name.
     async fn left_of(
         &self,
         target: &Target,

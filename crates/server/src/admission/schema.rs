@@ -57,7 +57,7 @@ fn unknown_of(target: &Target, document: &Document) -> Vec<String> {
     found
 }
 
-/// Whoever asks for strictness is refused; others are warned with what is handed back.
+/// Refuses the write if the client asked for strictness; other clients are warned with what is handed back.
 pub(crate) fn refuse_strictly(target: &Target, told: &[String], options: &WriteOptions) -> Result<()> {
     if told.is_empty() || options.field_validation != FieldValidation::Strict {
         return Ok(());

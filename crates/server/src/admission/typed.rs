@@ -1,5 +1,5 @@
 //! The small kinds that are always there, field by field, and that fields hold what they are made for. They are written
-//! so often that nobody should have to look into their schemas.
+//! so often that no write should have to look into their schemas.
 
 use sexton_model::{Document, Status};
 

@@ -1,4 +1,4 @@
-//! What an update may not do, and what nobody but the collector may write.
+//! What an update may not do, and what only the collector may write.
 
 use serde_json::Value;
 use sexton_model::marks::{ACCUSED, APPROVED, OF_MARKS, OF_THE_COLLECTOR};
@@ -18,8 +18,8 @@ pub(super) fn immutable_fields(_: &Target, change: &Change<'_>, errors: &mut Vec
     }
 }
 
-/// Whoever could write what was done to a life could have one removed that was never destroyed. What an update leaves
-/// out was filled in before.
+/// A client that could write what was done to an object could have one removed that was never destroyed. What an update
+/// leaves out was filled in before.
 pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     for name in OF_THE_COLLECTOR {
         let was = change.old.and_then(|old| old.annotation(name));
@@ -32,7 +32,7 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
         let detail = "is written with an approved deletion only; leave it out";
         errors.push(FieldError::forbidden(format!("metadata.annotations[{APPROVED}]"), detail));
     }
-    // Who asked for a deletion is known when it is asked for, not before.
+    // The requester of a deletion is known when it is asked for, not before.
     for name in OF_MARKS {
         let said = change.new.annotation(name);
         if said.is_some() && said != change.old.and_then(|old| old.annotation(name)) {
@@ -40,7 +40,7 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
             errors.push(FieldError::forbidden(format!("metadata.annotations[{name}]"), detail));
         }
     }
-    // An accusation can be taken off by anybody. It cannot be copied to somebody else with the rest of a document.
+    // Any client can take an accusation off. It cannot be copied to another object with the rest of a document.
     let accused = change.new.annotation(ACCUSED);
     if accused.is_some() && accused != change.old.and_then(|old| old.annotation(ACCUSED)) {
         let detail = "is written by whoever looks for garbage only; leave it out";
@@ -48,7 +48,7 @@ pub(super) fn marks_of_the_collector(_: &Target, change: &Change<'_>, errors: &m
     }
 }
 
-/// Which annotation of the collector a patch takes off. Whoever says so means it, unlike a document that does not
+/// Which annotation of the collector a patch takes off. A patch that does so means it, unlike a document that does not
 /// speak of it.
 pub(crate) fn taken_off(old: &Document, new: &Document) -> Option<FieldError> {
     let gone = |name: &&str| old.annotation(name).is_some() && new.annotation(name).is_none();
@@ -68,7 +68,7 @@ fn of_the_collector(name: &str) -> FieldError {
     FieldError::forbidden(format!("metadata.annotations[{name}]"), detail)
 }
 
-/// On whom it depends is part of the judgement that ends it.
+/// Refuses new owners of a terminating object: its destruction was decided for the owners that it has.
 pub(super) fn no_new_owners(_: &Target, change: &Change<'_>, errors: &mut Vec<FieldError>) {
     let Some(old) = change.old.filter(|old| old.is_terminating()) else { return };
     let had = old.owner_references();

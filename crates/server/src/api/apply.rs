@@ -66,7 +66,7 @@ impl Api {
         admission::fill(target, &mut document)?;
         match self.create_ready(target, document, options, Ownership::Decided).await {
             Ok(written) => Ok(Attempt::Done(Box::new(written))),
-            // Somebody else created it: apply to that.
+            // Another client created it: apply to that.
             Err(failure) if failure.0.reason == "AlreadyExists" => Ok(Attempt::Lost),
             Err(failure) => Err(failure),
         }

@@ -1,7 +1,7 @@
-//! Who asks, and what is remembered of it: the mark of a deletion says who asked for it, and so does a removal at once,
-//! to those who hear of it soon.
+//! The requester, and what is remembered of it: a deletion writes its requester onto the object, and a removal at once
+//! tells it to the readers that hear of it soon.
 //!
-//! It must not know how somebody proved who they are.
+//! It must not know how a requester proved its identity.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -17,15 +17,15 @@ use super::Api;
 /// As many removals are remembered: far more than happen before a feed has told of them.
 const REMEMBERED: usize = 10_000;
 
-/// Who asks. Cloning shares the memory.
+/// The requester. Cloning shares the memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asker {
-    /// Empty if nobody knows.
+    /// Empty if it is not known.
     user: Arc<str>,
     removals: Arc<Mutex<Removals>>,
 }
 
-/// Who removed which life, the latest ones. Forgets the oldest first.
+/// The requesters of the latest removals, by the uid of the object. Forgets the oldest first.
 #[derive(Debug, Default)]
 struct Removals {
     by: HashMap<Arc<str>, Arc<str>>,
@@ -37,7 +37,7 @@ struct Removals {
 impl Removals {
     fn remember(&mut self, uid: &str, user: &Arc<str>) {
         if user.is_empty() {
-            // Nobody is better than somebody else, whose own attempt failed.
+            // An unknown requester is better than a wrong one, whose own attempt failed.
             self.by.remove(uid);
             return;
         }
@@ -61,14 +61,14 @@ impl Removals {
 }
 
 impl Api {
-    /// The same verbs, asked for by somebody. An empty name means that nobody knows.
+    /// The same verbs on behalf of a user. An empty name means that the requester is not known.
     #[must_use]
     pub fn asked_by(&self, user: &str) -> Api {
         let asker = Asker { user: user.into(), removals: self.asker.removals.clone() };
         Api { asker, ..self.clone() }
     }
 
-    /// Writes into a document that is being marked who asked for that, unless it says so already.
+    /// Writes the requester into a document that becomes terminating, unless it says so already.
     pub(super) fn sign_mark(&self, document: &mut Document) {
         if self.asker.user.is_empty() {
             return;
@@ -83,18 +83,19 @@ impl Api {
         }
     }
 
-    /// The same as an annotation, if it is known who asks.
+    /// The same as an annotation, if the requester is known.
     pub(super) fn signature(&self) -> Option<(&'static str, &str)> {
         (!self.asker.user.is_empty()).then(|| (DELETED_BY, &*self.asker.user))
     }
 
-    /// Remembers who is about to remove a life. Before the removal: those who watch hear of it at once.
+    /// Remembers the requester of a removal that is about to happen. Before the removal: watches tell of it at once.
     pub(super) fn sign_removal(&self, uid: &str) {
         self.removals().remember(uid, &self.asker.user);
     }
 
-    /// The annotations of a deletion. Who asks is said by the collector, which has proved that it is, because deletions follow
-    /// from earlier ones, and by a part of this process, which knows the person; of any other requester it is that requester.
+    /// The annotations of a deletion. The collector names the requester itself, because deletions follow from earlier
+    /// ones, and has proved that it is the collector; so does a part of this process, which knows the user. Any other
+    /// client is the requester itself, whatever it says.
     pub(super) fn signed<'a>(&self, annotations: &'a Annotations, proved: bool) -> Cow<'a, Annotations> {
         let trusted = proved || self.claim.is_in_process();
         if trusted || self.asker.user.is_empty() || !annotations.contains_key(DELETED_BY) {
@@ -105,8 +106,8 @@ impl Api {
         Cow::Owned(signed)
     }
 
-    /// The same for one of many removals in a request. It may say itself from whom the deletion comes; of a life that was
-    /// marked, the mark says so.
+    /// The same for one of many removals in a request. It may name its requester itself; a terminating object names its
+    /// requester already.
     pub(super) fn sign_item(&self, item: &Item, uid: &str, marked: bool, proved: bool) {
         let Action::Delete { annotations, .. } = &item.action else { return };
         match self.signed(annotations, proved).get(DELETED_BY) {
@@ -120,7 +121,7 @@ impl Api {
         }
     }
 
-    /// Who asked for the removal of a life, if that was lately.
+    /// The requester of the removal of an object, if that was lately.
     pub(super) fn who_removed(&self, uid: &str) -> Option<String> {
         self.removals().by.get(uid).map(|user| (**user).to_owned())
     }

@@ -8,7 +8,7 @@ use super::{Api, Outcome, Part, Result, Target, WriteOptions, Written, terminati
 use crate::admission::{self, Change};
 use crate::kinds::Special;
 
-/// How a write decides who manages which fields.
+/// How a write decides which manager owns which fields.
 pub(super) enum Ownership {
     /// The writer gets what it changed.
     Track,
@@ -23,7 +23,7 @@ pub(super) enum Attempt {
 }
 
 impl Api {
-    /// Records in a document who manages what.
+    /// Records in a document which manager owns which fields.
     pub(super) fn track(
         &self,
         target: &Target,
@@ -37,7 +37,7 @@ impl Api {
         });
     }
 
-    /// Does something as the one who writes: who that is, in which version and part, and when.
+    /// Calls `act` with the writer of this request: its field manager, version, subresource, and the time.
     pub(super) fn as_writer<T>(
         &self,
         target: &Target,
@@ -112,7 +112,7 @@ impl Api {
         }
     }
 
-    /// Nothing holds a marked object any more: the update that says so removes it.
+    /// Nothing holds a terminating object any more: the update that says so removes it.
     async fn remove_last(
         &self,
         target: &Target,
@@ -177,7 +177,7 @@ impl Api {
     }
 }
 
-/// Whether anything keeps a marked object from being removed.
+/// Whether anything keeps a terminating object from being removed.
 pub(super) fn is_held(target: &Target, document: &Document) -> bool {
     !document.finalizers().is_empty()
         || (target.kind.special == Special::Namespace && admission::has_spec_finalizers(document))

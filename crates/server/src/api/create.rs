@@ -61,7 +61,7 @@ impl Api {
         Err(Status::timeout(message).retry_after(1).into())
     }
 
-    /// Gives a new life its marks.
+    /// Sets the fields of a new object that only the server decides.
     pub(super) fn stamp(&self, target: &Target, document: &mut Document) {
         let now = time::format(self.now());
         for field in
@@ -107,7 +107,7 @@ impl Api {
                     return Ok(Written { created: true, warnings, ..Written::stored(object) });
                 }
                 Err(CommitError::Conflict { guard: 0 }) => self.refuse_taken(target, &document).await?,
-                // The definition changed, and whoever changed it may not have come round to telling everybody.
+                // The definition changed, and the request that changed it may not have reloaded the kinds yet.
                 Err(CommitError::Conflict { .. }) if target.kind.is_custom() => {
                     self.kinds.reload(&self.store).await?
                 }

@@ -1,8 +1,8 @@
-//! DELETE: marks an object, or removes it if nothing holds it. Which of the two is decided and done in one
+//! DELETE: makes an object terminating, or removes it if nothing holds it. Which of the two is decided and done in one
 //! transaction, so a finalizer can never be lost to a removal that did not see it.
 //!
-//! Without a policy this is the whole cascade: the object is marked with the `cascade_deletion` finalizer and goes
-//! last, after everything that depends on it.
+//! Without a policy this is the whole cascade: the object becomes terminating with the `cascade_deletion` finalizer and
+//! goes last, after everything that depends on it.
 
 use sexton_model::bulk::Annotations;
 use sexton_model::{DeleteOptions, Document, Status};
@@ -82,7 +82,7 @@ impl Api {
     }
 }
 
-/// What held others and is gone at once is shown as it was in between: marked, and about to go.
+/// What held others and is gone at once is shown as it was in between: terminating, and about to go.
 fn shown_marked(mut removed: Written, marked: Option<Box<Document>>) -> Written {
     if let (Outcome::Document(last), Some(mut marked)) = (&mut removed.outcome, marked) {
         marked.set_or_remove("resourceVersion", last.metadata().get("resourceVersion").cloned());

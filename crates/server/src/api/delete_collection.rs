@@ -27,7 +27,7 @@ impl Api {
             async move {
                 let (namespace, name) = object.place();
                 let target = Target { kind, namespace: namespace.to_owned() };
-                // The lives that were listed, not whoever has their names by now.
+                // The objects that were listed, not others that have their names by now.
                 let conditions = options.preconditions.get_or_insert_default();
                 let asked = conditions.uid.is_some();
                 if !asked {
@@ -44,7 +44,7 @@ impl Api {
         Ok(listed)
     }
 
-    /// Whether the life that was listed is gone, and its place empty or taken.
+    /// Whether the object that was listed is gone; another one may have its name.
     async fn is_another(&self, target: &Target, listed: &Object) -> Result<bool> {
         let now = self.store.get(&target.key(listed.place().1), At::Latest).await?;
         let uid = listed.facts()?.uid;

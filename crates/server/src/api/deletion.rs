@@ -1,7 +1,7 @@
-//! What a deletion comes to: the mark, the removal, or nothing that would be new. Decided here for every verb that
-//! deletes; committed by the verbs, with the guards on which the decision rests.
+//! What a deletion comes to: the object becomes terminating, is removed, or stays as it is. Decided here for every verb
+//! that deletes; committed by the verbs, with the guards on which the decision rests.
 //!
-//! It must not know who asked, nor whether anything is written in the end.
+//! It must not know the requester, nor whether anything is written in the end.
 
 use serde_json::{Map, Value};
 use sexton_model::bulk::Annotations;
@@ -24,9 +24,9 @@ pub(super) struct Deletion {
 
 /// What a deletion writes.
 pub(super) enum Effect {
-    /// Nothing: it is marked already, in just this way.
+    /// Nothing: it is terminating already, in just this way.
     Nothing,
-    /// The mark.
+    /// The object becomes terminating.
     Mark {
         /// As it will be kept.
         stored: Stored,
@@ -39,7 +39,7 @@ pub(super) enum Effect {
 }
 
 impl Api {
-    /// Decides about exactly this version. Annotations are set if this is what marks it.
+    /// Decides about exactly this version. Annotations are set if the object becomes terminating by it.
     pub(super) async fn decide_deletion(
         &self,
         target: &Target,
@@ -98,7 +98,8 @@ impl Api {
         Ok(objects.iter().map(Scope::empty).collect())
     }
 
-    /// What still has contents is marked and held, what has none is not held by them.
+    /// A namespace or definition that still has contents becomes terminating and is held, one without is not held by
+    /// them.
     async fn decide_holder(
         &self,
         target: &Target,
@@ -114,7 +115,7 @@ impl Api {
             admission::hold_contents(target, &mut document, &time::format(self.now()));
         } else {
             admission::release_contents(target, &mut document);
-            // They go along with a mark, too: it may rest on there being no contents.
+            // They also guard a write that only makes it terminating: that may rest on there being no contents.
             guards.extend(contents.iter().map(Scope::empty));
         }
         if is_held(target, &document) {
@@ -127,9 +128,9 @@ impl Api {
         Ok(Deletion { guards, effect: Effect::Remove { marked: Some(Box::new(document)) } })
     }
 
-    /// A life that brings code for its end, or for whose end somebody waits, is held until that is done. That nobody
-    /// waits is made a guard, so nobody can be missed. Only the mark puts this hold on: whoever took it off was through
-    /// with the life.
+    /// An object whose class brings code for its end, or to whose end another object subscribed, is held until that is
+    /// done. That there is no subscriber is made a guard, so none can be missed. Only the deletion that makes the
+    /// object terminating puts this hold on: where it was taken off, the destruction was through.
     async fn hold_for_destruction(
         &self,
         target: &Target,
@@ -159,7 +160,7 @@ impl Api {
         Ok(())
     }
 
-    /// The mark is irreversible; a second delete may change the policy but never the time.
+    /// Makes an object terminating, which is irreversible; a second delete may change the policy but never the time.
     fn mark(&self, target: &Target, document: &mut Document, annotations: &Annotations) -> Result<()> {
         if document.is_terminating() {
             return Ok(());

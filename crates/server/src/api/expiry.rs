@@ -1,4 +1,4 @@
-//! Events that nobody repeated for a while are removed, so that they do not grow for ever.
+//! Events that were not repeated for a while are removed, so that they do not grow for ever.
 //!
 //! When each is due is known from when it was first seen; that one was repeated since is found out when it is due. So a
 //! sweep costs what came and what goes, not what is there. It must not know what events say.
@@ -15,7 +15,7 @@ use sexton_store::{At, Object, ObjectChange, Scope};
 
 use super::{Api, Failure, Result, Target};
 
-/// How long events are kept, unless somebody says otherwise.
+/// How long events are kept, unless the configuration says otherwise.
 pub const EVENT_TTL: Duration = Duration::from_secs(3600);
 /// So often it is looked whether events came or are due.
 const EVERY: Duration = Duration::from_secs(5);
@@ -139,7 +139,7 @@ impl EventExpiry {
 enum Left {
     /// It was removed.
     Gone,
-    /// It was gone already, or somebody else holds it.
+    /// It was gone already, or a finalizer holds it.
     Nothing,
     /// It is due later.
     DueAt(i64),
@@ -163,7 +163,7 @@ async fn remove_if_due(api: &Api, key: &RawKey, ttl: i64, now: i64) -> Result<Le
     match api.delete(&target, name, &options).await {
         Ok(_) => Ok(Left::Gone),
         Err(Failure(status)) if status.code == 404 => Ok(Left::Nothing),
-        // Somebody repeated it just now.
+        // It was repeated just now.
         Err(Failure(status)) if status.code == 409 => Ok(Left::DueAt(now)),
         Err(error) => {
             tracing::warn!(%error, name, "an old event was not removed");

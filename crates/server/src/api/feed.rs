@@ -1,7 +1,7 @@
 //! The feed over all kinds: what there is at one revision, then every change of anything, in order.
 //!
 //! Which kinds there are is told in its place among the changes: it follows from the definitions as they were at that
-//! revision, not from what happens to be served when somebody reads. It knows no HTTP.
+//! revision, not from what happens to be served at the time of reading. It knows no HTTP.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum FeedEvent {
         kind: EventKind,
         /// The object; what went is shown as it last was, with the revision of the removal.
         object: Object,
-        /// Who asked for the removal, if that is known.
+        /// The requester of the removal, if that is known.
         by: Option<String>,
     },
     /// All that was there at this revision has been told.
@@ -161,8 +161,9 @@ impl FeedStream {
         Ok(())
     }
 
-    /// Before what there is, what is missed: removals, as far back as is known, of lives that somebody still names as
-    /// an owner. So whoever begins to follow knows that they went, and how, rather than only that they are not there.
+    /// Before what there is, what is missed: removals, as far back as is known, of objects that another one still names
+    /// as an owner. So a reader that begins to follow knows that they went, and how, rather than only that they are not
+    /// there.
     async fn tell_missed(&mut self, upto: Revision) -> Result<()> {
         let engine = self.api.store().engine().clone();
         let mut past = engine.changes(KeyRange::all(), oldest(&engine).await?).await?;
@@ -185,7 +186,7 @@ impl FeedStream {
         Ok(())
     }
 
-    /// Whoever is cut off here has no version to go on from, and begins again: half a beginning is of no use.
+    /// A reader that is cut off here has no version to go on from, and begins again: half a beginning is of no use.
     async fn next_page(&mut self) -> Result<()> {
         let Some(beginning) = &self.beginning else { return Ok(()) };
         if *self.closing.borrow() || Instant::now() >= self.deadline {
@@ -235,7 +236,7 @@ impl FeedStream {
             Some(definition) => defined_by(&definition.document()?),
             None => Vec::new(),
         };
-        // What is told is also served: whoever hears of a kind may ask for it at once.
+        // What is told is also served: a reader that is told of a kind may ask for it at once.
         let current = self.api.kinds().current();
         if kinds.iter().any(|kind| current.listed().all(|listed| listed != kind)) {
             self.api.kinds().reload(self.api.store()).await?;

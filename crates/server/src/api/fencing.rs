@@ -185,7 +185,7 @@ impl Api {
         if rights.cover(target) {
             return Ok(());
         }
-        // A deletion may say who asks: it is compared with the requester that is known.
+        // A deletion may name its requester: it is compared with the one that is known.
         let said_by_mark = |name: &&str| *name == DELETED_BY && matches!(item.action, Action::Delete { .. });
         let mut of_marks = OF_MARKS.into_iter().filter(|name| annotations.contains_key(*name));
         let signed = of_marks.find(|name| !said_by_mark(name));

@@ -1,7 +1,7 @@
 //! What the verbs mean: one file per verb, no HTTP.
 //!
-//! Every write is read, decide, commit-if-unchanged; whoever loses the race decides again on the new world. So the
-//! check of preconditions and finalizers and the write or removal itself are always one transaction.
+//! Every write is read, decide, commit-if-unchanged; a write that loses the race is decided again on the new state. So
+//! the check of preconditions and finalizers and the write or removal itself are always one transaction.
 
 mod apply;
 mod asker;
@@ -89,7 +89,7 @@ impl Target {
         Stored::encode(&document)
     }
 
-    /// The slot of a name.
+    /// The key of a name.
     pub fn key(&self, name: &str) -> Key {
         Key { kind: self.kind.resource.clone(), namespace: self.namespace.clone(), name: name.to_owned() }
     }
@@ -142,7 +142,7 @@ pub enum Outcome {
     Removed {
         /// The name.
         name: String,
-        /// The life that ended.
+        /// The uid that it had.
         uid: String,
     },
 }
@@ -170,13 +170,13 @@ pub struct Api {
     kinds: Arc<Kinds>,
     nature: Arc<dyn Nature>,
     owner_checks: OwnerChecks,
-    /// Who asks, as far as anybody knows.
+    /// The requester, as far as it is known.
     asker: asker::Asker,
     /// Whether the requester holds a lease.
     claim: fencing::Claim,
     /// When holders of leases were heard of.
     holders: Arc<fencing::Holders>,
-    /// Whose turn it is to make a class or to write a definition.
+    /// Held while a class is made or a definition is written: one at a time.
     class_turns: Arc<Mutex<()>>,
     /// Becomes true when watches shall end.
     closing: watch_flag::Sender<bool>,

@@ -1,4 +1,5 @@
-//! Names of definitions that become free: who asked for them gets them. It must not know what makes a name free.
+//! Names of definitions that become free: a definition that asked for them gets them. It must not know what makes a
+//! name free.
 
 use sexton_model::Key;
 use sexton_store::{At, CommitError};
@@ -10,7 +11,8 @@ use crate::kinds;
 const MOST: usize = 256;
 
 impl Api {
-    /// Looks once more at every definition that lacks names. Whoever writes one at the same time settles it as well.
+    /// Looks once more at every definition that lacks names. A request that writes one at the same time settles it as
+    /// well.
     pub(super) async fn settle_definitions(&self) -> Result<()> {
         for _ in 0..MOST {
             if !self.settle_one().await? {

@@ -29,7 +29,8 @@ impl Api {
         Ok(())
     }
 
-    /// The guards under which a new object may come into being: its namespace lives, its definition stands.
+    /// The guards under which a new object may come into being: its namespace is not terminating, its definition
+    /// stands.
     pub(super) async fn room_for(&self, target: &Target, name: &str) -> Result<Vec<Guard>> {
         let mut guards = Vec::new();
         if target.kind.namespaced {

@@ -28,13 +28,13 @@ pub enum FieldValidation {
 pub struct WriteOptions {
     /// Do everything but write.
     pub dry_run: bool,
-    /// Who manages the fields.
+    /// The field manager.
     pub field_manager: String,
     /// Whether the manager was named, or guessed from the client's name.
     pub manager_named: bool,
     /// Take fields away from other managers (apply only).
     pub force: bool,
-    /// What is done about fields that nobody knows.
+    /// What is done about fields that are not in the schema.
     pub field_validation: FieldValidation,
     /// Fields that stand in the body twice.
     pub repeated: Vec<String>,

@@ -9,7 +9,7 @@ use tokio::sync::watch as watch_flag;
 
 use crate::kinds::{KindRef, Kinds};
 
-/// The definition of a kind, and whoever tells of changes.
+/// The definition of a kind, and the channel that tells of changes.
 #[derive(Debug)]
 pub(super) struct Standing {
     kind: KindRef,
@@ -18,7 +18,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Of a kind that somebody defined; those that are always there have none.
+    /// Of a kind that has a definition; those that are always there have none.
     pub(super) fn of(kind: &KindRef, kinds: &Arc<Kinds>) -> Option<Standing> {
         let made = || Standing { kind: kind.clone(), kinds: kinds.clone(), changes: kinds.changes() };
         kind.is_custom().then(made)
@@ -28,7 +28,7 @@ impl Standing {
     pub(super) async fn gone(&mut self) {
         while self.stands() {
             if self.changes.changed().await.is_err() {
-                // Nobody is left who could change anything.
+                // Nothing is left that could change anything.
                 return std::future::pending().await;
             }
         }

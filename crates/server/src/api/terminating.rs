@@ -13,7 +13,8 @@ use super::{Api, Result, Target};
 /// As many referrers are named.
 const NAMED: usize = 3;
 
-/// What rests on nothing naming this life as its owner. Whoever owns itself is not kept by that.
+/// The guard of a write that rests on nothing naming this object as its owner. References of the object to itself do
+/// not count.
 pub(super) fn unowned(uid: &str, except: &[String]) -> Guard {
     let others = std::iter::once(uid).chain(except.iter().map(String::as_str)).map(Term::uid).collect();
     Guard::OnlyWith { term: Term::owner(uid), others }
@@ -46,14 +47,14 @@ fn held(target: &Target, name: &str, hold: &str) -> Status {
 }
 
 impl Api {
-    /// Whether something else names this life as its owner, as far as can be said without a commit.
+    /// Whether another object names this one as its owner, as far as can be said without a commit.
     pub(super) async fn is_owner(&self, uid: &str) -> Result<bool> {
         let engine = self.store.engine();
         let own = engine.with_term(Term::uid(uid), 1).await?;
         Ok(engine.with_term(Term::owner(uid), 2).await?.iter().any(|key| !own.contains(key)))
     }
 
-    /// Why something that must not be referred to cannot go: who refers to it, the first few.
+    /// Why something that must not be referred to cannot go: the first few objects that refer to it.
     pub(super) async fn still_referenced(&self, target: &Target, name: &str, uid: &str) -> Result<Status> {
         // One more, because it may itself be among them.
         let keys = self.store.engine().with_term(Term::owner(uid), NAMED + 1).await?;

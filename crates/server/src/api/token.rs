@@ -13,7 +13,7 @@ pub(super) struct Token {
     /// The snapshot; [`Revision::NONE`] means "whatever is current": pages of different snapshots.
     #[serde(rename = "rv")]
     pub(super) revision: Revision,
-    /// The encoded slot after which the page begins.
+    /// The encoded key after which the page begins.
     #[serde(rename = "k")]
     pub(super) after: String,
     /// How many objects the snapshot holds from there on, where that is known.

@@ -70,7 +70,7 @@ pub(super) fn modified(target: &Target, name: &str) -> Status {
     Status::conflict(&target.kind.resource, name, why)
 }
 
-/// Another life fills the slot.
+/// The conflict that another object has the name.
 pub(super) fn uid_mismatch(target: &Target, name: &str, wanted: &str, found: &str) -> Status {
     let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}");
     Status::conflict(&target.kind.resource, name, why)

@@ -37,7 +37,7 @@ pub enum WatchEvent {
     Failed(Failure),
 }
 
-/// Without a wish of the client a watch ends after this long, so that nobody forgets one.
+/// Without a wish of the client a watch ends after this long, so that none is forgotten.
 pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 /// How often a client that understands bookmarks gets one.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
@@ -196,7 +196,7 @@ impl WatchStream {
     }
 }
 
-/// What a change is to a watcher who sees only what the filter shows.
+/// What a change is to a watcher that sees only what the filter shows.
 fn event(change: ObjectChange, filter: &ListOptions) -> Result<Option<WatchEvent>> {
     let shown = |object: &Option<Object>| object.as_ref().map_or(Ok(false), |object| matches(object, filter));
     let kind = match (shown(&change.before)?, shown(&change.after)?) {

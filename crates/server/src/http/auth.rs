@@ -1,4 +1,4 @@
-//! Who asks. Open on loopback; bearer tokens and client certificates elsewhere.
+//! The identity of requesters. Open on loopback; bearer tokens and client certificates elsewhere.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,20 +11,20 @@ use sexton_model::{GroupResource, Status};
 
 use crate::api::Result;
 
-/// As whom a request wants to be served: `kubectl --as`.
+/// Headers that name the identity as which a request wants to be served: `kubectl --as`.
 const IMPERSONATE: &str = "impersonate-";
 
 /// Shorter ones could be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
-/// Somebody who may ask.
+/// A requester that may ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The user's name.
     pub user: String,
 }
 
-/// Tokens and whose they are. Clones share them, so that [`Tokens::replace`] reaches all.
+/// Tokens and their users. Clones share them, so that [`Tokens::replace`] reaches all.
 #[derive(Clone, Default)]
 pub struct Tokens(Arc<ArcSwap<Vec<(String, String)>>>);
 
@@ -114,12 +114,12 @@ fn same(known: &[u8], given: &[u8]) -> bool {
     known.len() == given.len() && std::hint::black_box(differences) == 0
 }
 
-/// How callers prove who they are.
+/// How callers prove their identity.
 #[derive(Debug, Clone)]
 pub enum Authentication {
-    /// In this process: nobody else can call.
+    /// In this process: no other process can call.
     InProcess,
-    /// Anybody on this machine. Requests that a browser was tricked into are refused.
+    /// Any process on this machine. Requests that a browser was tricked into are refused.
     LoopbackOpen,
     /// A token or a certificate is needed.
     Required(Tokens),
@@ -131,7 +131,7 @@ impl Authentication {
         matches!(self, Authentication::InProcess)
     }
 
-    /// The group of those who get in: whether they proved who they are.
+    /// The group of the callers that get in: whether they proved their identity.
     pub fn group(&self) -> &'static str {
         match self {
             Authentication::LoopbackOpen => "system:unauthenticated",
@@ -139,7 +139,8 @@ impl Authentication {
         }
     }
 
-    /// Who asks, or a refusal. Nobody acts as somebody else: who wants to must not act as themselves without knowing.
+    /// The identity of the requester, or a refusal. Impersonation is refused, not ignored: a request that means to act
+    /// as another user must not be served under the requester's own name.
     pub fn check(&self, parts: &Parts) -> Result<Identity> {
         let identity = self.proved(parts)?;
         // User, group, uid and extras: one of them without the others would be taken for nothing.

@@ -22,7 +22,7 @@ use crate::api::{Failure, PatchBody, Result};
 pub(super) const MOST_BYTES: usize = 3 << 20;
 /// Thousands of items, some with a record of what they remove.
 pub(super) const MOST_BULK_BYTES: usize = 16 << 20;
-/// Deeper documents are nobody's configuration.
+/// How deep a document may nest: a deeper one is no configuration.
 const MOST_DEPTH: usize = 64;
 /// A client that needs longer for its body is not going to finish.
 const SLOWEST: Duration = Duration::from_secs(30);

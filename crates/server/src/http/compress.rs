@@ -1,7 +1,7 @@
-//! Large answers, compressed for those who say that they understand it.
+//! Large answers, compressed for clients that accept it.
 //!
 //! Piece by piece, so that no answer is ever in memory as a whole because of it. Which answers may be compressed is for
-//! those who make them to say: never anything that goes on, such as a watch.
+//! their makers to say: never anything that goes on, such as a watch.
 
 use std::io::Write as _;
 
@@ -16,7 +16,7 @@ use http::{HeaderMap, Response};
 /// Below this the time is worth more than the bytes. Kubernetes draws the line here, too.
 pub(super) const LEAST: usize = 128 << 10;
 
-/// Whether a client says that it understands gzip. A wildcard does not count: nobody means it.
+/// Whether a client says that it understands gzip. A wildcard does not count: no client means it.
 pub(super) fn wanted(headers: &HeaderMap) -> bool {
     let named = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     named.flat_map(|value| value.split(',')).any(|clause| {

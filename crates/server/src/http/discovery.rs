@@ -128,7 +128,7 @@ pub(super) fn resources(registry: &Registry, group: &str, version: &str) -> Resu
     }
     let built_in = |kind: &Kind| kind.resource.group == "sexton.dev" && kind.definition.is_none();
     if registry.of(group, version).into_iter().any(|kind| built_in(kind)) {
-        // By this whoever asks can tell such a server from one where somebody only defined our kinds.
+        // By this a client can tell such a server from one where our kinds are only defined.
         resources.push(json!({
             "name": "bulk", "singularName": "bulk", "namespaced": false, "kind": "Bulk", "verbs": ["create"],
         }));

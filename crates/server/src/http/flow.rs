@@ -20,8 +20,8 @@ use tokio::time::Instant;
 
 use super::seats::Connection;
 
-/// A client that has not asked for another piece in this time has stopped reading. Pieces have 64 KiB, so whoever reads
-/// two kilobytes a second is slow, not stuck.
+/// A client that has not asked for another piece in this time has stopped reading. Pieces have 64 KiB, so a client that
+/// reads two kilobytes a second is slow, not stuck.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The same while others find no seat.
 const LONGEST_PAUSE_WHEN_FULL: Duration = Duration::from_secs(2);
@@ -227,7 +227,7 @@ mod tests {
         assert!(body.frame().await.unwrap().is_err(), "never a shorter list");
     }
 
-    /// One who reads slowly reads to the end.
+    /// A slow reader reads to the end.
     #[tokio::test(start_paused = true)]
     async fn slow_is_not_stuck() {
         let flows = Arc::new(Flows::default());
@@ -243,7 +243,7 @@ mod tests {
         assert!(!is_cut(&connection).await);
     }
 
-    /// When others wait for a seat, whoever paused longest gives way; of HTTP/1 with its connection.
+    /// When others wait for a seat, the reader that paused longest gives way; of HTTP/1 with its connection.
     #[tokio::test(start_paused = true)]
     async fn who_pauses_gives_way() {
         let flows = Arc::new(Flows::default());

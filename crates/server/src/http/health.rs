@@ -38,7 +38,7 @@ pub(super) fn version() -> Response<Body> {
 
 const OPEN_METRICS: &str = "application/openmetrics-text";
 
-/// For those who may ask anything, because it tells what there is. OpenMetrics for clients that accept it.
+/// For requesters that may ask anything, because it tells what there is. OpenMetrics for clients that accept it.
 pub(super) fn metrics(app: &App, parts: &Parts) -> Response<Body> {
     if let Err(failure) = app.authentication.check(parts) {
         return refuse(&failure);

@@ -17,7 +17,7 @@ pub(super) enum Form {
     Metadata,
 }
 
-/// A version of discovery in one answer. Who asked for one cannot read the other.
+/// A version of discovery in one answer. A client that asked for one cannot read the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Aggregated {
     V2,

@@ -1,5 +1,5 @@
-//! What there is, as it is answered: made once for each state of the kinds, with a name for that very text, so that
-//! nobody needs to be told twice.
+//! What there is, as it is answered: made once for each state of the kinds, with a name for that very text, so that no
+//! client needs to be told twice.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

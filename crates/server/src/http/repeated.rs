@@ -275,7 +275,7 @@ mod tests {
     }
 
     proptest! {
-        /// The value is the one that anybody else reads, and so are the errors.
+        /// The value is the one that any other parser reads, and so are the errors.
         #[test]
         fn it_reads_what_others_read(text in r#"[\[\]{}:,"a-c0-9.eE+ \\-]{0,40}|[\[{]{0,200}"#) {
             let other: serde_json::Result<Value> = serde_json::from_str(&text);

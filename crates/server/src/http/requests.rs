@@ -1,4 +1,4 @@
-//! One request: who asks, for what, may it be served now, and which verb is it.
+//! One request: the requester, what it asks for, may it be served now, and which verb is it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ pub(super) async fn dispatch(
     Ok(response)
 }
 
-/// A question about who somebody is or what they may do, or a path of nothing at all.
+/// A question about an identity or what it may do, or a path of nothing at all.
 async fn review(
     app: &App,
     parts: &Parts,
@@ -320,8 +320,8 @@ impl Incoming<'_> {
         respond::written(&self.target.kind, written, form, self.app.api.now())
     }
 
-    /// How a deletion is asked for: in the body if there is one, else in the query. Whoever only wants to try and says
-    /// so where it does not count would lose the object.
+    /// How a deletion is asked for: in the body if there is one, else in the query. A dry run that is asked for where
+    /// it does not count is refused: it would cost the object.
     fn deletion(&self, body: &Received) -> Result<DeleteOptions> {
         let Some(options) = body::delete_options(&self.parts.headers, &body.bytes)? else {
             return self.query.delete_options();

@@ -1,6 +1,6 @@
-//! Questions about who somebody is and what they may do. Asked by POST, answered, and not stored.
+//! Questions about identities and what they may do. Asked by POST, answered, and not stored.
 //!
-//! Whoever may ask at all may do everything, so there is one answer.
+//! A requester that may ask at all may do everything, so there is one answer.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -35,11 +35,11 @@ pub(super) struct Review {
 enum About {
     /// May I?
     MyAccess,
-    /// May somebody?
+    /// May another user?
     Access,
     /// What may I?
     MyRules,
-    /// Who am I?
+    /// What is my identity?
     Me,
 }
 
@@ -62,7 +62,7 @@ pub(super) const ALL: &[Review] = &[
     review(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", false, About::Access),
 ];
 
-/// Somebody who asks.
+/// The requester of a review.
 #[derive(Debug, Clone)]
 pub(super) struct Asking<'a> {
     pub(super) user: &'a str,

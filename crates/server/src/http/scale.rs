@@ -24,7 +24,7 @@ pub(super) async fn serve(
     if target.kind.offer.scale.is_none() {
         return Err(unserved::part(&target.kind, "scale").into());
     }
-    // Whatever is asked for, a scale is answered as it is: everybody who knows it accepts that.
+    // Whatever is asked for, a scale is answered as it is: every client that knows it accepts that.
     negotiate::form(&parts.headers)?;
     let change = match parts.method {
         Method::GET | Method::HEAD => {

@@ -108,7 +108,7 @@ struct Pool {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    /// By user; those who have none are not in it.
+    /// By user; users without a seat are not in it.
     by_user: HashMap<String, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What Kubernetes has and this server has not, said in words that somebody at a terminal can use.
+//! What Kubernetes has and this server has not, said in words that are of use at a terminal.
 
 use sexton_model::{Details, Status};
 

@@ -15,7 +15,7 @@ use sexton_store::Guard;
 use super::registry::Registry;
 use super::{Kind, NameRule, Special, builtin, naming, offer, offered};
 
-/// More versions of one kind, or more names for it, are nobody's API.
+/// More versions of one kind, or more names for it, are refused: no API needs them.
 const MOST_VERSIONS: usize = 32;
 
 /// What is wrong with a definition.
@@ -59,7 +59,8 @@ pub fn check_definition(
     errors
 }
 
-/// A version in which objects may be kept cannot go, or nobody could read them; where new ones are kept is among them.
+/// A version in which objects may be kept cannot go, or they could not be read any more; where new ones are kept is
+/// among them.
 fn check_stored_versions(document: &Document, errors: &mut Vec<DefinitionError>) {
     const PLACE: &str = "status.storedVersions";
     let stored = document.value().pointer("/status/storedVersions").and_then(Value::as_array);
@@ -225,7 +226,7 @@ pub fn complete_definition(document: &mut Document, before: Option<&Document>) {
 }
 
 /// What a version does not say of being served and of keeping objects is no, as in Kubernetes. A version that is stored
-/// without a word has been served so far, and goes on being served until somebody says a word.
+/// without a word has been served so far, and goes on being served until an update says a word.
 fn complete_versions(spec: &mut Map<String, Value>, before: Option<&Document>) {
     let unsaid = |version: &Value, field: &str| version.get(field).is_none_or(Value::is_null);
     let before = before.and_then(|before| before.value().pointer("/spec/versions")).and_then(Value::as_array);
@@ -339,7 +340,7 @@ fn kind(document: &Document, spec: &Value, version: &Value, definition: &Guard) 
     }
 }
 
-/// The life of a definition and its version: no two contents have the same.
+/// The uid of a definition and its version: no two contents have the same.
 fn stamp(document: &Document, definition: &Guard) -> String {
     match definition {
         Guard::At { revision, .. } => format!("{}@{revision}", document.uid()),

@@ -1,6 +1,6 @@
 //! What the kinds that Kubernetes has are made of, field by field: schemas as components that refer to one another.
 //!
-//! Made once, when somebody asks. It must not know requests, nor whether anything is checked against them.
+//! Made once, when it is first asked for. It must not know requests, nor whether anything is checked against them.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
 //! Values of another type than a field of Kubernetes' kinds has. A client in a typed language can read neither such an
-//! object nor any list with it, so one of them would be in everybody's way.
+//! object nor any list with it, so one of them would make the whole list useless.
 //!
 //! It must not know what is done about them.
 

@@ -79,7 +79,7 @@ pub enum Special {
     Secret,
     /// Cannot own or be owned in a way that matters; deletes at once.
     Event,
-    /// Says whose turn it is: while it is held with a proof, only its holder writes it.
+    /// A lease: while it is held with a proof, only its holder writes it.
     Lease,
     /// Tells what the collector did: only the collector says what is in it.
     Record,
@@ -132,7 +132,7 @@ pub struct Kind {
     pub structural: Option<Arc<Structural>>,
 }
 
-/// A kind is shared by everybody who works on a request for it.
+/// A kind is shared by all tasks that work on a request for it.
 pub type KindRef = Arc<Kind>;
 
 impl Kind {
@@ -225,7 +225,7 @@ impl Kind {
     /// The verbs it offers.
     pub fn verbs(&self) -> &'static [&'static str] {
         match self.special {
-            // As in Kubernetes: nobody deletes all namespaces with one request.
+            // As in Kubernetes: no single request deletes all namespaces.
             Special::Namespace => &["create", "delete", "get", "list", "patch", "update", "watch"],
             _ => &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
         }

@@ -1,4 +1,4 @@
-//! Whose names are whose: within one group, a name belongs to the definition that had it first.
+//! Which definition has which name: within one group, a name belongs to the definition that had it first.
 //!
 //! Names become part of a definition's status. It must not know how definitions are stored, nor when this is asked.
 
@@ -43,7 +43,7 @@ fn strings(names: &Value, field: &str) -> Vec<String> {
     list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Whether a name belongs to somebody else.
+/// Whether a name belongs to another definition.
 fn others(taken: &BTreeSet<(String, String)>, name: &str, owner: &str) -> bool {
     let from = (name.to_owned(), String::new());
     taken.range(from..).take_while(|(taken, _)| taken == name).any(|(_, other)| other != owner)

@@ -16,7 +16,7 @@ pub struct Offer {
     pub scale: Option<ScalePaths>,
     /// Fields beside name and namespace that a definition lets objects be selected by, as dotted paths.
     pub selectable: Vec<String>,
-    /// What everybody is told who uses this version.
+    /// What every client that uses this version is told.
     pub warning: Option<String>,
     /// What a definition says of its objects.
     pub openapi: Option<Arc<Value>>,
@@ -74,7 +74,7 @@ pub struct PrinterColumn {
     pub name: String,
     /// How values are meant.
     pub kind: ColumnType,
-    /// More about that, for those who read it.
+    /// More about that, for clients that read it.
     pub format: String,
     /// For people.
     pub description: String,
@@ -122,7 +122,7 @@ pub(super) fn built_in(group: &str, kind: &str) -> Offer {
     Offer { scale: Some(scale), ..Offer::default() }
 }
 
-/// What one version of a definition offers. What cannot be read was stored by somebody else's program, and is left out.
+/// What one version of a definition offers. What cannot be read was stored by another program, and is left out.
 pub(super) fn defined(spec: &Value, version: &Value, stamp: String) -> Offer {
     let columns = version.get("additionalPrinterColumns").and_then(Value::as_array);
     let columns = columns.filter(|columns| !columns.is_empty());

@@ -26,7 +26,7 @@ pub struct Registry {
     by_path: BTreeMap<(String, String, String), KindRef>,
     /// Whether there is nothing that only we have.
     plain: bool,
-    /// Everything that may be stored, served or not, and whether it lives in namespaces.
+    /// Everything that may be stored, served or not, and whether it is namespaced.
     stored: BTreeMap<GroupResource, bool>,
     /// Every version of every kind, served or not.
     listed: BTreeMap<(String, String, String), FeedKind>,
@@ -69,7 +69,7 @@ impl Registry {
         defined.listed.iter().for_each(|kind| self.list(kind.clone()));
         defined.kinds.iter().for_each(|kind| self.add(kind.clone()));
         if let Some(kind) = &defined.unserved {
-            // Nobody can ask for it, although its objects are there.
+            // No request can name it, although its objects are there.
             self.kept.entry(kind.resource.clone()).or_insert_with(|| kind.clone());
         }
     }
@@ -105,7 +105,7 @@ impl Registry {
     /// Takes in the rules that hold names.
     fn hold_names(&mut self, rules: &[Object]) -> Result<(), NotStored> {
         for object in rules {
-            // What cannot be read holds nothing; whoever follows the rules says so.
+            // A rule that cannot be read holds nothing; the collector reports it.
             let Ok(rule) = Rule::parse(object.document()?.value()) else { continue };
             let Detector::Leftover(leftover) = &rule.detector else { continue };
             if leftover.hold {
@@ -150,7 +150,7 @@ impl Registry {
         self.by_path.values()
     }
 
-    /// All that may be stored, and whether it lives in namespaces. More than is served: switching a definition's
+    /// All that may be stored, and whether it is namespaced. More than is served: switching a definition's
     /// versions off does not make its objects go away.
     pub fn stored(&self) -> impl Iterator<Item = (&GroupResource, bool)> {
         self.stored.iter().map(|(resource, namespaced)| (resource, *namespaced))
@@ -270,8 +270,9 @@ impl Kinds {
         self.changed.subscribe()
     }
 
-    /// Reads definitions, classes and rules again whenever one changes, until the store is closed. Whoever changes one reloads at
-    /// once, too; this is for those who went away in the middle, and for changes that others make.
+    /// Reads definitions, classes and rules again whenever one changes, until the store is closed. A request that
+    /// changes one reloads at once, too; this is for requests that were dropped in the middle, and for changes that
+    /// others make.
     pub async fn follow(self: &Arc<Self>, store: &Store) -> Result<(), StoreError> {
         for scope in [definitions(), classes(), rules()] {
             self.follow_scope(store, &scope).await?;
@@ -287,7 +288,7 @@ impl Kinds {
         tokio::spawn(async move {
             while let Ok(batch) = feed.next().await {
                 let (Some(kinds), Some(engine)) = (kinds.upgrade(), engine.upgrade()) else { return };
-                // Who made the change has mostly read it already.
+                // The request that made the change has mostly read it already.
                 if *kinds.reloading.lock().await >= batch.seen {
                     continue;
                 }

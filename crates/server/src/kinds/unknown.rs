@@ -1,5 +1,5 @@
-//! Fields that a kind of Kubernetes does not have, found by its own schemas. Nothing is taken away for it: whoever wrote
-//! them is told.
+//! Fields that a kind of Kubernetes does not have, found by its own schemas. Nothing is taken away for it: the client
+//! that wrote them is told.
 
 use serde_json::Value;
 

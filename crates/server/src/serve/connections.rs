@@ -70,7 +70,7 @@ impl Connections {
         tokio::pin!(end);
         loop {
             let accepting = async {
-                // The semaphore is never closed; without room nobody is accepted.
+                // The semaphore is never closed; without room no connection is accepted.
                 let permit = self.room.clone().acquire_owned().await.ok();
                 (permit, listener.accept().await)
             };

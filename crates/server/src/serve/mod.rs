@@ -1,7 +1,7 @@
 //! Sockets: listening, TLS, limits on connections, starting up and shutting down.
 //!
-//! The address is bound before the store is opened, and whoever asks meanwhile hears 503: a 404 from a server that
-//! does not know its kinds yet would be taken for absence.
+//! The address is bound before the store is opened, and requests are answered with 503 meanwhile: a 404 from a server
+//! that does not know its kinds yet would be taken for absence.
 
 mod connections;
 mod gate;
@@ -34,7 +34,7 @@ pub enum ServeError {
     },
 }
 
-/// A bound address that nobody answers yet.
+/// A bound address on which no request is answered yet.
 #[derive(Debug)]
 pub struct Listening {
     listener: TcpListener,

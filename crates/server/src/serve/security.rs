@@ -125,7 +125,7 @@ impl Security {
         Ok(Security(Arc::new(Protection { files, tls, plain, authentication, contents })))
     }
 
-    /// How callers prove who they are.
+    /// How callers prove their identity.
     pub fn authentication(&self) -> Authentication {
         self.0.authentication.clone()
     }

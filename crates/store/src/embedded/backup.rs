@@ -1,7 +1,7 @@
 //! A consistent copy of a store, also while a process has it open and writes.
 //!
-//! It must not need the lock of the data directory, nor change what the store holds. If nobody uses the directory it
-//! takes the lock: then the log lies still and can be inspected for damage that SQLite would pass over.
+//! It must not need the lock of the data directory, nor change what the store holds. If no process uses the directory
+//! it takes the lock: then the log lies still and can be inspected for damage that SQLite would pass over.
 
 use std::fs::File;
 use std::io;
@@ -59,8 +59,8 @@ pub enum BackupError {
 }
 
 /// Copies the store in `dir` to `file`, which is a whole `store.db`: to restore, put it into an empty directory under
-/// that name. The copy is opened and checked before it gets its name. If nobody uses the directory, nobody can begin to
-/// before this returns.
+/// that name. The copy is opened and checked before it gets its name. If no process uses the directory, none can begin
+/// to before this returns.
 ///
 /// # Errors
 /// See [`BackupError`]; nothing is left behind.
@@ -86,10 +86,11 @@ pub fn backup(dir: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<BackupRep
     Ok(report)
 }
 
-/// Refuses a store that could not be opened because its log lost acknowledged commits. Whoever uses the store has made
-/// sure of that when opening it, and writes to the log now; so nothing is done then. The lock is for holding on to.
+/// Refuses a store that could not be opened because its log lost acknowledged commits. Returns the lock, for the caller
+/// to hold. A process that uses the store has checked its log when opening it and writes to it now; then nothing is
+/// inspected.
 fn inspect(dir: &Path, source: &Path) -> Result<Option<DirLock>, BackupError> {
-    // Somebody who may only read the directory cannot take the lock, but may copy.
+    // A process that may only read the directory cannot take the lock, but may copy.
     let Ok(lock) = DirLock::acquire(dir) else { return Ok(None) };
     wal::inspect(&schema::beside(source, "-wal")).map_err(BackupError::Store)?;
     Ok(Some(lock))
@@ -113,7 +114,8 @@ pub(super) fn name(draft: &Path, target: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// The second best way: whoever makes the target between the look and the rename loses it.
+/// Second best, for file systems without links: a file that another process creates under the target's name between the
+/// check and the rename is replaced.
 fn rename(draft: &Path, target: &Path) -> Result<(), BackupError> {
     if std::fs::symlink_metadata(target).is_ok() {
         return Err(BackupError::Exists { file: target.to_owned() });

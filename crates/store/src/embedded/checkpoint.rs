@@ -143,7 +143,7 @@ fn work(connection: &Connection, shared: &Shared, nudged: &Receiver<()>) {
     }
 }
 
-/// Moves what can be moved without waiting for anybody; whether that was everything.
+/// Moves the frames that can be moved without waiting for readers or writers; returns whether that was all of them.
 pub(super) fn passive(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |row| {
         // Whether another checkpoint was in the way, the frames in the log, and how many of them are moved.
@@ -160,7 +160,7 @@ fn truncate(connection: &Connection) -> bool {
     at_once.is_ok() && restored.is_ok() && busy.is_ok_and(|busy| busy == 0)
 }
 
-/// One pass, whose failures are remembered; whether everything was moved.
+/// One pass, whose failures are remembered; returns whether everything was moved.
 fn pass(connection: &Connection, shared: &Shared) -> bool {
     match passive(connection) {
         Ok(everything) => everything,

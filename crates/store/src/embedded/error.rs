@@ -1,4 +1,4 @@
-//! Why a store on disk cannot be opened, in words for the person who has to do something about it.
+//! Why a store on disk cannot be opened, in words for the operator that has to mend it.
 
 use std::io;
 use std::path::{Path, PathBuf};

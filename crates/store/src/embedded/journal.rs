@@ -1,6 +1,6 @@
 //! The journal on SQLite: a batch is one row in one durable transaction.
 //!
-//! The writer thread is its only user. It must not know who waits for a commit.
+//! The writer thread is its only user. It must not know which callers wait for a commit.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -37,8 +37,8 @@ pub(super) struct SqliteJournal {
     meta: Meta,
     space: Space,
     urgent: Urgent,
-    /// On whose behalf it is folded: what was refused last, so that an ordinary write makes no room for itself out of
-    /// what is left for deletions.
+    /// The class of writes for which the log is folded: that of the last refused write, so that an ordinary write makes
+    /// no room for itself out of what is left for deletions.
     folds_for: Class,
     hint: Hint,
     /// Whether the file says that it is in use: from the first write on.
@@ -47,7 +47,7 @@ pub(super) struct SqliteJournal {
 }
 
 impl Drop for SqliteJournal {
-    /// Whoever opens the file next, without a log, has all of it.
+    /// Clears the sign that the file is in use: a process that opens the file next, without a log, has all of it.
     fn drop(&mut self) {
         if self.says_in_use
             && let Err(error) = in_use::clear(&self.connection)

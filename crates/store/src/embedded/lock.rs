@@ -25,7 +25,7 @@ impl Drop for DirLock {
 }
 
 impl DirLock {
-    /// Takes the lock, or says who has it.
+    /// Takes the lock, or returns the text of the process that has it.
     pub(super) fn acquire(dir: &Path) -> Result<DirLock, OpenError> {
         let path = dir.join(NAME);
         let mut options = OpenOptions::new();
@@ -47,7 +47,7 @@ impl DirLock {
 
 /// Adds to the lock file of a directory, which this process has open, the address at which it can be reached.
 ///
-/// Whoever finds the directory locked is shown it.
+/// The address is shown to a process that finds the directory locked.
 ///
 /// # Errors
 /// When the file cannot be written; the lock itself is not affected.

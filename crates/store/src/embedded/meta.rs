@@ -47,7 +47,7 @@ impl Meta {
             digest,
             self.seal()
         ])?;
-        // Somebody emptied the table under us: the transaction must not commit without it.
+        // Another program emptied the table under us: the transaction must not commit without it.
         if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
     }
 

@@ -69,7 +69,7 @@ pub fn restore(dir: impl AsRef<Path>, copy: &mut dyn Read) -> Result<BackupRepor
 fn into(dir: &Path, copy: &mut dyn Read) -> Result<BackupReport, RestoreError> {
     refuse_full(dir)?;
     let _lock = DirLock::acquire(dir).map_err(RestoreError::Dir)?;
-    // Somebody may have been faster.
+    // Another process may have been faster.
     refuse_full(dir)?;
     remove_drafts(dir);
     let target = &dir.join(schema::FILE);

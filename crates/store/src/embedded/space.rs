@@ -1,4 +1,4 @@
-//! Who may use how much of the last space on a disk.
+//! Which writes may use how much of the last space on a disk.
 //!
 //! Two things take space. The log takes some only for a while: once all of it is moved into the file, it is emptied.
 //! The file itself never gets shorter; what is removed from it becomes free pages, which are used again. So a full disk

@@ -92,7 +92,7 @@ impl Member {
         *self.pause.borrow()
     }
 
-    /// Whether it ended though nobody told it to.
+    /// Whether it has ended, told to or not.
     pub fn ended(&self) -> bool {
         self.work.is_finished()
     }

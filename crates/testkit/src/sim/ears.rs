@@ -56,7 +56,7 @@ impl Hearing {
             }
             let line = match self.lines.next().await {
                 Some(Ok(line)) => line,
-                // However it ends, nobody may go on behind what was lost.
+                // However it ends, no reader may go on behind what was lost.
                 _ if self.gap.is_some() => return self.end(too_old()),
                 Some(Err(error)) => return self.end(error),
                 None => return None,

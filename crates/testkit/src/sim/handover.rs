@@ -1,5 +1,5 @@
-//! The last act of a world, in good weather: things are made and doomed, their hooks take a while, and collectors are
-//! told to stop in the middle of it. Those who come next have to finish all of it, without help and without waiting for
+//! The last act of a world, in good weather: objects are made and doomed, their hooks take a while, and collectors are
+//! told to stop in the middle of it. Their successors have to finish all of it, without help and without waiting for
 //! the time at which everything is looked at again.
 
 use std::time::Duration;

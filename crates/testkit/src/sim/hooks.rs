@@ -1,5 +1,5 @@
-//! Hooks with moods: they answer anything, late or never, and show every call to the judge. A call of somebody whose
-//! turn is over is refused, as the documentation asks of hooks.
+//! Hooks with moods: they answer anything, late or never, and show every call to the judge. A call of a collector that
+//! lost its lease is refused, as the documentation asks of hooks.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,7 +18,7 @@ use super::judge::{ACTOR, Actor};
 use super::sorts::path_of;
 use super::wire::{Air, Wire};
 
-/// What the hooks did, whoever called them.
+/// What the hooks did, for all collectors together.
 #[derive(Debug)]
 pub struct Moods {
     /// Chance for the answers.
@@ -96,7 +96,7 @@ impl Moody {
 }
 
 impl Moody {
-    /// Who is warned of somebody that is only accused may save it.
+    /// A subscriber that is warned of a candidate may rescue it: by taking away its owners, or by protecting it.
     async fn perhaps_rescue(&self, call: &Call) {
         let air = &self.wire.air;
         let uid = call.object["metadata"]["uid"].as_str().unwrap_or_default();

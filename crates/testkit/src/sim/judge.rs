@@ -16,19 +16,19 @@ const SHOWN: usize = 80;
 /// More requests than this are a circle.
 const ENDLESS: u64 = 4_000;
 
-/// Who wrote.
+/// The writer of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
     /// The server by itself.
     Server,
-    /// Somebody who is not the collector.
+    /// Any client that is not the collector.
     People,
     /// A collector, by its number.
     Collector(usize),
 }
 
 tokio::task_local! {
-    /// Who makes the request that is being served.
+    /// The client whose request is being served.
     pub static ACTOR: Actor;
 }
 
@@ -65,25 +65,26 @@ pub struct Judge {
     pub violations: Vec<String>,
     /// By the number of the collector, when it began its last request.
     pub known: BTreeMap<usize, Known>,
-    /// When lives were marked.
+    /// When objects became terminating, by uid.
     pub(super) marked_at: BTreeMap<String, u64>,
     /// When what they subscribe to was changed last.
     pub(super) subscribed_at: BTreeMap<String, u64>,
-    /// What was known when their turn came: since then nobody can come before them any more.
+    /// The revision that the collector knew when the turn of an object came, by uid: what is put before it later comes
+    /// too late.
     pub(super) turn_at: BTreeMap<String, u64>,
-    /// Those in a circle with whom their turn came: they go together, whatever becomes of the circle.
+    /// The objects in a circle with each, when its turn came: they go together, whatever becomes of the circle.
     pub(super) together: BTreeMap<String, BTreeSet<String>>,
-    /// Accused lives that were notified of while they were garbage: nothing saves them any more.
+    /// Candidates whose subscribers were notified while they were garbage: nothing saves them any more.
     condemned: BTreeSet<String>,
-    /// Who goes through which steps.
+    /// The steps of each destruction.
     pub steps: Steps,
     /// What happened.
     pub figures: Figures,
     /// The epoch of the lease.
     pub epoch: i64,
-    /// The collector that began this epoch: nobody else may write in it.
+    /// The collector that began this epoch: no other may write in it.
     turn_of: Option<usize>,
-    /// When lives were changed or removed last.
+    /// When objects were changed or removed last, by uid.
     pub(super) changed_at: BTreeMap<String, u64>,
 }
 
@@ -244,7 +245,7 @@ impl Judge {
         }
     }
 
-    /// Whether a life that lives on may lose a reference to an owner, by what the collector could know.
+    /// Whether an object that stays may lose a reference to an owner, by what the collector could know.
     fn may_lose(&self, number: usize, life: &Life, owner: &Owner) -> bool {
         let known = self.known.get(&number).copied().unwrap_or_default();
         let changed = |uid: &String| self.changed_at.get(uid).is_some_and(|at| *at > known.revision);
@@ -262,7 +263,8 @@ impl Judge {
         }
     }
 
-    /// Whether an owner is marked in another way than the collector could know: that is no condition of its writes.
+    /// Whether an owner is terminating with another policy than the collector could know: that is no condition of its
+    /// writes.
     fn changed_policy(&self, number: usize, life: &Life) -> bool {
         let known = self.known.get(&number).copied().unwrap_or_default();
         let above = self.model.above(life);
@@ -272,8 +274,8 @@ impl Judge {
         marked.any(|at| known.blind || *at > known.revision)
     }
 
-    /// Whether a life that is not marked may be destroyed, by what is true at this very moment: whatever somebody did
-    /// right before is a condition of the write.
+    /// Complains if an object that is not terminating must not be destroyed, by what is true at this very moment:
+    /// whatever was done right before is a condition of the write.
     fn justify(&mut self, number: usize, life: &Life, what: &str, at: u64) {
         let name = life.named();
         if life.protected() && !self.condemned.contains(&life.uid) {

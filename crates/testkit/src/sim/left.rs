@@ -1,5 +1,5 @@
-//! What is left in the end: everything that has to go is gone, everything that was said about it is true, and nobody
-//! waits for anything that will not come.
+//! What is left in the end: everything that has to go is gone, everything that was said about it is true, and nothing
+//! waits for what will not come.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ impl Judge {
         left
     }
 
-    /// Whether a class is kept by objects of its kind, which nobody deletes for it.
+    /// Whether a class is kept by objects of its kind, which are not deleted for it.
     fn in_use(&self, life: &Life) -> bool {
         let kept = |other: &Life| {
             let class = self.model.class(other.group(), &other.kind);
@@ -65,7 +65,7 @@ impl Judge {
         anybody.is_some_and(|life| self.model.leads(life, &bare) == Leads::Unknown)
     }
 
-    /// Whether somebody is on its way out and only needs time.
+    /// Whether a destruction is under way that only needs time.
     pub fn busy(&self) -> bool {
         self.model.lives.values().any(|life| {
             let journal = life.journal().unwrap_or(Value::Null);

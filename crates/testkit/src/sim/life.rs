@@ -1,4 +1,4 @@
-//! A life as the oracle sees it: read from the stored document, with nothing of the collector's code.
+//! An object as the oracle sees it: read from the stored document, with nothing of the collector's code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,13 +37,13 @@ pub struct Owner {
     pub kind: String,
     /// The name.
     pub name: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
     /// Whether it holds a foreground deletion up.
     pub blocks: bool,
 }
 
-/// A life at one revision.
+/// An object at one revision.
 #[derive(Debug, Clone)]
 pub struct Life {
     /// Where it is.
@@ -52,9 +52,9 @@ pub struct Life {
     pub api_version: String,
     /// The kind's name.
     pub kind: String,
-    /// Which life.
+    /// The uid.
     pub uid: String,
-    /// When it was marked.
+    /// When it became terminating.
     pub marked: Option<String>,
     /// What holds it.
     pub finalizers: BTreeSet<String>,

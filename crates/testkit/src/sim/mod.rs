@@ -1,8 +1,8 @@
 //! Everything at once, by chance: a world, people, collectors and faults, driven by one number.
 //!
 //! A run is on one thread with time that passes only when nothing else can happen, so the same number leads to nearly
-//! the same run. [`judge`] watches every commit and every call of a hook. After a while the weather clears, everybody
-//! answers, and then everything that has to go must be gone.
+//! the same run. [`judge`] watches every commit and every call of a hook. After a while the weather clears, every
+//! request and every hook is answered, and then everything that has to go must be gone.
 
 pub mod chance;
 pub mod crew;
@@ -64,7 +64,7 @@ struct Run {
     moods: Arc<Moods>,
     people: People,
     crew: Vec<Option<Member>>,
-    /// Those who were told to end.
+    /// Collectors that were told to end.
     leaving: Vec<Member>,
     alone: bool,
     grace: Duration,
@@ -263,7 +263,7 @@ impl Run {
         self.calm().await?;
         self.people.unprotect_all().await;
         let mut left = Vec::new();
-        // Whom a veto spared is accused once more after a while, and may be stuck then.
+        // An object that a veto deferred is a candidate once more after a while, and may be stuck then.
         for _ in 0..3 {
             self.help_all().await?;
             if !self.leaving.iter().all(Member::ended) {
@@ -280,7 +280,7 @@ impl Run {
         Err(self.with_summaries(left))
     }
 
-    /// Helps until nobody needs it any more.
+    /// Helps until no destruction needs it any more.
     async fn help_all(&mut self) -> Result<(), Vec<String>> {
         for round in 0..15 {
             self.calm().await?;
@@ -300,7 +300,7 @@ impl Run {
         left
     }
 
-    /// Helps everybody who cannot go on alone. True if there is nobody.
+    /// Helps all destructions that cannot go on alone. True if nothing is left over.
     async fn unblock(&mut self, round: usize) -> bool {
         let (stuck, left) = {
             let judge = self.air.judge.lock().unwrap();

@@ -1,5 +1,5 @@
-//! The naive model: all lives and all that ever were, and what follows from deletions by walking over everything
-//! until nothing changes. It must not share anything with the code that it judges.
+//! The naive model: all objects that exist and that ever did, and what follows from deletions by walking over
+//! everything until nothing changes. It must not share anything with the code that it judges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use super::life::{Life, Owner};
 /// Where a reference leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leads<'a> {
-    /// To this life, rightly.
+    /// To this object, rightly.
     To(&'a Life),
-    /// To a life that is something else than it says.
+    /// To an object of another kind, name or namespace than the reference says.
     Astray,
-    /// To somebody who was there and is gone.
+    /// To an object that existed and is gone.
     ToGhost,
-    /// To nobody who ever was.
+    /// To an object that never existed as the reference says.
     Nowhere,
     /// To a kind that there is not.
     Unknown,
@@ -33,9 +33,9 @@ impl Eq for Life {}
 /// The world by itself.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// Who is there, by uid.
+    /// The objects that exist, by uid.
     pub lives: BTreeMap<String, Life>,
-    /// Who was there, as it was last.
+    /// The objects that are gone, as they were last, by uid.
     pub ghosts: BTreeMap<String, Life>,
 }
 
@@ -77,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Who rightly names a life as its owner, and whether it blocks.
+    /// The dependents that rightly name an object as their owner, and whether each blocks.
     pub fn dependents<'a>(&'a self, owner: &'a Life) -> impl Iterator<Item = (&'a Life, bool)> {
         self.lives.values().flat_map(move |life| {
             let named = life.owners.iter().filter(|reference| reference.uid == owner.uid);
@@ -86,7 +86,7 @@ impl Model {
         })
     }
 
-    /// The namespace and the definition around a life.
+    /// The namespace and the definition around an object.
     pub fn around<'a>(&'a self, life: &'a Life) -> impl Iterator<Item = &'a Life> {
         let namespace = self.lives.values().filter(|other| {
             other.resource() == "namespaces"
@@ -116,7 +116,7 @@ impl Model {
         same && subscription.uid.as_ref().is_none_or(|uid| *uid == target.uid)
     }
 
-    /// Who subscribes to a life, and with which handlers.
+    /// The subscribers of an object, each with its handler.
     pub fn subscribers<'a>(&'a self, target: &'a Life) -> impl Iterator<Item = (&'a Life, Option<&'a str>)> {
         self.lives.values().flat_map(move |life| {
             let about = life.subscriptions.iter().filter(move |one| Self::is_about(life, one, target));
@@ -134,12 +134,13 @@ impl Model {
         })
     }
 
-    /// Everybody who may be destroyed now because of what is marked or gone, and is not marked.
+    /// All objects that are not terminating and may be destroyed now, because of what is terminating or gone. The value
+    /// says whether their dependents follow whatever other owners they have.
     pub fn doomed(&self) -> BTreeMap<String, bool> {
         self.doomed_by(true)
     }
 
-    /// The same; or only because of what is there and marked, not because of what is gone.
+    /// The same; or only because of what is terminating, not because of what is gone.
     fn doomed_by(&self, absence: bool) -> BTreeMap<String, bool> {
         let mut doomed: BTreeMap<String, bool> = BTreeMap::new();
         loop {
@@ -158,7 +159,7 @@ impl Model {
         }
     }
 
-    /// Whether a life follows those who are doomed, and whether everybody below it follows.
+    /// Whether an object follows the doomed ones; if so, whether its dependents follow whatever other owners they have.
     fn dooms(&self, life: &Life, doomed: &BTreeMap<String, bool>, absence: bool) -> Option<bool> {
         let (mut pulled, mut keepers, mut absent) = (false, 0, 0);
         for reference in &life.owners {
@@ -190,7 +191,7 @@ impl Model {
         (contained || ((pulled || orphan) && keepers == 0)).then_some(false)
     }
 
-    /// Whether an owner keeps a life: one who stays, or who leaves it behind.
+    /// Whether an owner keeps an object: one that stays, or that leaves it behind.
     pub fn is_kept(&self, life: &Life) -> bool {
         let doomed = self.doomed_by(false);
         life.owners.iter().any(|reference| match self.leads(life, reference) {
@@ -204,7 +205,7 @@ impl Model {
         })
     }
 
-    /// All owners of a life, theirs, and so on, and whatever they lie in; also those who are gone.
+    /// Uids of all owners of an object, of theirs, and so on, and of whatever they lie in; also of those that are gone.
     pub fn above(&self, life: &Life) -> BTreeSet<String> {
         let mut above = BTreeSet::new();
         let mut todo = vec![life];
@@ -216,7 +217,8 @@ impl Model {
         above
     }
 
-    /// For whom a life waits: owners for those they own, subscribers for their targets. Also among those who are gone.
+    /// Uids of the objects for which an object waits: an owner for its dependents, a subscriber for its targets. Also
+    /// of those that are gone.
     fn waits_for(&self, life: &Life, hard_only: bool) -> BTreeSet<String> {
         let all = || self.lives.values().chain(self.ghosts.values());
         let mut awaited = BTreeSet::new();

@@ -1,11 +1,10 @@
-//! The order of those who want to hear of an end: a subscriber goes after its target, as far as that could be known when
-//! its turn came.
+//! The order of subscribers: each goes after its target, as far as that could be known when its turn came.
 
 use super::judge::Judge;
 use super::life::Life;
 
 impl Judge {
-    /// The turn of a life has come: who is not known to come before it now comes too late.
+    /// The turn of an object has come: what is not known by now to go before it comes too late.
     pub(super) fn turn_came(&mut self, number: usize, life: &Life, at: u64) {
         if self.turn_at.contains_key(&life.uid) {
             return;
@@ -28,7 +27,7 @@ impl Judge {
         }
         let turn = self.turn_at.get(&life.uid).copied().unwrap_or(u64::MAX).min(known.revision);
         if self.subscribed_at.get(&life.uid).is_some_and(|subscribed| *subscribed > turn) {
-            // Who subscribes when its turn has come already is too late.
+            // A subscription that was made when the turn had come already is too late.
             return;
         }
         let mut early = Vec::new();

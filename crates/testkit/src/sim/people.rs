@@ -1,4 +1,4 @@
-//! Everybody who is not the collector: they make, change and delete things, mostly at the wrong moment.
+//! All clients that are not the collector: they make, change and delete objects, mostly at the wrong moment.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,10 +16,10 @@ const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 const SPACES: [&str; 3] = ["default", "n1", "n2"];
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const CLASSES: &str = "/apis/sexton.dev/v1/classes";
-/// A finalizer of somebody else.
+/// A finalizer that does not belong to the collector.
 pub const FOREIGN: &str = "example.com/hold";
 
-/// Those who act.
+/// The clients that act.
 #[derive(Debug)]
 pub struct People {
     /// What they act on.
@@ -28,7 +28,7 @@ pub struct People {
     pub chance: Chance,
     /// Kinds that have classes in this world.
     pub classy: bool,
-    /// Whether anybody subscribes.
+    /// Whether objects subscribe to others in this run.
     pub curious: bool,
     requests: u64,
 }
@@ -219,7 +219,7 @@ impl People {
         self.send("DELETE", &path_of(&life), &options).await;
     }
 
-    /// Those who hold something let it go; all of them at the end.
+    /// Takes the foreign finalizer off one terminating object; at the end, off all objects.
     pub async fn let_go(&mut self, all: bool) {
         for _ in 0..100 {
             let held = self.anybody(|life| life.has(FOREIGN) && (life.marked.is_some() || all));
@@ -252,7 +252,8 @@ impl People {
         }
     }
 
-    /// Nobody names owners any more of whom nothing can be said: they would be left alone, and be waited for.
+    /// Takes away references to owners of which nothing can be said: their objects would be left alone, and be waited
+    /// for.
     pub async fn forget_unknown(&mut self) {
         let patches = self.without_unknown();
         for (life, kept) in patches {
@@ -261,7 +262,7 @@ impl People {
         }
     }
 
-    /// Those who name such owners, and the references that are left of them without.
+    /// The objects that name such owners, and the references that are left of them without.
     fn without_unknown(&self) -> Vec<(Life, Value)> {
         let judge = self.air.judge.lock().unwrap();
         let model = &judge.model;
@@ -342,7 +343,7 @@ impl People {
         self.send("DELETE", &format!("{CLASSES}/{name}"), &json!({})).await;
     }
 
-    /// What was deleted may come back, as somebody else.
+    /// What was deleted may come back, under another uid.
     async fn remake(&mut self) {
         let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.chance.one(&SPACES[1..])}});
         self.send("POST", "/api/v1/namespaces", &space).await;

@@ -43,7 +43,7 @@ impl Sort {
     }
 }
 
-/// Where a life is found.
+/// The path of an object.
 pub fn path_of(life: &Life) -> String {
     let (group, resource, name) = (life.group(), life.resource(), &life.key.name);
     let version = life.api_version.rsplit('/').next().unwrap_or("v1");

@@ -1,4 +1,4 @@
-//! The steps of those who are told and destroyed: who was called for what, who answered, who was given up.
+//! The steps of destructions: which method was called for what, which answered, which was given up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use sexton_model::marks;
 use super::life::Life;
 use super::model::Model;
 
-/// The steps of a life, in their order.
+/// The steps of a destruction, in their order.
 const STAGES: [&str; 10] = [
     "fresh",
     "warning",
@@ -25,18 +25,18 @@ const STAGES: [&str; 10] = [
 /// From here on nothing saves it.
 const MARKING: usize = 5;
 
-/// What was heard of each life.
+/// What was observed of each destruction.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// Who had to be told when a life was marked: by the uid of the life, those of the subscribers.
+    /// The subscribers that had to be notified when an object became terminating: by the uid of the object, their uids.
     told: BTreeMap<String, BTreeSet<String>>,
-    /// Who had a destroy method when it was marked.
+    /// Uids of objects that had a destroy method when they became terminating.
     destroys: BTreeSet<String>,
-    /// Final answers: life, phase, callee.
+    /// Final answers: uid of the object, phase, callee.
     done: BTreeSet<(String, &'static str, String)>,
     /// The keys of calls.
     keys: BTreeMap<(String, &'static str, String), String>,
-    /// What somebody gave up: life and blocker.
+    /// What was given up by request: uid of the object and blocker.
     forced: BTreeSet<(String, String)>,
 }
 
@@ -50,11 +50,11 @@ fn doomed_of(call: &Call) -> String {
 }
 
 impl Steps {
-    /// A life is marked from now on.
+    /// An object is terminating from now on.
     pub fn marked(&mut self, model: &Model, uid: &str) {
         let life = &model.lives[uid];
         if life.journal().is_some() {
-            // Its steps began before: who came later may have been missed.
+            // Its steps began before: a later subscriber may have been missed.
             return;
         }
         let class = model.class(life.group(), &life.kind);
@@ -67,7 +67,7 @@ impl Steps {
         self.told.insert(uid.to_owned(), told);
     }
 
-    /// A life is accused from now on. Whoever the collector could not have seen yet may be missed.
+    /// An object is a candidate from now on. Subscribers that the collector could not have seen yet may be missed.
     pub fn accused(&mut self, model: &Model, life: &Life, seen: impl Fn(&str) -> bool) {
         let class = model.class(life.group(), &life.kind).filter(|class| seen(&class.uid));
         if class.is_some_and(|class| class.document["spec"]["destroy"].is_object()) {
@@ -78,8 +78,8 @@ impl Steps {
         self.told.insert(life.uid.clone(), told);
     }
 
-    /// What speaks against a change of what is written on a life: no step is ever taken back, and nothing is said to
-    /// be destroyed that is not.
+    /// What speaks against a change of an object's annotations: no step is ever taken back, and nothing is said to be
+    /// destroyed that is not.
     pub fn rewritten(&self, before: &Life, after: &Life) -> Vec<String> {
         let stage = |life: &Life| {
             let journal = life.journal()?;
@@ -106,7 +106,7 @@ impl Steps {
         against
     }
 
-    /// A life is not what it was: it may have unsubscribed, or somebody asked for something.
+    /// An object changed: it may have unsubscribed, or carry a request to the collector.
     pub fn changed(&mut self, model: &Model, after: &Life) {
         let before = model.lives.get(&after.uid);
         if before.is_some_and(|before| before.subscriptions != after.subscriptions || after.destroyed()) {
@@ -119,7 +119,7 @@ impl Steps {
         }
     }
 
-    /// Whether somebody gave this up.
+    /// Whether this was given up by request.
     pub fn was_forced(&self, life: &Life, blocker: &str) -> bool {
         self.forced.contains(&(life.uid.clone(), blocker.to_owned()))
     }
@@ -180,7 +180,7 @@ impl Steps {
         against
     }
 
-    /// What speaks against the removal of a life.
+    /// What speaks against the removal of an object.
     pub fn missing(&self, model: &Model, life: &Life) -> Vec<String> {
         let mut missing = Vec::new();
         if life.marked.is_none() {

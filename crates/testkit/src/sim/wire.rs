@@ -59,14 +59,14 @@ impl Weather {
     }
 }
 
-/// What everybody on the server's side shares.
+/// What all parts on the server's side share.
 #[derive(Debug)]
 pub struct Air {
     /// The server's routes; another one after a restart.
     pub router: Mutex<Router>,
     /// What goes wrong.
     pub weather: Mutex<Weather>,
-    /// Who watches.
+    /// The judge of every commit.
     pub judge: Arc<Mutex<Judge>>,
     /// Chance for what goes wrong.
     pub chance: Mutex<Chance>,

@@ -1,7 +1,7 @@
-//! Whether lives that must not exist do exist.
+//! Whether objects that must not exist do exist.
 //!
-//! Nobody can be asked for a uid alone. The object that rests on their absence names them as its owners, with kind and
-//! name, and under these they are asked for. Every answer but a clear one fails the item.
+//! No server finds an object by its uid alone. The object of the item names the absent ones as its owners, with kind
+//! and name, and under these they are read. Every answer but a clear one fails the item.
 
 use serde_json::Value;
 use sexton_model::bulk::{Item, reason};
@@ -14,7 +14,7 @@ use crate::kinds::ServedKind;
 use crate::resources::text;
 
 impl Performer<'_> {
-    /// Fails unless all lives that must be absent are.
+    /// Fails unless all objects that must be absent are.
     pub(super) async fn check_absent(
         &self,
         item: &Item,

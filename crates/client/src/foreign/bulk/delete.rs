@@ -1,4 +1,4 @@
-//! Deleting one life, with a policy that Kubernetes may not know.
+//! Deleting one object, with a policy that Kubernetes may not know.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -88,7 +88,7 @@ impl Performer<'_> {
         let mut finalizers = live.finalizers();
         let hold = hold && !live.is_marked() && !finalizers.iter().any(|one| one == DESTROY_FINALIZER);
         if hold {
-            // Nobody else sees to it that the life is still there when its end begins.
+            // Nothing else on this server keeps the object from being removed before it is destroyed.
             finalizers.push(DESTROY_FINALIZER.to_owned());
             metadata.insert("finalizers".into(), json!(finalizers));
         }
@@ -127,7 +127,7 @@ impl Performer<'_> {
         Ok(background.filter(|_| keeps))
     }
 
-    /// The DELETE itself, of exactly this version of this life.
+    /// The DELETE itself, of exactly this uid and version.
     async fn ask_for_end(
         &self,
         item: &Item,
@@ -153,7 +153,8 @@ impl Performer<'_> {
         self.write(item, call).await
     }
 
-    /// Some kinds are answered with their last word although they are gone, so a marked object is looked at again.
+    /// Some kinds answer a deletion with the last document although the object is gone, so a terminating object is read
+    /// again.
     pub(super) async fn ending(
         &self,
         item: &Item,

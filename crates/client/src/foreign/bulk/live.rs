@@ -57,7 +57,7 @@ impl Live {
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// The references as they are, with fields that nobody here knows.
+    /// The references as they are, with fields that are not known here.
     pub(super) fn owners(&self) -> Vec<Value> {
         self.0.pointer("/metadata/ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default()
     }
@@ -71,7 +71,7 @@ impl Live {
     }
 }
 
-/// The first mark whose value is not as it was said to be.
+/// The first annotation or label whose value is not as it was said to be.
 fn changed<'a, 'v>(said: &'a Annotations, value: impl Fn(&str) -> Option<&'v str>) -> Option<&'a str> {
     let differs = |(name, said): &(&String, &Option<String>)| value(name) != said.as_deref();
     said.iter().find(differs).map(|(name, _)| name.as_str())
@@ -81,7 +81,7 @@ pub(super) fn resource_of(item: &Item) -> GroupResource {
     GroupResource::new(item.group.as_str(), item.resource.as_str())
 }
 
-/// 404: the life that is meant is over.
+/// 404: the object that is meant is gone.
 pub(super) fn gone(item: &Item) -> Refusal {
     Status::not_found(&resource_of(item), &item.name).into()
 }
@@ -91,7 +91,7 @@ pub(super) fn path_of(item: &Item, kind: &ServedKind) -> String {
 }
 
 impl Performer<'_> {
-    /// The object, if it still is the life and the version that are meant, and its owners are those.
+    /// The object, if it still has the uid and the version that are meant, and its owners are those.
     pub(super) async fn live(&self, item: &Item, kind: &ServedKind, whole: bool) -> Result<Live, Refusal> {
         let live = self.same_life(item, kind, whole).await?.ok_or_else(|| gone(item))?;
         match &item.resource_version {
@@ -112,7 +112,7 @@ impl Performer<'_> {
         Ok(live)
     }
 
-    /// The object, if it still is the life that is meant.
+    /// The object, if it still has the uid that is meant.
     pub(super) async fn same_life(
         &self,
         item: &Item,
@@ -143,7 +143,7 @@ impl Performer<'_> {
         match call.send(self.client).await {
             Ok(answer) => Ok(answer.value),
             Err(CallError::Refused(status)) if says_absent(&status, &item.name) => Err(gone(item)),
-            // Another version, or another life: only a look can tell.
+            // Another version, or another uid: only reading it can tell.
             Err(CallError::Refused(status)) if status.code == 409 => Err(Refusal::Raced(status)),
             Err(error) => Err(error.into()),
         }

@@ -107,7 +107,7 @@ pub async fn bulk(client: &kube::Client, kinds: &Kinds, bulk: &Bulk, options: &B
         if let Some(epoch) = bulk.epoch.as_ref().filter(|_| !is_fresh)
             && let Err(refusal) = performer.in_time(performer.check_epoch(epoch)).await
         {
-            // Nobody may act on what is left: neither these nor the rest.
+            // The lease is not confirmed: nothing that is left may be written, neither these nor the rest.
             let left = run.len() + rest.len();
             results.extend(std::iter::repeat_n(refused(refusal), left));
             break;

@@ -1,4 +1,4 @@
-//! Changing the metadata of one life: finalizers, owners, annotations, and a namespace's own hold.
+//! Changing the metadata of one object: finalizers, owners, annotations, and a namespace's own hold.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ impl Performer<'_> {
         Ok(Done { outcome, version, weaker })
     }
 
-    /// A marked life that nothing holds goes with the write; whether it did, only a look can tell.
+    /// A terminating object that nothing holds goes with the write; whether it did is known only by reading it.
     async fn outcome(
         &self,
         item: &Item,

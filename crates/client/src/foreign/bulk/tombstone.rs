@@ -1,5 +1,5 @@
-//! What is left behind of a life, where the server knows our kinds. A server of ours writes it with the removal; here it
-//! is written after it, so a crash in between leaves none.
+//! What is left behind of an object, where the server knows our kinds. A server of ours writes it with the removal;
+//! here it is written after it, so a crash in between leaves none.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,14 +19,14 @@ const NONE_LEFT: &str = "tombstone: none was left";
 const LATE: &str = "tombstone: written after the removal, not with it";
 
 impl Performer<'_> {
-    /// The last document of a life that leaves a tombstone, if there can be one.
+    /// The last document of an object that leaves a tombstone, if there can be one.
     pub(super) async fn last_document(&self, item: &Item, kind: &ServedKind) -> Option<Live> {
         item.tombstone.as_ref()?;
         self.tombstones()?;
         self.same_life(item, kind, true).await.ok().flatten()
     }
 
-    /// Writes the tombstone of a life that is gone. Says what is weaker about it.
+    /// Writes the tombstone of an object that is gone. Returns what is weaker about it.
     pub(super) async fn bury(
         &self,
         item: &Item,

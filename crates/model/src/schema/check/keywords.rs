@@ -105,7 +105,7 @@ impl Checking {
         self.expressions(map, place);
     }
 
-    /// A rule that cannot be run is refused now: nobody would notice that it says nothing.
+    /// A rule that cannot be run is refused now: later its silence would not be noticed.
     fn expressions(&mut self, map: &Map<String, Value>, place: &Place) {
         if !map.contains_key("x-kubernetes-validations") {
             return;

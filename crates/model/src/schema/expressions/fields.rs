@@ -1,4 +1,4 @@
-//! Fields that expressions name: one that no document can have is a mistake of who wrote the expression.
+//! Fields that expressions name: one that no document can have is a mistake in the expression.
 //!
 //! Follows what certainly has a schema, and says nothing of everything else.
 

@@ -80,7 +80,7 @@ fn summand(part: &mut IdedExpr) {
     }
 }
 
-/// Whether this is what a loop has gathered so far. Nobody can type such a name.
+/// Whether this is what a loop has gathered so far. No expression can contain such a name.
 fn is_gathered(expr: &IdedExpr) -> bool {
     matches!(&expr.expr, Expr::Ident(name) if name.starts_with('@'))
 }
@@ -177,7 +177,7 @@ pub(super) fn names(expr: &IdedExpr) -> (BTreeSet<String>, BTreeSet<String>) {
     (functions, variables.difference(&bound).cloned().collect())
 }
 
-/// Does something with an expression and all below. How deep they nest is bounded by who reads them.
+/// Applies `act` to an expression and all below it. The parser bounds how deep they nest.
 fn each(expr: &mut IdedExpr, act: &mut impl FnMut(&mut IdedExpr)) {
     match &mut expr.expr {
         Expr::Call(call) => {

@@ -72,7 +72,7 @@ fn values_have_the_types_of_their_schema() {
     }
 }
 
-/// Whoever wants to compare even with nothing asks whether there is something.
+/// A rule that is to be run without an old value, too, asks whether there is one.
 #[test]
 fn what_was_there_may_be_optional() {
     let mut schema = schema("!oldSelf.hasValue() || oldSelf.value().n <= self.n");

@@ -171,7 +171,7 @@ fn all_is_told_with_its_sort() {
     assert_eq!(sorts, ["FieldValueNotSupported", "FieldValueTypeInvalid"]);
 }
 
-/// A schema that became stricter keeps nobody from changing something else.
+/// A schema that became stricter does not keep users from changing something else.
 #[test]
 fn what_stays_as_it_was_may_stay() {
     let schema = schema(

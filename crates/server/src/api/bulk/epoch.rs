@@ -1,4 +1,4 @@
-//! Whose turn it is to act: a lease that must still say so in the committing transaction, and what that gives a right to.
+//! The lease whose holder may act: it must still say so in the committing transaction. And what that gives a right to.
 
 use serde_json::Value;
 use sexton_model::bulk::Epoch;
@@ -9,7 +9,7 @@ use sexton_store::{At, Guard};
 use crate::api::fencing::Rights;
 use crate::api::{Api, Result};
 
-/// Who may act in this round: any requester, or the holder of a lease.
+/// What may act in this round: any requester, or the holder of a lease.
 #[derive(Default)]
 pub(super) struct Turn {
     /// The lease in the version that was looked at.

@@ -11,7 +11,7 @@ use crate::api::deletion::{Deletion, Effect};
 use crate::api::{Api, Result, Target, terminating};
 use crate::kinds::Special;
 
-/// What an item says about one of its lives.
+/// What an item says about one of its objects.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) item: &'a Item,
@@ -46,19 +46,19 @@ pub(super) struct Decided {
 /// What the caller asked for to be true.
 #[derive(Clone, Copy)]
 pub(super) enum Condition {
-    /// A life does not exist.
+    /// An object does not exist.
     Absent,
-    /// A life is marked.
+    /// An object is terminating.
     Marked,
-    /// Another life is as it was, and nobody else wants to hear of this one.
+    /// Another object is as it was, or only the named objects subscribe to this one.
     Unchanged,
-    /// Nothing names the life as its owner.
+    /// Nothing names the object as its owner.
     Unowned,
     /// Nothing is inside of it, or of its kind.
     NoContents,
     /// The name of the tombstone is free.
     TombstoneFree,
-    /// No life has the uid of a new one.
+    /// No object has the uid of a new one.
     UidFree,
 }
 
@@ -114,13 +114,13 @@ pub(super) enum Write {
     Put(sexton_model::Stored),
     /// It goes.
     Remove {
-        /// Whether it was marked before.
+        /// Whether it was terminating before.
         marked: bool,
     },
 }
 
 impl Api {
-    /// Decides about a life on what is stored now.
+    /// Decides about an object on what is stored now.
     pub(super) async fn decide_item(&self, asked: Asked<'_>, turn: &Turn) -> Result<Decided> {
         let target = self.target_of(asked)?;
         if let Action::Put { object, field_manager } = &asked.item.action {
@@ -154,7 +154,7 @@ impl Api {
         self.completed(asked, turn, target, &current, guards, (write, outcome)).await
     }
 
-    /// Adds whose turn it is, the conditions, and what is left behind.
+    /// Adds the guard of the lease, the conditions, and what is left behind.
     pub(super) async fn completed(
         &self,
         asked: Asked<'_>,
@@ -237,7 +237,7 @@ pub(super) fn check_life(
     facts: &Facts<'_>,
 ) -> Result<()> {
     if facts.uid != uid {
-        // That life is gone; whoever has its name now is none of the caller's business.
+        // That object is gone; another one that has its name now is not what the caller means.
         return Err(Status::not_found(&target.kind.resource, name).into());
     }
     if let Some(version) = &item.resource_version

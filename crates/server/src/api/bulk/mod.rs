@@ -1,8 +1,8 @@
 //! Many deletions, patches and puts in one request, each with the evidence on which it rests.
 //!
 //! Items are decided one by one on what is stored now, and committed by the hundreds, in order: the conditions of each
-//! are checked in the committing transaction, after what those before it wrote. Whoever lost a race decides again. It must
-//! not know why anything is deleted, nor follow a reference to do so.
+//! are checked in the committing transaction, after what those before it wrote. An item that lost a race is decided
+//! again. It must not know why anything is deleted, nor follow a reference to do so.
 
 mod epoch;
 mod item;

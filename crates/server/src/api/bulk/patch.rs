@@ -1,5 +1,5 @@
-//! The patch of an item: holds, owners and annotations, and nothing else of an object. Who manages which fields is
-//! not touched by it.
+//! The patch of an item: holds, owners and annotations, and nothing else of an object. The managed fields are not
+//! touched by it.
 
 use serde_json::Value;
 use sexton_model::bulk::{Annotations, Outcome};

@@ -14,7 +14,7 @@ use crate::api::fencing::check_record;
 use crate::api::{Api, FieldValidation, Part, Result, Target, WriteOptions, terminating};
 
 impl Api {
-    /// What a put comes to: a new life under a uid that nobody has, or another version of the life with that uid.
+    /// What a put comes to: a new object under a uid that is free, or another version of the object with that uid.
     pub(super) async fn decide_put(
         &self,
         asked: Asked<'_>,

@@ -6,7 +6,7 @@ use sexton_model::{Status, Term};
 use super::item::{Asked, Condition, Decided};
 use crate::api::{Api, Result};
 
-/// As many lives are named.
+/// Uids that a refusal names at most.
 const NAMED: usize = 3;
 
 impl Api {

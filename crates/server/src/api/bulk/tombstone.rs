@@ -1,4 +1,4 @@
-//! What is left of a life: a record that comes into being in the very transaction that removes it.
+//! What is left of an object: a record that comes into being in the very transaction that removes it.
 
 use serde_json::json;
 use sexton_model::raw::{Raw, RawObject};
@@ -17,7 +17,7 @@ const API_VERSION: &str = "sexton.dev/v1";
 const KIND: &str = "Tombstone";
 
 impl Api {
-    /// The tombstone of a life, and where it stands.
+    /// The tombstone of an object, and the key under which it is stored.
     pub(super) fn tombstone(&self, asked: Asked<'_>, spec: &Raw, last: &Object) -> Result<(RawKey, Stored)> {
         let refuse = |error: FieldError| Status::invalid("sexton.dev", KIND, asked.name, &[error]);
         let Some(mut spec) = RawObject::read(spec.text().as_bytes()) else {

@@ -63,7 +63,7 @@ pub(super) fn of(kinds: &[&KindRef]) -> Map<String, Value> {
     schemas
 }
 
-/// The schema of a kind that is ours or that somebody defined.
+/// The schema of a kind that is ours or has a definition.
 fn schema_of(kind: &Kind) -> Value {
     let own = described::schema(&kind.resource.group, &kind.kind).filter(|_| !kind.is_custom());
     let given = kind.offer.openapi.as_deref().cloned().or(own).filter(Value::is_object);

@@ -1,6 +1,6 @@
 //! OpenAPI v3: an index, and one document per group and version with everything that can be asked of its kinds.
 //!
-//! Every command of kubectl asks for the index, so that must be cheap: documents are made when somebody wants them, and
+//! Every command of kubectl asks for the index, so that must be cheap: documents are made when they are asked for, and
 //! made again only if a definition in them changed.
 
 mod components;
@@ -43,7 +43,7 @@ struct Known {
 
 impl Documents {
     fn known(&self) -> MutexGuard<'_, Known> {
-        // Whoever panicked while holding it left whole documents behind.
+        // A thread that panicked while holding it left whole documents behind.
         self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 

@@ -1,7 +1,7 @@
 //! OpenAPI v2 in JSON: the schemas of all kinds in one document, for tools that have not learned v3. It has no operations:
 //! those are in v3.
 //!
-//! It must not know who asks.
+//! It must not know requesters.
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ pub(in crate::http) fn document(registry: &Registry) -> Value {
     })
 }
 
-/// A schema of v3 in the words of v2. Names of properties and values such as defaults are nobody's words.
+/// A schema of v3 in the words of v2. Names of properties and values such as defaults are not translated.
 fn older(schema: Value) -> Value {
     let Value::Object(schema) = schema else { return schema };
     let typed = schema.contains_key("type");

@@ -2,7 +2,7 @@
 //! here. With it kubectl before 1.29 can apply, and any kubectl says that a kind is unknown instead of that it could not
 //! be validated. It has no schemas: those are in v3.
 //!
-//! It must not know who asks.
+//! It must not know requesters.
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ pub(in crate::http) fn document<'a>(kinds: impl Iterator<Item = &'a Kind>) -> By
     let mut paths = Message::default();
     for (at, kind) in kinds.enumerate() {
         paths.part(2, |named| {
-            // Nobody goes there by this text: what is asked for is found by its kind.
+            // The text is not used as a path: what is asked for is found by its kind.
             named.text(1, &format!("/{at}"));
             named.part(2, |path| path.part(8, |patch| operation(kind, patch)));
         });

@@ -70,7 +70,7 @@ pub(super) enum Is {
     Ignored,
 }
 
-/// More values than the largest object that anybody keeps here has.
+/// More values than the largest object that is ever kept here has.
 const MOST_VALUES: usize = 500_000;
 /// Schemas hold schemas: this many messages within each other are more than any document may have levels.
 const MOST_LEVELS: usize = 64;
@@ -161,7 +161,7 @@ impl Decoding {
         Ok(())
     }
 
-    /// One of several forms. A truth that is not there is a lie, as for everybody who reads this.
+    /// One of several forms. A boolean that is left out is false, as for every reader of protobuf.
     fn either(&mut self, message: &'static Message, bytes: &[u8]) -> Result<Option<Value>, Garbled> {
         let mut part = self.part(message, bytes, None)?;
         let there = message.0.iter().rev().find_map(|field| part.remove(field.name));

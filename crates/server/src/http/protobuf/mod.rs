@@ -1,7 +1,7 @@
 //! Bodies in protobuf, as Kubernetes' own clients send them for the kinds that they know: an envelope that names the
 //! kind, and a message in it. Read into the JSON that the same client would have sent as JSON.
 //!
-//! Answers are never protobuf: whoever sends it reads JSON, too.
+//! Answers are never protobuf: every client that sends it reads JSON, too.
 
 mod decode;
 mod messages;

@@ -6,7 +6,7 @@ pub(super) enum Garbled {
     /// They end within a value.
     #[error("it ends within a value")]
     Truncated,
-    /// A number without an end, or a type that nobody writes.
+    /// A number without an end, or a type that no encoder writes.
     #[error("it is not protobuf")]
     Nonsense,
     /// A known field of another type.
@@ -24,10 +24,10 @@ pub(super) enum Garbled {
     /// A number that JSON does not have.
     #[error("{0}: it is not a number")]
     NotANumber(&'static str),
-    /// More values than anybody needs.
+    /// More values than any object needs.
     #[error("it holds more than {0} values")]
     TooMany(usize),
-    /// More messages within each other than anybody needs.
+    /// More messages within each other than any object needs.
     #[error("it is nested deeper than {0} levels")]
     TooDeep(usize),
     /// A field that its table does not have, and where it stands: a path with a point behind it, or nothing.

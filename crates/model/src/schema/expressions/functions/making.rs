@@ -8,7 +8,7 @@ use cel::{DeclarationError, Env, ExecutionError};
 use super::super::meter;
 use super::{failed, text};
 
-/// Counts what is iterated over. Nobody can type this name, nor those below.
+/// Counts what is iterated over. No expression can contain this name, nor those below.
 pub(in super::super) const COUNT: &str = "@count";
 /// Counts what was made, or is about to be copied.
 pub(in super::super) const MADE: &str = "@made";
