@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use sexton_client::{Kinds, Place};
+use sexton_collector::modules::Member;
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 
@@ -46,6 +47,17 @@ impl Names {
             namespace: place.namespace.clone().unwrap_or_default(),
             name: name.to_owned(),
             uid: String::new(),
+        })
+    }
+
+    /// The same of an object of a module.
+    pub(crate) fn member(&self, member: &Member) -> String {
+        self.label(&ObjectRef {
+            group: member.group.clone(),
+            kind: member.kind.clone(),
+            namespace: member.namespace.clone(),
+            name: member.name.clone(),
+            uid: member.uid.clone(),
         })
     }
 

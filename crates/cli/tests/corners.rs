@@ -71,7 +71,7 @@ fn what_is_protected_keeps_what_it_needs() {
     assert_eq!(play.run("protect widgets/a").code, 0);
     let plan = play.run("destroy shop --dry-run").out;
     for kept in [
-        "Widget.example.com/default/a  kept: it is protected",
+        "Widget/a  kept: it is protected",
         "kept: Widget/a is protected and needs it",
         "kept: Widget/a stays and needs it",
     ] {

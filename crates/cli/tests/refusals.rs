@@ -152,3 +152,22 @@ fn a_namespace_that_contradicts_is_refused() {
     }
     play.run("get cm -o name").says("configmap/a\n");
 }
+
+/// What cannot be a data directory is refused by each command before anything is made, with what to type next; and so is
+/// a store that is none.
+#[test]
+fn a_data_directory_that_is_none() {
+    let play = Play::new();
+    play.file("afile", "");
+    play.file("copy", "");
+    play.file("a.yaml", SHOP);
+    let commands = ["get cm", "put -f a.yaml", "serve --listen 127.0.0.1:0", "backup x", "restore copy"];
+    for command in commands {
+        let ran = play.run(&format!("{command} --data afile"));
+        ran.fails(1, &["afile is a file, not a data directory", "the same command with --data DIR"]);
+    }
+    play.file("bad/store.db", &"no store ".repeat(1000));
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(play.path().join("bad"), private).unwrap();
+    play.run("get cm --data bad").fails(1, &["is not a store", "sexton restore FILE --data DIR"]);
+}

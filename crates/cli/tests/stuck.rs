@@ -87,8 +87,7 @@ fn subscriptions() {
         .says("~ Volume/data hears of the end of ConfigMap/shop, 1 subscription is left\n");
     play.run("unsubscribe volume/data cm/shop")
         .says("- Volume/data does not hear of the end of ConfigMap/shop any more\n");
-    play.run("unsubscribe volume/data cm/shop")
-        .says("= Volume/data has no subscription to ConfigMap/shop\n");
+    play.run("unsubscribe volume/data cm/shop").says("= Volume/data has no subscription to ConfigMap/shop\n");
     play.run("subscribe cm/shop volume/gone").fails(1, &["there is no Volume/gone"]);
     play.run("subscribe cm/shop volume/gone --by-name")
         .says("+ ConfigMap/shop hears of the end of Volume/gone\n");

@@ -159,7 +159,7 @@ fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: 
     let mut text = format!("destroy {} on {}{}{order}\n", plan.module, world.target, style.dot());
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
     text.push_str(&doomed_lines(&deaths, full, style));
-    let kept = plan.kept.iter().map(|kept| format!("! {}  kept: {}", kept.member, kept.why));
+    let kept = plan.kept.iter().map(|kept| format!("! {}  kept: {}", names.member(&kept.member), kept.why));
     let unlistable =
         plan.unlistable.iter().map(|one| format!("? {} cannot be listed: {}", one.kind, one.why));
     let ignored = plan.destruction.iter().flat_map(|all| all.world.ignored_classes());
@@ -179,7 +179,7 @@ fn lines(plan: &DestroyPlan, world: &World, names: &Names, preview: bool) -> Str
         title: format!("destroy {}", plan.module),
         preview,
         entries: plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default(),
-        kept: plan.kept.iter().map(|kept| beside(kept.member.to_string(), &kept.why)).collect(),
+        kept: plan.kept.iter().map(|kept| beside(names.member(&kept.member), &kept.why)).collect(),
         unknown: plan.unlistable.iter().map(|one| beside(one.kind.clone(), &one.why)).collect(),
         digest: plan.digest.clone(),
         ..DeathPlan::default()

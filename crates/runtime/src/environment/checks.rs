@@ -17,9 +17,17 @@ use crate::world::ObjectId;
 /// The class that every program has.
 const BUILT_IN: &str = "Environment";
 
+/// Refuses a program that could not be run, if it is to be, and one whose objects could not be stored.
+pub(super) fn check_program(program: &Program, served: &Kinds, runs: bool) -> Result<(), OpenError> {
+    if runs {
+        program.check_entry()?;
+    }
+    check_classes(program, served)
+}
+
 /// Objects are resources of kinds that are called like their classes. Refuses classes that cannot be kinds, and classes
 /// whose kinds would have a name that another kind has: one of this program, or one that is served already.
-pub(super) fn check_classes(program: &Program, served: &Kinds) -> Result<(), OpenError> {
+fn check_classes(program: &Program, served: &Kinds) -> Result<(), OpenError> {
     let mut known: Vec<Names> = vec![Names::of(BUILT_IN)];
     for class in program.classes() {
         if let Err(why) = names::dns1035_label(&class.to_lowercase()) {

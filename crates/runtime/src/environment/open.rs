@@ -16,7 +16,7 @@ use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
 use super::OpenError;
 use super::belonging::tell_apart;
 use super::burial::{Grave, release};
-use super::checks::{check_classes, check_model, check_namespace};
+use super::checks::{check_model, check_namespace, check_program};
 use super::import::{Going, Imported, import};
 use super::keeper::{Keeping, Kept};
 use super::predecessor;
@@ -163,10 +163,7 @@ impl Opened {
         };
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
-        if !ends && !predecessor {
-            program.check_entry()?;
-        }
-        check_classes(&program, &kinds)?;
+        check_program(&program, &kinds, !ends && !predecessor)?;
         let going = Going { removed: &removed, begun: &why.begun };
         let Imported { root, fresh, survivors, dangling: more } =
             import(&world, (&incoming, &before), &going, predecessor)?;

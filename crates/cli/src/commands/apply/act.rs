@@ -106,7 +106,7 @@ pub(super) async fn act(
         _ => Swept { gone: 0, left: 0, interrupted: false, exit: Exit::Done, unheard: Ok(()) },
     };
     let sealed = sealed.into_inner().ok().flatten();
-    let unheard = end(args, &plan, &deployed, &swept, Times { started, sealed }, output);
+    let unheard = end(args, &plan, &deployed, &swept, Times { names: &names, started, sealed }, output);
     if swept.left == 0 && (world.embedded || !is_ours(modules.kinds())) {
         left_before(&plan, &deployed, output);
     }
@@ -244,7 +244,9 @@ fn tell(
 }
 
 /// When the command began, and when the deployment was sealed, if it was.
-struct Times {
+struct Times<'a> {
+    /// What the objects are called.
+    names: &'a Names,
     started: Instant,
     sealed: Option<Instant>,
 }
@@ -264,10 +266,10 @@ fn end(
     plan: &ModulePlan,
     deployed: &Deployed,
     swept: &Swept,
-    times: Times,
+    times: Times<'_>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let Times { started, sealed } = times;
+    let Times { names, started, sealed } = times;
     if args.output == Form::Json {
         let sweep = sealed.filter(|_| swept.gone > 0).map(|sealed| sealed.elapsed());
         output.summarize(lines::summary(deployed, swept, sweep));
@@ -288,8 +290,7 @@ fn end(
     });
     facts.push(time(started.elapsed()));
     for kept in &deployed.swept.spared {
-        let member = &kept.member;
-        output.talk(&format!("  {}/{} was spared: {}", member.kind, member.name, kept.why));
+        output.talk(&format!("  {} was spared: {}", names.member(&kept.member), kept.why));
     }
     let dot = style.dot();
     match swept.left {

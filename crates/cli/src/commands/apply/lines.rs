@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sexton_collector::modules::{Deployed, Event as Happened, ModulePlan, PutAction, Sweep};
 
 use super::act::Swept;
+use crate::naming::Names;
 use crate::output::ndjson::{Change, Conflict, Event, line, seconds};
 use crate::output::tree::Death;
 
@@ -19,7 +20,12 @@ fn word(action: PutAction) -> &'static str {
 }
 
 /// The plan.
-pub(super) fn plan(plan: &ModulePlan, target: &str, preview: bool, deaths: &[Death]) -> String {
+pub(super) fn plan(
+    plan: &ModulePlan,
+    (target, names): (&str, &Names),
+    preview: bool,
+    deaths: &[Death],
+) -> String {
     let sweep = match &plan.sweep {
         Sweep::Accuse => "sweep",
         Sweep::Renumber => "renumber",
@@ -44,7 +50,7 @@ pub(super) fn plan(plan: &ModulePlan, target: &str, preview: bool, deaths: &[Dea
         text.push_str(&line(&Event::Death { label, uid, order, reason, because, group, marks }));
     }
     for kept in &plan.kept {
-        let label = format!("{}/{}/{}", kept.member.kind, kept.member.namespace, kept.member.name);
+        let label = names.member(&kept.member);
         text.push_str(&line(&Event::Kept { label: &label, uid: &kept.member.uid, why: &kept.why }));
     }
     for put in &plan.puts {

@@ -131,7 +131,9 @@ impl Shown<'_> {
         };
         match self.args.output {
             Form::Text => self.text(style),
-            Form::Json => lines::plan(self.plan, &self.world.target, self.args.dry_run, &self.deaths()),
+            Form::Json => {
+                lines::plan(self.plan, (&self.world.target, self.names), self.args.dry_run, &self.deaths())
+            }
             Form::Dot => dot::dot(&picture()),
             Form::Mermaid => mermaid::mermaid(&picture()),
             Form::Svg => svg::svg(picture(), if self.args.full { Size::All } else { Size::READABLE }),
@@ -178,7 +180,7 @@ impl Shown<'_> {
         let kept = &self.plan.kept;
         self.several(kept.len(), text, |place| {
             let Kept { member, why } = &kept[place];
-            painted(&format!("! {}  kept: {why}", self.label(member)), 4, Paint::Change, style)
+            painted(&format!("! {}  kept: {why}", self.names.member(member)), 4, Paint::Change, style)
         });
         if self.plan.sweep == Sweep::Accuse {
             return;
@@ -186,7 +188,7 @@ impl Shown<'_> {
         let victims = &self.plan.victims;
         self.several(victims.len(), text, |place| {
             let Victim { member, reason } = &victims[place];
-            painted(&format!("= {}  stays: {reason}", self.label(member)), 4, Paint::Faint, style)
+            painted(&format!("= {}  stays: {reason}", self.names.member(member)), 4, Paint::Faint, style)
         });
     }
 
@@ -232,7 +234,7 @@ impl Shown<'_> {
             let old: Vec<String> = shift.old.iter().map(|(key, value)| format!("{key}={value}")).collect();
             remark(format!("the scope was {}", old.join(",")));
             let names = |members: &[sexton_collector::modules::Member]| -> String {
-                let named: Vec<String> = members.iter().take(5).map(|one| self.label(one)).collect();
+                let named: Vec<String> = members.iter().take(5).map(|one| self.names.member(one)).collect();
                 let more = members.len().saturating_sub(5);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 format!("{}{more}", named.join(", "))
@@ -301,16 +303,6 @@ impl Shown<'_> {
         }
         text.push_str("Nothing was written.\n");
         text
-    }
-
-    fn label(&self, member: &sexton_collector::modules::Member) -> String {
-        self.names.label(&ObjectRef {
-            group: member.group.clone(),
-            kind: member.kind.clone(),
-            namespace: member.namespace.clone(),
-            name: member.name.clone(),
-            uid: member.uid.clone(),
-        })
     }
 
     fn put_label(&self, put: &PlannedPut) -> String {
