@@ -26,7 +26,7 @@ pub(super) struct Deletion {
 pub(super) enum Effect {
     /// Nothing: it is terminating already, in just this way.
     Nothing,
-    /// The object becomes terminating.
+    /// The object becomes terminating, or gets another policy.
     Mark {
         /// As it will be kept.
         stored: Stored,

@@ -134,8 +134,8 @@ impl Model {
         })
     }
 
-    /// All objects that are not terminating and may be destroyed now, because of what is terminating or gone. The value
-    /// says whether their dependents follow whatever other owners they have.
+    /// All objects that are not terminating and may be destroyed now, because of what is terminating or gone, or as
+    /// candidates. The value says whether their dependents follow whatever other owners they have.
     pub fn doomed(&self) -> BTreeMap<String, bool> {
         self.doomed_by(true)
     }

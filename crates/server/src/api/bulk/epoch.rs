@@ -9,7 +9,7 @@ use sexton_store::{At, Guard};
 use crate::api::fencing::Rights;
 use crate::api::{Api, Result};
 
-/// What may act in this round: any requester, or the holder of a lease.
+/// Which requester may act in this round: any, or only the holder of a lease.
 #[derive(Default)]
 pub(super) struct Turn {
     /// The lease in the version that was looked at.
