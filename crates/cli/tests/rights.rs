@@ -180,11 +180,11 @@ fn nonsense_of_our_kinds_is_refused_and_what_is_stored_is_named() {
     let at = format!("--server {}", cluster.server.url);
     let wrong = class("{exec: {argv: [\"true\"]}, timeout: 20s}");
     let put = cluster.play.run_with(&format!("put -f - {at}"), &wrong);
-    put.fails(1, &["class.sexton.dev/maps makes no sense", "spec.destroy.timeout", "nothing was put"]);
+    put.fails(1, &["Class/maps makes no sense", "spec.destroy.timeout", "nothing was put"]);
     cluster
         .play
         .run_with(&format!("put -f - {at}"), rule)
-        .fails(1, &["rule.sexton.dev/all", "spec.kinds", "spec.intervall"]);
+        .fails(1, &["Rule/all", "spec.kinds", "spec.intervall"]);
     let apply = cluster.play.run_with(&format!("apply -f - --manager x --yes {at}"), &wrong);
     apply.fails(1, &["spec.destroy.timeout"]);
     assert_eq!(cluster.admin("get classes,rules -o name", ""), "");
