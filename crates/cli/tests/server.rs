@@ -85,7 +85,7 @@ fn fields_of_others_are_taken_only_by_force() {
         Resources::new(client).put(&place, "a", &document, &ask).await.unwrap();
     });
     let refused = play.run_with(&format!("put -f - --server {url}"), SHOP);
-    refused.fails(4, &["configmap/a: Apply failed with 1 conflict", "\"other\"", ".data.n", "--take-over"]);
+    refused.fails(4, &["ConfigMap/a: Apply failed with 1 conflict", "\"other\"", ".data.n", "--take-over"]);
     let forced = play.run_with(&format!("put -f - --force-conflicts --server {url}"), SHOP);
     forced.says("~ ConfigMap/a changed\n= Deployment/web unchanged\n");
 }
