@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sexton_client::{Kinds, ServedKind};
 use sexton_model::marks;
 
-/// Kinds of Kubernetes, as group and plural, whose `generation` rises with each changed annotation.
+/// Kinds of Kubernetes, as group and plural, with a `generation` that rises with each changed annotation.
 const COUNTS_ANNOTATIONS: [(&str, &str); 1] = [("apps", "deployments")];
 
 /// Where the id is written.

@@ -1,8 +1,8 @@
-//! Whether putting a document would change nothing but its marks, found out without asking the server.
+//! Whether a put of a document would change nothing but its marks, found out without a request.
 //!
-//! It is so if the object has everything that the document says, and if the fields that the module manages of it are
-//! exactly those of the document: then there is nothing to set and nothing to take away. Whatever is not that simple is
-//! left to a dry run: only a yes counts.
+//! It is so if the object has every value of the document, and if the fields that the module manages are exactly
+//! those of the document: then there is nothing to set and nothing to remove. `false` means that a dry run must
+//! decide.
 
 use serde_json::{Map, Value};
 use sexton_client::resources::text;
