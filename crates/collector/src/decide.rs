@@ -30,7 +30,7 @@ pub(crate) struct Waiting {
     since: BTreeMap<Uid, i64>,
     /// Objects that are deferred after a veto, and until when.
     spared: BTreeMap<Uid, i64>,
-    /// A deletion of up to this many orphans was allowed by a user who saw the record: the deletion limit does not
+    /// A deletion of up to this many orphans was allowed by a user, on its record: the deletion limit does not
     /// stop it.
     pub(crate) let_through: usize,
 }

@@ -15,7 +15,7 @@
 //! Guarantees: no action without its journal, so a crash repeats calls with the same idempotency key, but forgets
 //! none. A journal that another collector has changed is never overwritten.
 //!
-//! It must not decide whose turn it is; the plan does.
+//! It must not decide when the turn of an object comes; the plan does.
 
 mod brief;
 mod calling;
@@ -70,7 +70,7 @@ pub(crate) struct Active {
     pub(crate) version: Revision,
     /// The journal that the object is known to carry.
     written: Option<String>,
-    /// Actions whose journal is not written yet.
+    /// Actions with a journal that is not written yet.
     pub(crate) actions: Vec<Action>,
     /// Actions with a journal that the server refused, because another writer has changed the object meanwhile.
     postponed: Vec<Action>,
@@ -233,7 +233,7 @@ impl Actives {
     }
 
     /// Whether a step may be written again although another writer has changed the object meanwhile. Not so if the
-    /// object is a candidate whose turn has just come, and nothing that is written says that its end is inevitable:
+    /// object is a candidate, its turn has just come, and nothing that is written says that its end is inevitable:
     /// the change may have saved it, so it is judged again.
     pub(crate) fn may_go_on(&self, uid: &str) -> bool {
         let Some(active) = self.by_uid.get(uid) else { return false };

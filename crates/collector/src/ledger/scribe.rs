@@ -82,7 +82,7 @@ impl Scribe {
         let _ = self.send.send((number, record));
     }
 
-    /// The names of the records whose latest state may not be stored yet.
+    /// The names of the records with a latest state that may not be stored yet.
     pub(crate) fn pending(&self) -> BTreeSet<String> {
         self.pending.lock().keys().cloned().collect()
     }

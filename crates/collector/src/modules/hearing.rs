@@ -1,8 +1,7 @@
-//! Reads the members of a module and the snapshot around it in one pass over the change feed, which a server of ours
-//! offers.
+//! Reads the members of a module and the snapshot around it in one pass over the change feed of a server of ours.
 //!
-//! The result is that of `look` and of [`World::look`], from the same revision. On other servers it is those two
-//! calls. It must not know what is concluded from it.
+//! The result is that of `look` and of [`World::look`]. On other servers it is made of those two calls. It must not
+//! know what is concluded from it.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
 //! Lists all objects that carry a module's label, over all kinds, and tells which kinds could not be listed.
 //!
-//! Guarantee: what is neither in `members` nor of an unlistable kind did not exist. Nothing may be concluded about
-//! other objects; so a sweep does not run while anything is unlistable.
+//! Guarantee: an object with the label that is neither in `members` nor of an unlistable kind did not exist (within
+//! the module's namespace, if it is limited to one). Nothing is known about unlistable kinds, so they prevent a
+//! sweep.
 
 use std::collections::{BTreeSet, HashMap};
 

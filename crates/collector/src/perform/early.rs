@@ -32,7 +32,7 @@ use super::items::{self, Signature};
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 
-/// The owners whose end is the reason why an object is doomed: the one in its cause if that is deleted with `Cascade`
+/// The owners that are the reason why an object is doomed: the one in its cause if that is deleted with `Cascade`
 /// (or is not doomed itself), otherwise all its doomed owners, because each of them alone would keep the object.
 pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
     let Cause::OwnerDoomed { owner } = finding.cause else { return Vec::new() };

@@ -109,7 +109,7 @@ pub(crate) fn delete(
             let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.life, false));
             Item { absent: said.absent.clone(), owners, annotated, ..item }
         }
-        // The content of a terminating namespace or definition is deleted whoever owns it. What a program lost it
+        // The content of a terminating namespace or definition is deleted, with any owners. What a program lost it
         // destroys itself.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } | Cause::Unreachable | Cause::Removed => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
@@ -132,8 +132,8 @@ pub(crate) fn delete(
 }
 
 /// Takes our finalizers off a terminating object, which removes it unless other finalizers are left. It does not wait
-/// for dependents that are destroyed in one group with it (`with`) or after it (`survivors`), nor for those whose
-/// reference is invalid.
+/// for dependents that are destroyed in one group with it (`with`) or after it (`survivors`), nor for those with
+/// an invalid reference.
 pub(crate) fn release(
     snapshot: &Snapshot,
     judgement: &Judgement,

@@ -3,7 +3,7 @@
 //!
 //! A round writes twice:
 //!
-//! 1. [`first`]: removes references of objects that survive, and sets objects terminating whose policy needs it,
+//! 1. [`first`]: removes references of objects that survive, and sets objects terminating if their policy needs it,
 //!    owners before
 //!    their dependents. A termination cannot be taken back, so later writes may depend on it.
 //! 2. [`turns`]: walks the plan wave by wave as far as it can now, and removes what can be removed. The walk
@@ -165,7 +165,7 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item
 pub(crate) struct First {
     /// Objects that are terminating now.
     pub(crate) marked: HashSet<LifeId>,
-    /// Objects whose deletion the server denies, and why. That is no race, so another attempt at once is of no use.
+    /// Objects that the server refuses to delete, and why. That is no race, so another attempt at once is of no use.
     pub(crate) refused: BTreeMap<LifeId, String>,
     /// Objects that could not be set terminating because the server's disk is full. A removal needs no space.
     pub(crate) no_space: HashSet<LifeId>,
@@ -178,7 +178,7 @@ pub(crate) struct Turns<'a> {
     pub(crate) writes: Writes<'a>,
     /// How many tombstones these leave, by collection.
     pub(crate) burials: Burials,
-    /// Groups with objects that take steps, and whose predecessors are gone.
+    /// Groups with objects that take steps, and with no predecessors left.
     pub(crate) stepping: Vec<&'a Group>,
     /// Terminating objects that wait for finalizers of other controllers.
     pub(crate) stuck: Vec<LifeId>,

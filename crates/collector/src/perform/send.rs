@@ -76,7 +76,7 @@ impl Sent {
         self.results.iter().filter(|result| result.outcome == Some(Outcome::Removed)).count()
     }
 
-    /// The refused writes, without those whose object is gone already.
+    /// The refused writes, without those of objects that are gone already.
     pub(crate) fn refusals(&self) -> impl Iterator<Item = (usize, &ItemResult)> {
         self.results.iter().enumerate().filter(|(_, result)| result.code >= 400 && result.code != 404)
     }

@@ -1,5 +1,5 @@
-//! An ordered list of writes, and the object that each result is about. Consecutive objects whose items would be
-//! equal share one item, so that a condition which holds for thousands is sent once.
+//! An ordered list of writes, and the object that each result is about. Consecutive objects with equal items share
+//! one item, so that a condition which holds for thousands is sent once.
 //!
 //! It must not know what is written; only when two objects may share an item.
 

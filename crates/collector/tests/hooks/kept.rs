@@ -91,7 +91,7 @@ async fn a_survivor_that_refuses_to_end_is_ended() {
     survivor_is_ended(|script| format!("trap '' TERM HUP INT; {script} & wait; sleep 300"), false).await;
 }
 
-/// A script that is run by a process in a session of its own, without the environment, whose parent has ended.
+/// A script that is run by a process in a session of its own, without the environment, after its parent has ended.
 fn left_the_group(script: &str) -> String {
     assert!(!script.contains('\''), "it stands in quotes");
     format!("(env -i setsid sh -c '{script}' &) ; sleep 300")

@@ -14,7 +14,7 @@ pub use program::{ProgramError, allowed_dir, program};
 
 use sexton_model::text::tame;
 
-/// What an object waits for whose method is not allowed.
+/// The blocker of an object with a method that is not allowed.
 pub const OPERATOR: &str = "the operator's settings";
 /// Where hooks could be; used in proposals.
 const EXAMPLE_DIR: &str = "/etc/sexton/hooks";

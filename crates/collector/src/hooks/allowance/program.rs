@@ -49,7 +49,7 @@ pub fn program(
     };
     let real = match std::fs::canonicalize(&path) {
         Ok(real) if is_inside(allowance, &real) => real,
-        // What is not there is only told of directories that are allowed: of others nothing may be found out so.
+        // A missing file is only reported in allowed directories; elsewhere the answer must not show what exists.
         Err(error) if is_inside(allowance, &without_dots(&path)) => {
             return Err(ProgramError::NotThere(error));
         }

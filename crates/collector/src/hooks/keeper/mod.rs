@@ -1,9 +1,9 @@
 //! Keepers: every program that is run for a call gets one, a small process that outlives the collector if need be.
 //!
 //! What a call starts must be ended before the call is made again, also when the collector was killed in between. A
-//! collector that is dead ends nothing, and the one after it sees only processes that belong to no one. So the hook is
-//! started by a keeper, which adopts what is orphaned below it, ends all of it when the hook or the collector ends, and
-//! holds the lock of a record as long as it lives.
+//! collector that is dead ends nothing, and the next one sees only processes without a parent that it knows. So the
+//! hook is started by a keeper, which adopts orphaned processes below it, ends all of them when the hook or the
+//! collector ends, and holds the lock of a record as long as it lives.
 
 mod process;
 mod record;
@@ -63,7 +63,7 @@ impl Keeper {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let dir = fs::canonicalize(dir)?;
         for left in fs::read_dir(&dir)?.flatten() {
-            // What cannot be removed is in no call's way.
+            // A record that cannot be removed blocks no call.
             let _ = record::remove_if_over(&left.path());
         }
         Ok(Keeper { program, dir })

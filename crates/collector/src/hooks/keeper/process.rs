@@ -48,8 +48,7 @@ impl Process {
         environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
     }
 
-    /// Whether it holds the lock of a file, by an open file that it inherited. Nothing is known of the processes of other
-    /// users.
+    /// Whether it has the file open, and so holds its lock. Processes of other users cannot be inspected.
     pub(super) fn has_locked(&self, file: &Path) -> bool {
         let Ok(open) = fs::read_dir(format!("/proc/{}/fd", self.this.pid)) else { return false };
         let same = open.flatten().filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == file));

@@ -153,8 +153,8 @@ impl Order {
     }
 }
 
-/// From now on processes below this one whose parents end become children of this one, and the end of the collector is a
-/// signal to this process.
+/// Makes orphaned processes below this one its children, and has the system send this process a signal when the
+/// collector ends.
 #[cfg(target_os = "linux")]
 fn adopt_orphans() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(getpid()))?;

@@ -122,8 +122,8 @@ fn what_all_users_may_write_is_not_run() {
     }
 }
 
-/// A directory above an allowed one decides as much: who may rename in it puts another one in its place. Not in those where
-/// only the owner of a file may, as in `/tmp`.
+/// A directory above an allowed one matters as much: the right to rename in it is the right to replace the allowed
+/// one. Unless only the owner of a file may rename it, as in `/tmp`.
 #[test]
 fn a_directory_that_all_users_may_replace_is_not_allowed() {
     let dirs = Dirs::new();
