@@ -119,8 +119,8 @@ fn is_free(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> bool {
         && !snapshot.blocks(life, owner)
 }
 
-/// The DELETE that sets such an owner terminating. It uses the policy `Foreground`, whose finalizer holds the object
-/// until its predecessors in the plan are gone.
+/// The DELETE that sets such an owner terminating. It uses the policy `Foreground`, with a finalizer that holds the
+/// object until its predecessors in the plan are gone.
 pub(super) fn mark(
     snapshot: &Snapshot,
     judgement: &Judgement,
@@ -136,9 +136,8 @@ pub(super) fn mark(
     item
 }
 
-/// The deletion of a member of a group of several objects. The other members whose end is inevitable (terminating, or
-/// notified according to their journal) are taken out of `absent`: they are destroyed together with it, not before
-/// it.
+/// The deletion of a member of a group of several objects. The other members are taken out of `absent` if their end is
+/// inevitable (terminating, or notified according to their journal): they are destroyed together with it, not before.
 pub(crate) fn in_circle(snapshot: &Snapshot, group: &Group, mut item: Item) -> Item {
     let inevitable = |life: LifeId| {
         let told = snapshot.journal(life).and_then(|text| State::decode(text).ok());
