@@ -119,7 +119,7 @@ fn taken_along(document: &Prepared, doomed: &HashMap<&str, String>) -> Option<St
     owners.and_then(|owners| owners.into_iter().next()).or_else(above)
 }
 
-/// Warnings for users, besides the spared objects and the kinds that cannot be listed.
+/// Warnings for users, besides the objects that are not swept and the kinds that cannot be listed.
 pub(super) fn warnings(puts: &[PlannedPut], looked: &Looked, outside: &[Member]) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     for put in puts {

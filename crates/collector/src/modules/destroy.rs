@@ -24,7 +24,7 @@ pub struct DestroyPlan {
     pub module: String,
     /// The objects that would be accused, in the order of their destruction.
     pub victims: Vec<Victim>,
-    /// The objects that are spared.
+    /// The objects that are not swept.
     pub kept: Vec<Kept>,
     /// The destruction that the accusations lead to, if there are any.
     pub destruction: Option<Destruction>,

@@ -111,7 +111,7 @@ pub struct ModulePlan {
     /// The objects that would be accused, in the order of their destruction. With `Sweep::Renumber` or `Sweep::None`,
     /// the unmarked objects.
     pub victims: Vec<Victim>,
-    /// Unmarked objects that are spared.
+    /// Unmarked objects that are not swept.
     pub kept: Vec<Kept>,
     /// The destruction that the accusations lead to, if there are any.
     pub destruction: Option<Destruction>,

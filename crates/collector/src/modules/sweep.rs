@@ -62,7 +62,7 @@ pub enum SweepError {
 #[derive(Debug)]
 pub(super) struct Charge<'a> {
     pub(super) module: &'a str,
-    /// An object that left the scope since the plan is spared. Without a scope all that the plan showed are accused.
+    /// An object that left the scope since the plan is not swept. Without a scope all that the plan showed are accused.
     pub(super) scope: Option<&'a Scope>,
     /// When the objects were listed for the plan.
     pub(super) looked_at: Instant,

@@ -1,5 +1,5 @@
 //! The objects that a sweep would accuse, all that would be destroyed with them, and the unmarked objects that are
-//! spared.
+//! not swept.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Victim {
     pub reason: String,
 }
 
-/// A resource that is unmarked and in scope, and spared all the same.
+/// A resource that is unmarked and in scope, but not swept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The resource.
@@ -71,7 +71,7 @@ pub(super) fn reason(member: &Member) -> String {
     }
 }
 
-/// Why an unmarked resource is spared, if it is.
+/// Why an unmarked resource is not swept, if so.
 pub(super) fn spared(member: &Member) -> Option<String> {
     if member.terminating {
         return Some("it is being deleted already".to_owned());
@@ -94,7 +94,7 @@ pub(super) fn spared(member: &Member) -> Option<String> {
 pub(super) struct Unmarked {
     /// Those that would be accused.
     pub(super) victims: Vec<Victim>,
-    /// Those that are spared.
+    /// Those that are not swept.
     pub(super) kept: Vec<Kept>,
 }
 
@@ -122,7 +122,7 @@ impl Unmarked {
     }
 }
 
-/// Divides the unmarked objects into those that would be accused and those that are spared.
+/// Divides the unmarked objects into those that would be accused and those that are not swept.
 pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
     let (mut victims, mut kept) = (Vec::new(), Vec::new());
     for member in unmarked {
@@ -142,7 +142,7 @@ pub(super) fn accused_before(documents: &[Arc<Prepared>], members: &[Member]) ->
 }
 
 /// The destruction that the accusations lead to. Objects that would take along an object of another module are
-/// spared.
+/// not swept.
 pub(super) async fn foresee(
     tools: &Tools,
     module: &str,
@@ -154,7 +154,7 @@ pub(super) async fn foresee(
     foresee_in(World::look(&*tools.gateway, &tools.resources).await?, module, unmarked)
 }
 
-/// The same in a given snapshot. Objects are spared if they would take along an object of another module, or if an
+/// The same in a given snapshot. Objects are not swept if they would take along an object of another module, or if an
 /// object that stays needs them.
 pub(super) fn foresee_in(
     world: World,
@@ -180,7 +180,7 @@ pub(super) fn foresee_in(
 }
 
 /// Objects that must stay because an object that stays would block them forever: the owners, namespace and definition
-/// of a protected object, and the class of every spared object. By uid, with the reason in words.
+/// of a protected object, and the class of every object that is not swept. By uid, with the reason in words.
 fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeMap<Uid, String> {
     let snapshot = world.snapshot();
     let mut needed = BTreeMap::new();

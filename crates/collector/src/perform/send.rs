@@ -4,8 +4,9 @@
 //! and waits at every border of a stage. A request that the server refuses as a whole is halved until the item that
 //! it cannot take is alone.
 //!
-//! Guarantees: an item of a later stage is sent after the answers to all earlier ones. Results are in the order of
-//! the items. If the epoch is stale nothing more is sent. It must not know why anything is written.
+//! Guarantees: an item of a later stage is sent behind those of earlier stages in one request, or after their answers.
+//! Results are in the order of the items. If the epoch is stale nothing more is sent. It must not know why anything is
+//! written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

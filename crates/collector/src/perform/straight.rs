@@ -1,7 +1,7 @@
 //! Removals without a termination before them, for when the server's disk has no space for one.
 //!
-//! An object without dependents, finalizers and steps would be set terminating and removed by the same DELETE. The
-//! removal alone has the same effect on the same evidence, and frees disk space instead of using some.
+//! An object without dependents, finalizers and steps would be set terminating and removed in one round. The removal
+//! alone has the same effect on the same evidence, and frees disk space instead of using some.
 
 use std::collections::HashSet;
 
