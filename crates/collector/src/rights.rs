@@ -76,7 +76,7 @@ async fn refused(resources: &Resources, group: &str, resource: &str) -> Result<V
     Ok(refused)
 }
 
-/// Whether a kind can be listed and deleted at all; others are questions rather than objects.
+/// Whether objects of a kind can be listed and deleted at all; the others are requests rather than objects.
 fn is_collected(kind: &ServedKind) -> bool {
     VERBS.iter().all(|verb| kind.verbs.iter().any(|known| known == verb))
 }

@@ -37,7 +37,7 @@ pub struct Settings {
     pub backoff: Duration,
     /// The longest such pause.
     pub max_backoff: Duration,
-    /// What must not be destroyed.
+    /// What is protected.
     pub rules: Rules,
     /// The deletion limit: how many of the orphans that the collector found itself it may delete at once.
     pub fuse: FuseLimits,

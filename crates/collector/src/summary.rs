@@ -73,7 +73,7 @@ fn reason(one: &InTheWay) -> &'static str {
         Sort::Held => "protected",
         Sort::Failed(_) => "hook",
         Sort::Other if what.is_some_and(|what| what.starts_with("finalizer:")) => "finalizer",
-        // Of the others only methods name what has to be done.
+        // Of the other blockers only methods have a `what`.
         Sort::Other if what.is_some() => "hook",
         Sort::Other if one.blocker.waits_for.is_some() => "dependency",
         Sort::Other => "other",

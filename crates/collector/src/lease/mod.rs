@@ -1,9 +1,18 @@
-//! Leases: of several collectors one acts, and one command at a time works on a module or an environment.
+//! Leases: one of several collectors acts, and one command at a time works on a module or an environment.
 //!
-//! One rule for all of them: a holder renews its lease, and loses it when another process has seen it unchanged for the whole
-//! duration, by that process' own steady clock. Written times are of other machines, so a takeover never rests on them. Each
-//! takeover counts `leaseTransitions` up, and each write under the lease names that number. A holder proves itself with a
-//! secret of which the lease has only the digest. It must not know what is done under a lease.
+//! One rule for all of them:
+//!
+//! 1. A holder renews its lease every quarter of the lease's duration.
+//! 2. Another process takes it when it has seen the lease unchanged for the whole duration, measured with its own
+//!    steady
+//!    clock. Written times are of other machines, so they never decide (`observed.rs`).
+//! 3. Each takeover increments `leaseTransitions`. Every write under the lease names holder and number (its *epoch*),
+//!    and the
+//!    server refuses it if the lease has others by then.
+//! 4. A holder may have a secret, of which the lease has only the digest; then the server lets only it write the
+//!    lease.
+//!
+//! It must not know what is done under a lease.
 
 mod observed;
 mod turn;

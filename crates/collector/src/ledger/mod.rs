@@ -1,7 +1,7 @@
 //! The ledger: which collections are under way, which objects belong to which, and the progress of each.
 //!
-//! A collection is everything that follows from a root, or from several that belong together. A root is an object that a
-//! user deleted, or a candidate. The ledger only counts; it decides and deletes nothing. Each round:
+//! A collection is everything that follows from a root, or from several that belong together. A root is an object
+//! that a user deleted, or a candidate. The ledger only counts; it decides and deletes nothing. Each round:
 //!
 //! 1. `note`: objects that are doomed now become members of the collection of their root; new roots open one.
 //! 2. `balance`: counts the members that are left, takes in the blockers, and returns the records that changed.

@@ -25,19 +25,19 @@ pub struct Deployed {
     pub created: usize,
     /// How many were changed, adopted ones included.
     pub changed: usize,
-    /// How many only got their marks.
+    /// How many only got new marks.
     pub unchanged: usize,
-    /// What the sweep came to, or why there was none.
+    /// The outcome of the sweep, or why there was none.
     pub swept: Swept,
 }
 
 /// Why a deployment failed. Nothing was swept, unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 pub enum DeployError {
-    /// The sweep would destroy too much. Nothing was touched.
+    /// The sweep would exceed the deletion limit. Nothing was touched.
     #[error(transparent)]
     Held(Box<Held>),
-    /// Documents say other than what other managers wrote. Nothing was touched.
+    /// Other managers wrote other values than the documents have. Nothing was touched.
     #[error("{fields} of {objects} objects have other managers")]
     Conflicts {
         /// How many fields.

@@ -1,10 +1,10 @@
 //! Where an object carries the id of the deployment that put it last.
 //!
-//! An unchanged apply writes the id of the new deployment and must have no other effect. Usually that is an annotation.
-//! Kubernetes counts a changed annotation of a Deployment as a change of the Deployment: its `generation` rises, and its
-//! annotations are copied to the ReplicaSet, from where `kubectl rollout undo` copies old ones back. There it is a label,
-//! which does neither. Everything else keeps the annotation, because labels are copied as well: those of a Service to its
-//! Endpoints. It must not know what the id is for.
+//! An unchanged apply writes the id of the new deployment and must have no other effect. Usually that is an
+//! annotation. Kubernetes counts a changed annotation of a Deployment as a change of the Deployment: its `generation`
+//! rises, and its annotations are copied to the ReplicaSet, from where `kubectl rollout undo` copies old ones back.
+//! There it is a label, which does neither. Everything else keeps the annotation, because labels are copied as well:
+//! those of a Service to its Endpoints. It must not know what the id is for.
 
 use serde_json::{Value, json};
 use sexton_client::{Kinds, ServedKind};

@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 /// A resource that would be accused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Victim {
-    /// The resource; without an order it goes last.
+    /// The resource. One without a place in the order is destroyed last.
     pub member: Member,
     /// Why, in words.
     pub reason: String,

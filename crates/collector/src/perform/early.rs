@@ -106,8 +106,8 @@ pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId
     early
 }
 
-/// Whether an object has to wait for others, and its owner, which is deleted in the foreground, does not wait for it once
-/// it is terminating: then it is set terminating at once.
+/// Whether an object has to wait for others, and its owner, which is deleted in the foreground, does not wait for it
+/// once it is terminating: then it is set terminating at once.
 fn is_free(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> bool {
     let (life, finding) = (step.life, &step.finding);
     let Cause::OwnerDoomed { owner } = finding.cause else { return false };

@@ -41,7 +41,7 @@ use items::Signature;
 use stays::Staying;
 use writes::Basis;
 
-/// How many tombstones of each collection are on their way.
+/// How many tombstones are about to be written, by collection.
 pub(crate) type Burials = HashMap<String, usize>;
 
 /// Annotations and tombstones that belong to the writes about one object.

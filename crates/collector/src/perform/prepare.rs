@@ -11,7 +11,7 @@ use crate::decide::{Decision, Unproved};
 /// A smaller plan is checked on the same thread: that takes less time than to start another one.
 const WORTH_A_THREAD: usize = 500;
 
-/// What a round writes first, and what it writes then if all of that is accepted.
+/// The writes that a round makes first, and those after them if there are none.
 #[derive(Debug)]
 pub(crate) struct Prepared<'a> {
     /// References to remove, and objects to set terminating.

@@ -26,10 +26,10 @@ pub(crate) enum SendError {
     /// The lease has another holder: nothing more may be done.
     #[error("the lease is no longer ours")]
     Stale,
-    /// The server cannot be asked, or it is not known what became of the request.
+    /// The request failed, or its answer was lost.
     #[error("the writes were not made")]
     Bulk(#[source] BulkError),
-    /// The task that made them was ended.
+    /// The task that made them was aborted.
     #[error("the writes were broken off")]
     BrokenOff,
     /// The answer does not fit the request.
@@ -125,7 +125,7 @@ impl Sending {
 }
 
 impl Hand {
-    /// A hand that writes under an epoch.
+    /// A sender for an epoch.
     pub(crate) fn new(gateway: Arc<dyn Gateway>, epoch: Option<Epoch>) -> Hand {
         Hand { gateway, epoch, stop: None }
     }

@@ -1,4 +1,4 @@
-//! Rules that cannot be understood. A server of ours refuses them; any other stores what it is given.
+//! Finds rules that cannot be parsed. A server of ours refuses them; any other stores what it is given.
 
 use sexton_client::resources::{ListAsk, ListError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};

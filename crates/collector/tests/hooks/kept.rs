@@ -187,7 +187,8 @@ async fn a_dropped_call_ends_with_all_that_left_its_group() {
     fifo.wait_until_free().await;
 }
 
-/// A record of another machine says nothing of processes here: its deadline is waited for, and no slot is held meanwhile.
+/// A record of another machine says nothing of processes here: its deadline is waited for, and no slot is held
+/// meanwhile.
 #[tokio::test]
 async fn a_call_of_another_machine_is_waited_for() {
     let records = tempfile::tempdir().unwrap();

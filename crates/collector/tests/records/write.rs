@@ -87,8 +87,8 @@ fn refusal(written: Result<(), RecordError>) -> String {
     std::error::Error::source(&error).unwrap().to_string()
 }
 
-/// A collector that lost its lease neither overwrites the record that its successor has finished, nor leaves a new one that is
-/// never finished.
+/// A collector that lost its lease neither overwrites the record that its successor has finished, nor leaves a new
+/// one that is never finished.
 #[tokio::test]
 async fn a_late_record_is_refused() {
     let world = World::new().await;

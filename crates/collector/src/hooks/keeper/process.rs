@@ -79,7 +79,8 @@ impl ProcessRef {
     }
 }
 
-/// Reads a line of `/proc/PID/stat`. The name of the program is in brackets and may contain anything, brackets included.
+/// Reads a line of `/proc/PID/stat`. The name of the program is in brackets and may contain anything, brackets
+/// included.
 fn parse(pid: i32, stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -113,8 +114,8 @@ pub(super) fn descendants(of: &BTreeSet<i32>, all: &[Process]) -> Vec<Process> {
     found
 }
 
-/// Sends a signal to processes and to the groups that these lead or are in, so that what starts further processes at this
-/// moment does not escape. The caller knows that no other process is in these groups.
+/// Sends a signal to processes and to the groups that these lead or are in, so that what starts further processes at
+/// this moment does not escape. The caller knows that no other process is in these groups.
 pub(super) fn signal_with_groups(processes: &[Process], spared: &BTreeSet<i32>, signal: Signal) {
     let groups: BTreeSet<i32> = processes.iter().map(|process| process.group).collect();
     for group in groups.difference(spared).filter_map(|group| Pid::from_raw(*group)) {

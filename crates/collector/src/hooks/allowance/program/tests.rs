@@ -98,8 +98,8 @@ fn the_flag_is_named_and_never_one_for_all_programs() {
     assert!(dirs.refused(&[], &format!("/{}/x", "long/".repeat(900))).len() < 1000);
 }
 
-/// The operator allows a directory in which a file, or a directory below it, is writable for all: another user would decide
-/// what the server runs.
+/// The operator allows a directory in which a file, or a directory below it, is writable for all: another user would
+/// decide what the server runs.
 #[test]
 fn what_all_users_may_write_is_not_run() {
     let dirs = Dirs::new();
