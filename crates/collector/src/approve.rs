@@ -1,7 +1,9 @@
-//! A deletion that somebody saw as a plan and approved: the writes that mark what was in that plan, and nobody else.
+//! The first writes of a deletion that a user has approved as a plan: they set exactly the objects of that plan
+//! terminating.
 //!
-//! Everybody who would otherwise follow the mark of another is marked, too, with the digest of the plan: whoever comes
-//! later was not approved, and is named as what is in the way instead of being destroyed. It must not decide who dies.
+//! Every object that would otherwise follow another one is set terminating itself, with the digest of the plan. An
+//! object that becomes a dependent later was not approved: it is reported as a blocker instead of being destroyed. It
+//! must not decide which objects are doomed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,29 +19,29 @@ use crate::perform::items::{self, Signature};
 use crate::perform::{Hand, SendError};
 use crate::preview::World;
 
-/// Who approved what.
+/// An approval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Approval {
     /// The digest of the plan.
     pub digest: String,
-    /// Who asked for it, if the server cannot know.
+    /// The requester, if the server cannot know.
     pub by: Option<String>,
 }
 
-/// Which means hold an object until its turn has come.
+/// Which finalizers hold an object until its turn comes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
-    /// A collector of ours goes on with the marks: the finalizer of each policy holds.
+    /// Our collector continues: the finalizer of each policy holds.
     #[default]
     OurServer,
-    /// A command goes on with the marks, on a cluster of another make. Its finalizer holds only what has to wait: the
-    /// rest goes with its mark, and the contents of namespaces and definitions are left to the controllers there.
+    /// A command continues, on a cluster of another make. Its finalizer is only put on objects that have to wait. The
+    /// others are removed at once, and the contents of namespaces and definitions are left to the controllers there.
     Command,
-    /// The collector of Kubernetes goes on with the marks: only finalizers that it knows hold.
+    /// Kubernetes' garbage collector continues: only finalizers that it knows hold.
     Kubernetes,
 }
 
-/// The write that an approved plan begins with, for one life.
+/// The first write about one object.
 #[derive(Debug)]
 pub struct Mark {
     life: LifeId,
@@ -48,13 +50,13 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// What was asked for, rather than what follows from it.
+    /// Whether a user asked for this deletion, rather than it following from another.
     fn is_asked(&self) -> bool {
         !self.item.unmarked
     }
 
-    /// In which order marks are made where nothing checks their evidence. What a controller of the cluster destroys with
-    /// its namespace needs its hold before that; then comes what was asked for, then what follows.
+    /// The order of writes where the server does not check their evidence. An object with steps in a doomed namespace
+    /// needs its finalizer before the controller deletes it; then come requested deletions, then what follows.
     fn stage(&self, snapshot: &Snapshot, judgement: &Judgement) -> u8 {
         match self.is_asked() {
             true => 1,
@@ -64,23 +66,23 @@ impl Mark {
     }
 }
 
-/// What became of the marks.
+/// The outcome of the writes.
 #[derive(Debug, Default)]
 pub struct Marked {
-    /// How many were marked or went at once.
+    /// How many are terminating, or were removed at once.
     pub taken: usize,
-    /// Up to here has been written.
+    /// The revision up to which was written.
     pub revision: Revision,
-    /// Who was not taken, and why. Somebody who was gone already is not among them.
+    /// Refused objects, and why. Objects that were gone already are not among them.
     pub refused: Vec<(LifeId, Box<Status>)>,
-    /// Who was not touched, because what it follows was refused.
+    /// Objects that were not touched, because their root was refused.
     pub untouched: Vec<LifeId>,
 }
 
-/// Why nothing is known of the marks.
+/// Why the outcome is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum ApproveError {
-    /// The server did not do it, or it is not known whether it did.
+    /// The request failed, or its answer was lost.
     #[error("the deletion was not carried through")]
     Bulk(#[source] BulkError),
     /// The answer does not fit the request.
@@ -98,14 +100,15 @@ impl From<SendError> for ApproveError {
         match error {
             SendError::Bulk(error) => ApproveError::Bulk(error),
             SendError::Strange { sent, got } => ApproveError::Strange { sent, got },
-            // Nothing was said about a lease, and it was not made beside something else.
+            // These writes have no lease, and are not made in a task.
             SendError::Stale | SendError::BrokenOff => ApproveError::Strange { sent: 0, got: 0 },
         }
     }
 }
 
-/// The writes that an approved plan begins with, owners before those they own: marks of all that would follow a mark,
-/// and the deletion of whatever was asked for. What follows somebody who goes at once is left to a collector.
+/// The first writes of an approved plan, owners before their dependents: the requested deletions, and a deletion of
+/// every object that would follow a terminating one. What follows an object that is removed at once is left to a
+/// collector.
 pub fn items(
     world: &World,
     judgement: &Judgement,
@@ -143,11 +146,12 @@ pub fn items(
     writes
 }
 
-/// The policy of a mark.
+/// The policy of a first write.
 fn policy(snapshot: &Snapshot, step: &Step, order: Order) -> Policy {
     let policy = step.finding.policy;
     let asked = step.finding.cause == Cause::Asked;
-    // What would go at once could go before its turn: with this policy it waits, and goes all the same.
+    // An object with `Background` could be removed before its turn. With `Foreground` it waits, and is removed all
+    // the same.
     let waiting = if policy == Policy::Background && !asked { Policy::Foreground } else { policy };
     let waits = !step.after.is_empty() || snapshot.is_referenced(step.life);
     match (order, waiting) {
@@ -158,19 +162,20 @@ fn policy(snapshot: &Snapshot, step: &Step, order: Order) -> Policy {
     }
 }
 
-/// Whether a controller of the cluster destroys a life, because its namespace or its definition goes. One that takes
-/// steps is marked nevertheless: the mark holds it.
+/// Whether a controller of the cluster deletes an object, because its namespace or definition is deleted. An object
+/// with steps gets a write nevertheless: its finalizer holds it.
 fn is_controlled(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, order: Order) -> bool {
     order != Order::OurServer && is_inside(snapshot, judgement, life) && !has_steps(snapshot, life)
 }
 
-/// Whether the namespace or the definition of a life goes, too.
+/// Whether the namespace or the definition of an object is doomed, too.
 fn is_inside(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -> bool {
     let doomed = |around: Option<LifeId>| around.is_some_and(|around| judgement.dooms(around));
     doomed(snapshot.namespace_life(life)) || doomed(snapshot.definition_life(life))
 }
 
-/// Everybody who is not marked yet and is below a mark: without one of its own it would be a stranger there.
+/// The objects below a terminating one that are not terminating yet: without a write of their own they would not
+/// count as approved.
 fn to_mark(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> BTreeSet<LifeId> {
     let followers = followers(plan);
     let mut work: Vec<LifeId> = Vec::new();
@@ -196,7 +201,7 @@ fn to_mark(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> BTreeSet<
     found
 }
 
-/// Everybody who follows, over owners, somebody who was asked to go at once.
+/// The objects that follow, over owners, an object that is removed at once by request.
 fn followers(plan: &Plan) -> BTreeSet<LifeId> {
     let mut below: BTreeMap<LifeId, Vec<LifeId>> = BTreeMap::new();
     let mut work = Vec::new();
@@ -217,14 +222,14 @@ fn followers(plan: &Plan) -> BTreeSet<LifeId> {
     found
 }
 
-/// Whether anything in a plan waits for something else, or takes steps: then it takes a collector to carry it out.
+/// Whether any object of a plan waits for another, or takes steps: then a collector must carry it out.
 pub fn takes_a_collector(world: &World, plan: &Plan) -> bool {
     let snapshot = world.snapshot();
     let waits = |step: &Step| !step.after.is_empty() || snapshot.is_referenced(step.life);
     takes_steps(world, plan) || plan.steps().any(waits)
 }
 
-/// Whether anything in a plan takes steps, which only a collector of ours knows.
+/// Whether any object of a plan takes steps, which only our collector can do.
 pub fn takes_steps(world: &World, plan: &Plan) -> bool {
     plan.steps().any(|step| has_steps(world.snapshot(), step.life))
 }
@@ -232,12 +237,12 @@ pub fn takes_steps(world: &World, plan: &Plan) -> bool {
 /// Makes the writes.
 ///
 /// # Errors
-/// See [`ApproveError`]. What was marked stays marked.
+/// See [`ApproveError`]. Objects that are terminating stay so.
 pub async fn send(gateway: Arc<dyn Gateway>, writes: Vec<Mark>) -> Result<Marked, ApproveError> {
     if gateway.is_ours() {
         return send_all(gateway, writes).await;
     }
-    // Nothing follows what was refused.
+    // What follows a refused deletion is not written.
     let followers = writes.iter().rposition(Mark::is_asked).map_or(0, |last| last + 1);
     let mut first = writes;
     let others = first.split_off(followers);

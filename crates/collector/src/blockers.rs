@@ -1,4 +1,4 @@
-//! What is in the way of lives that should be gone, who could clear it, and how.
+//! What blocks the destruction of objects: the blocker, how to clear it, and by which command.
 
 use sexton_lifecycle::destruction::{self, Block, Callee};
 use sexton_lifecycle::{Judgement, LifeId, Snapshot, WhyHeld};
@@ -7,38 +7,38 @@ use sexton_model::{Uid, time};
 
 use crate::perform::items::foreign_finalizers;
 
-/// Those who cannot go, whatever we do.
+/// Objects that cannot be removed by this collector.
 #[derive(Debug, Default)]
 pub(crate) struct Stuck {
-    /// Held by finalizers of others.
+    /// Held by finalizers of other controllers.
     pub(crate) finalizers: Vec<LifeId>,
-    /// Waiting for somebody who stays.
+    /// Waiting for an object that is not doomed, each with that one.
     pub(crate) kept: Vec<(LifeId, LifeId)>,
-    /// Others, each with a reason in words.
+    /// Others, each with the reason in words.
     pub(crate) others: Vec<(LifeId, String)>,
 }
 
-/// Something that is in the way.
+/// A blocker of a collection.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InTheWay {
-    /// The root of the collection that it holds up.
+    /// The root of the collection.
     pub(crate) root: Uid,
     pub(crate) blocker: Blocker,
     pub(crate) sort: Sort,
 }
 
-/// What sort of thing is in the way.
+/// The sort of a blocker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// A method of a class failed so often.
+    /// A method of a class failed this often.
     Failed(u32),
-    /// It must not go on: protection, or what was approved.
+    /// Protection, or an approved plan that does not contain the object.
     Held,
-    /// Everything else: finalizers, lives that stay, a method that says no.
+    /// All others: finalizers, objects that stay, a method that vetoes.
     Other,
 }
 
-/// Everything that is in the way, each with the root of the collection that it holds up.
+/// All blockers, each with the root of its collection.
 pub(crate) fn blockers<'a>(
     snapshot: &Snapshot,
     judgement: &Judgement,

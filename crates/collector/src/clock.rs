@@ -1,4 +1,4 @@
-//! The time, passed in so that tests can move it.
+//! The time, passed in so that tests can control it.
 
 use std::fmt::Debug;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ pub trait Clock: Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
-/// From when steady time is counted.
+/// The zero of steady time.
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for SystemClock {

@@ -1,7 +1,13 @@
-//! The loop: hears, takes turns, looks at the world when something may have changed, and acts.
+//! The loop of a collector.
 //!
-//! Events only wake it; every look is at the whole of what matters. Starting, going on after a crash and the steady
+//! It waits for one of: lines of the feed, answers to calls, the signal to stop, a deadline. Each only sets `dirty`
+//! (a round is needed) and updates the view. Then, if this process has the lease and the view is complete,
+//! [`Collector::look`] makes one round over all of the snapshot. So starting, continuing after a crash and the steady
 //! state are the same code.
+//!
+//! After a round that wrote up to revision R, the next round waits until the feed has reached R (`echo`, at most 2
+//! s): nothing is concluded from a snapshot that lacks the collector's own writes. After a failure it waits for
+//! `pause`.
 
 use std::time::Duration;
 
@@ -34,9 +40,9 @@ pub enum Stop {
     Now,
 }
 
-/// Lines that are taken in before anything else is done.
+/// The most lines of the feed that are applied before the loop does something else.
 const GULP: usize = 8_192;
-/// If what was written is not heard within this, the world is looked at nevertheless.
+/// A round begins after this time, even if the feed has not reached what the last round wrote.
 const ECHO: Duration = Duration::from_secs(2);
 
 /// A collector.
@@ -48,44 +54,44 @@ pub struct Collector {
     pub(crate) waiting: Waiting,
     pub(crate) actives: Actives,
     pub(crate) ledger: Ledger,
-    /// Writes the books while the lease is ours.
+    /// Writes the records while this process has the lease.
     pub(crate) scribe: Option<Scribe>,
     pub(crate) calls: JoinSet<Answer>,
-    /// So many calls are made at once; the others wait for their turn.
+    /// Slots for calls under way; other calls wait for one.
     pub(crate) slots: AllSlots,
     pub(crate) hand: Option<Hand>,
     pub(crate) stop: watch::Receiver<Stop>,
-    /// Those with steps whose turn it is.
+    /// Objects with steps that have no predecessors left.
     pub(crate) turn: Vec<LifeId>,
     pub(crate) summary: Summary,
     pub(crate) events: Events,
     lease: Lease,
-    /// Those who keep the rules.
+    /// The task that applies the rules.
     rules: Desk,
     heard: mpsc::Receiver<Heard>,
     tell: watch::Sender<Summary>,
     classes_stale: bool,
-    /// What whoever acted before us has written is not read yet.
+    /// The records that an earlier collector left unfinished are not read yet.
     pub(crate) books_stale: bool,
-    /// Something happened that may matter.
+    /// A round is needed.
     dirty: bool,
-    /// Somebody waits until everything up to here was heard.
+    /// A round is needed once the feed has reached this revision.
     awaited: Revision,
-    /// Up to here has been written; nothing is concluded before it was heard, or until then.
+    /// What the last round wrote up to, and how long to wait until the feed has reached it.
     echo: Option<(Revision, Instant)>,
-    /// Nothing is tried before this: the last try failed.
+    /// No round begins before this moment, because the last one failed.
     pause: Option<Instant>,
     pub(crate) backoff: Backoff,
-    /// Until when the last books are waited for.
+    /// Until when a stopping collector waits for its last records.
     drain_until: Option<Instant>,
     next_look: Instant,
-    /// What time it was at the last look.
+    /// The time of the last round, in seconds since 1970.
     looked: i64,
     next_turn: Instant,
 }
 
 impl Collector {
-    /// A collector that has not begun.
+    /// A collector that has not started.
     pub fn new(means: Means, settings: Settings) -> Collector {
         let backoff = Backoff::new(settings.backoff, settings.max_backoff);
         let (tell, _) = watch::channel(Summary::default());
@@ -123,12 +129,12 @@ impl Collector {
         }
     }
 
-    /// What it is doing, whenever that changes.
+    /// What the collector is doing, updated whenever that changes.
     pub fn summary(&self) -> watch::Receiver<Summary> {
         self.tell.subscribe()
     }
 
-    /// Works until it is told to stop.
+    /// Runs until the signal to stop.
     pub async fn run(mut self, mut stop: watch::Receiver<Stop>) {
         self.stop = stop.clone();
         loop {
@@ -144,14 +150,14 @@ impl Collector {
                 self.take_turn().await;
             }
             if self.may_look() {
-                // Whoever waits until it acts can hear what it does, and not only what it has done.
+                // A watcher that waits until the collector acts sees what it is doing, and not only the result.
                 self.publish();
                 self.look().await;
             }
             self.publish();
             let wake = self.wake();
             tokio::select! {
-                // In this order, so that the same things lead to the same; none can keep the next waiting for long.
+                // In this order, so that equal inputs have equal results; no branch can starve the next for long.
                 biased;
                 changed = stop.changed() => if changed.is_err() { break },
                 Some(answer) = self.calls.join_next(), if !self.calls.is_empty() => self.answered(answer),
@@ -160,7 +166,7 @@ impl Collector {
             }
         }
         self.calls.abort_all();
-        // The books are ours as long as the lease is.
+        // The records may only be written while the lease is held.
         if let Some(scribe) = self.scribe.take() {
             scribe.finish().await;
         }
@@ -168,7 +174,7 @@ impl Collector {
         self.events.finish().await;
     }
 
-    /// Whether nothing is under way, and the books are up to date or cannot be brought there.
+    /// Whether no call is under way, and the records are up to date or cannot be brought up to date in time.
     fn is_drained(&mut self) -> bool {
         let until = *self.drain_until.get_or_insert_with(|| Instant::now() + ECHO);
         let working = self.hand.is_some() && self.view.synced();
@@ -195,7 +201,7 @@ impl Collector {
                 let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
                 let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
-                // Calls may wait for what a class lacked until now.
+                // A call may wait for a method that a class lacked until now.
                 self.dirty |= effect.matters || caught_up || effect.classes;
                 self.classes_stale |= effect.classes;
             }
@@ -244,9 +250,10 @@ impl Collector {
         }
     }
 
-    /// It is somebody else's turn: whatever is under way here is theirs now.
+    /// Gives everything up that only the holder of the lease may do. The next holder finds what is under way in the
+    /// journals.
     fn step_down(&mut self) {
-        // Theirs are the books, too.
+        // The records belong to the holder, too.
         (self.hand, self.scribe) = (None, None);
         self.ledger = Ledger::new(self.settings.tombstones);
         self.calls.abort_all();
@@ -256,7 +263,7 @@ impl Collector {
         self.summary.other = None;
     }
 
-    /// Whether the world is to be looked at now.
+    /// Whether a round may begin now.
     fn may_look(&self) -> bool {
         let now = Instant::now();
         self.dirty
@@ -270,7 +277,7 @@ impl Collector {
 
     async fn look(&mut self) {
         (self.dirty, self.pause, self.echo) = (false, None, None);
-        // Whoever lost the lease may have written into the books since: they are read again from time to time.
+        // A former holder of the lease may have written records late, so they are read again from time to time.
         self.books_stale |= Instant::now() >= self.next_look;
         self.next_look = Instant::now() + self.settings.full_pass;
         self.looked = self.means.clock.now();
@@ -285,7 +292,8 @@ impl Collector {
                 if self.pause.is_none() {
                     self.backoff.reset();
                 }
-                // Even if it is looked at before, it is looked at again when all of it was heard.
+                // A second round follows when the feed has reached all that this one wrote, even if one begins
+                // before.
                 self.awaited = self.awaited.max(reached);
                 if reached > self.view.snapshot.revision() {
                     self.echo = Some((reached, Instant::now() + ECHO));
@@ -306,7 +314,7 @@ impl Collector {
         }
     }
 
-    /// Tries again after a pause.
+    /// Makes another round after a pause.
     pub(crate) fn rest(&mut self) {
         self.pause = Some(Instant::now() + self.backoff.pause());
         self.dirty = true;
@@ -329,14 +337,15 @@ impl Collector {
         }
     }
 
-    /// When to wake up if nothing happens.
+    /// The moment at which the loop wakes up if nothing happens.
     fn wake(&self) -> Instant {
         let seconds = |at: i64| {
             let left = at.saturating_sub(self.means.clock.now()).max(0);
             Instant::now() + Duration::from_secs(u64::try_from(left).unwrap_or(0))
         };
         if self.dirty {
-            // As soon as it may. A moment that has come already wakes nobody: something else is missing then.
+            // A round waits for the later of the two. Ignore moments that have passed: something else blocks the
+            // round then.
             let waits = [self.pause, self.echo.map(|(_, until)| until)];
             let may = waits.into_iter().flatten().max().filter(|may| *may > Instant::now());
             return may.map_or(self.next_turn, |may| may.min(self.next_turn));
@@ -348,12 +357,12 @@ impl Collector {
         }
     }
 
-    /// Whether the world is to be looked at although nothing happened in it.
+    /// Whether a round is needed although the feed brought nothing.
     fn is_time(&self) -> bool {
         Instant::now() >= self.next_look || self.due().is_some_and(|due| due <= self.means.clock.now())
     }
 
-    /// When somebody's time comes, in seconds since 1970. Whose time had come at the last look was seen then.
+    /// The next deadline of an object, in seconds since 1970. Deadlines before the last round were handled by it.
     fn due(&self) -> Option<i64> {
         let grace = i64::try_from(self.settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         [self.actives.due(self.looked), self.waiting.due(grace, self.looked)].into_iter().flatten().min()

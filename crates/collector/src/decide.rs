@@ -1,4 +1,15 @@
-//! From what is seen to what is to be done: detect, protect, order. Nothing is written here.
+//! Pure decisions: from the snapshot to a judgement and its plan. No IO, and nothing is written here.
+//!
+//! [`decide`] goes through these steps:
+//!
+//! 1. What follows from deletions: `detect::judge`. Objects deferred after a veto are taken out.
+//! 2. Orphans, if the settings say so: candidates once they were seen without owners for the grace period. If they
+//!    are more
+//!    than the deletion limit allows, none of them is taken; the decision says why (`fuse`).
+//! 3. Candidates by accusation: rules and sweeps have applied their own limit before.
+//! 4. The plan of all of them, and what follows from edges that the plan had to drop.
+//!
+//! Then [`Decision::prove`] checks the plan with separate code, before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,23 +24,24 @@ use crate::perform::items::{self, Signature};
 use crate::settings::Settings;
 use crate::view::View;
 
-/// Since when lives are seen without owners.
+/// What must be remembered between decisions: orphans since when, and deferred objects until when.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     since: BTreeMap<Uid, i64>,
-    /// Lives that were accused and let go again, and until when they are left alone.
+    /// Objects that are deferred after a veto, and until when.
     spared: BTreeMap<Uid, i64>,
-    /// So many lives the fuse lets through: somebody saw what it holds and said so.
+    /// A deletion of up to this many orphans was allowed by a user, on its record: the deletion limit does not
+    /// stop it.
     pub(crate) let_through: usize,
 }
 
 impl Waiting {
-    /// Leaves a life alone for a time: somebody vetoed.
+    /// Defers an object after a veto.
     pub(crate) fn spare(&mut self, uid: Uid, until: i64) {
         self.spared.insert(uid, until);
     }
 
-    /// Who is left alone, and until when.
+    /// The deferred objects, and until when.
     pub(crate) fn spared(&self) -> impl Iterator<Item = (&Uid, i64)> {
         self.spared.iter().map(|(uid, until)| (uid, *until))
     }
@@ -39,43 +51,46 @@ impl Waiting {
         !self.spared.is_empty() && (spared(&finding.root) || spared(&snapshot.uid(life)))
     }
 
-    /// When the next one's time comes, later than this.
+    /// The next moment after `after` at which a grace period or a deferral ends.
     pub(crate) fn due(&self, grace: i64, after: i64) -> Option<i64> {
         let orphans = self.since.values().map(|since| since.saturating_add(grace));
         orphans.chain(self.spared.values().copied()).filter(|due| *due > after).min()
     }
 }
 
-/// A judgement, its plan, and what was not planned.
+/// A judgement, its plan, and what follows from edges that the plan dropped.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) judgement: Judgement,
     pub(crate) plan: Plan,
-    /// Dependents that go after their owner, because they want to hear of its end: it does not wait for them.
+    /// Dependents that are destroyed after their owner, because they subscribe to its destruction: it does not wait
+    /// for them.
     pub(crate) survivors: HashMap<LifeId, Vec<LifeId>>,
-    /// Owners that go after one who follows them, because they want to hear of its end: they are not gone before it.
+    /// Owners that are destroyed after a dependent that would follow them, because they subscribe to its destruction:
+    /// they are not absent before it.
     late_owners: HashMap<LifeId, Vec<LifeId>>,
-    /// What the collector itself accused and is too much.
+    /// The orphans, if they are more than the deletion limit allows.
     pub(crate) fuse: Option<Held>,
-    /// Whether that goes on nevertheless, because somebody said so. Otherwise nothing of it is touched.
+    /// Whether these are deleted nevertheless, because a user allowed it. Otherwise none of them is touched.
     pub(crate) let_through: bool,
-    /// Whether anybody is accused who is not asked for. Mostly nobody is, and then nobody need be looked at for it.
+    /// Whether there are candidates at all. Usually false; lets callers skip the checks of candidates.
     pub(crate) accuses_some: bool,
-    /// Whether the hold of an empty namespace or definition is left to a controller of the cluster.
+    /// Whether a controller of the cluster releases empty namespaces and definitions.
     leaves_containers: bool,
-    /// From these follow accused lives of which not everybody has been warned: nothing of it goes before. Who that is,
-    /// whoever makes the calls knows.
+    /// Roots of candidates with subscribers that are not all warned yet: nothing with such a root is deleted. Filled
+    /// in by the caller, which knows the calls.
     pub(crate) unwarned: BTreeSet<Uid>,
 }
 
 impl Decision {
-    /// Those who depend on a life and go after it.
+    /// The dependents of an object that are destroyed after it.
     pub(crate) fn survivors_of(&self, life: LifeId) -> &[LifeId] {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether nobody asked for the death of a life: it, or whom it follows, was found by the collector, and a veto or
-    /// an owner that turns up saves it. What is written on it outlives the one that it followed.
+    /// Whether an object is a candidate: no user requested its deletion, nor that of its root, and a veto or an owner
+    /// that turns up still saves it. A journal on an object that is not terminating says so even after its root is
+    /// gone.
     pub(crate) fn accuses(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let root = || snapshot.get(&finding.root).and_then(|root| self.judgement.doomed.get(&root));
         !finding.marked
@@ -84,27 +99,28 @@ impl Decision {
                 || self.accuses_some && root().is_some_and(|root| root.detector.accuses() && !root.marked))
     }
 
-    /// Whether a life is let go by a controller of the cluster, once it is empty.
+    /// Whether a controller of the cluster releases this object once it is empty.
     pub(crate) fn leaves(&self, snapshot: &Snapshot, life: LifeId) -> bool {
         self.leaves_containers && (snapshot.is_namespace(life) || snapshot.is_definition(life))
     }
 
-    /// Whether some of its owners go after it.
+    /// Whether some owners of this object are destroyed after it.
     pub(crate) fn has_late_owners(&self, life: LifeId) -> bool {
         self.late_owners.contains_key(&life)
     }
 
-    /// Whether this one of its owners goes after it.
+    /// Whether this owner is destroyed after this object.
     pub(crate) fn goes_late(&self, life: LifeId, owner: LifeId) -> bool {
         self.late_owners.get(&life).is_some_and(|late| late.contains(&owner))
     }
 
-    /// Proves the plan with other code than that which made it. Nothing is written before.
+    /// Checks the plan with other code than that which made it. Nothing is written before.
     pub(crate) fn prove(&self, snapshot: &Snapshot) -> Result<(), Unproved> {
         plan::check(snapshot, &self.judgement, &self.plan).map_err(Unproved)
     }
 
-    /// The deletion of a life, on the evidence that there is when its turn comes.
+    /// The deletion of an object, with the preconditions that hold when its turn comes: owners that are destroyed
+    /// after it are not required to be absent, but to be terminating.
     pub(crate) fn deletion(&self, snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
         let mut item = items::delete(snapshot, &self.judgement, finding, signature);
         for owner in self.late_owners.get(&finding.life).into_iter().flatten() {
@@ -118,12 +134,12 @@ impl Decision {
     }
 }
 
-/// Why nothing is decided: the proof of the plan failed. A mistake of ours, so nothing at all is done.
+/// The plan did not pass its check. That is a defect of the collector, so nothing at all is done.
 #[derive(Debug, thiserror::Error)]
 #[error("the plan did not pass its check: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub(crate) struct Unproved(pub(crate) Vec<Flaw>);
 
-/// Looks at the world and decides. The plan is still to be proved.
+/// Judges the snapshot and makes a plan. The plan is still to be checked.
 pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, now: i64) -> Decision {
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
@@ -131,7 +147,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
     let (mut fuse, mut let_through, mut accuses_some) = (None, false, false);
     waiting.spared.retain(|_, until| *until > now);
     if !waiting.spared.is_empty() {
-        // Whom they followed may be gone by now.
+        // The root that they followed may be gone by now.
         let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
         let stays = |life: LifeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
         judgement.doomed.retain(|life, finding| asked(finding) || stays(*life, finding));
@@ -147,7 +163,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
             waiting.since.entry(uid).or_insert(now);
         }
         accuses_some = !accused.doomed.is_empty();
-        // What is told about objects is not counted among them.
+        // Events are messages about objects, and do not count as objects for the limit.
         let told = if accuses_some { snapshot.instances("", "Event").count() } else { 0 };
         match protect::fuse(snapshot, &accused, snapshot.len().saturating_sub(told), &settings.fuse) {
             Ok(()) => judgement.absorb(accused),
@@ -160,7 +176,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
             }
         }
     }
-    // Who accuses has looked at how many they are.
+    // Rules and sweeps have checked their own deletion limit before they wrote accusations.
     let accused = spared_out(snapshot, waiting, detect::accused(snapshot, rules));
     accuses_some |= !accused.doomed.is_empty();
     judgement.absorb(accused);
@@ -187,7 +203,7 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
     }
 }
 
-/// Takes out who was spared a while ago, and everything that would follow them.
+/// Takes out the deferred objects, and those that follow from them.
 fn spared_out(snapshot: &Snapshot, waiting: &Waiting, mut accused: Judgement) -> Judgement {
     accused.doomed.retain(|life, finding| !waiting.spares(snapshot, *life, finding));
     accused

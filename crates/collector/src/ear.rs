@@ -1,6 +1,10 @@
-//! Listens to the feed for ever: connects, reconnects where it stopped, begins anew when it is too late for that.
+//! Reads the change feed forever: connects, resumes where the connection broke, or starts from the beginning.
 //!
-//! It must not know what the lines mean beyond where they end.
+//! Messages to the loop: [`Heard::Beginning`] before a complete listing, then its lines and the changes after it. A
+//! connection that resumes at a revision has no `Beginning`. [`Heard::Silence`] after each connection that ended or
+//! failed; then a pause that doubles up to a limit and is reset by any line.
+//!
+//! It must not know what the lines mean, except up to which revision they are complete.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +16,17 @@ use sexton_model::Revision;
 use sexton_model::feed::Line;
 use tokio::sync::mpsc;
 
-/// Lines that wait to be understood. Few: while a round is carried out its echo is read no further, because what it
-/// does comes before what it hears.
+/// Lines that are buffered. Few: while a round is carried out the feed is hardly read, because its writes come first.
 const WAITING: usize = 1_024;
 
-/// What was heard.
+/// A message of the feed reader.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// Everything is told from the beginning; what is not told again is not there any more.
+    /// A complete listing begins; what it does not name is gone.
     Beginning,
-    /// A line.
+    /// A line of the feed.
     Line(Box<Line>),
-    /// Nothing can be heard, and why. It goes on by itself.
+    /// The connection ended or failed, and why. The reader reconnects by itself.
     Silence(String),
 }
 
@@ -52,7 +55,7 @@ impl Backoff {
     }
 }
 
-/// Begins to listen. Ends when the receiver is dropped.
+/// Starts to read the feed, in a task that ends when the receiver is dropped.
 pub(crate) fn listen(gateway: Arc<dyn Gateway>, backoff: Backoff) -> mpsc::Receiver<Heard> {
     let (mouth, heard) = mpsc::channel(WAITING);
     tokio::spawn(async move {
@@ -66,12 +69,12 @@ struct Listening {
     gateway: Arc<dyn Gateway>,
     mouth: mpsc::Sender<Heard>,
     backoff: Backoff,
-    /// Up to here everything was told; nothing if it was never told completely.
+    /// The feed is complete up to this revision; `None` before the first complete listing.
     reached: Option<Revision>,
 }
 
 impl Listening {
-    /// Up to where everything was told once this line is. Lines of the first listing say nothing about it.
+    /// Notes up to which revision the feed is complete after this line. Lines of the first listing do not say.
     fn note(&mut self, line: &Line) {
         let version = match line {
             Line::Synced { resource_version } | Line::Bookmark { resource_version } => resource_version,
@@ -80,11 +83,11 @@ impl Listening {
             }
             _ => return,
         };
-        // A listing is not in the order of revisions, so it never moves back.
+        // A listing is not in the order of revisions; the revision never decreases.
         self.reached = version.parse().ok().max(self.reached);
     }
 
-    /// One connection; `None` when nobody listens any more.
+    /// Reads one connection to its end; `None` when the receiver is gone.
     async fn once(&mut self) -> Option<()> {
         let from = self.reached.filter(|_| self.gateway.resumes());
         self.reached = from;

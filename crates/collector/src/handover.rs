@@ -1,7 +1,7 @@
-//! The end of a command on a cluster of another make that could not finish its plan: the finalizers of ours that hold
-//! objects until their turn are replaced by the one of Kubernetes, whose collector then goes on.
+//! Leaves an unfinished plan to Kubernetes: when a command ends on another make of cluster, our finalizers that hold
+//! objects until their turn are replaced by Kubernetes' own, so that its garbage collector continues.
 //!
-//! It must not decide who dies: what it touches is terminating already.
+//! It must not decide which objects are doomed: those that it touches are terminating already.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use sexton_model::{Policy, Uid};
 use crate::approve::ApproveError;
 use crate::perform::Hand;
 
-/// Hands the terminating objects among these over to the collector of Kubernetes. Returns how many carry no finalizer of
-/// ours any more. What takes steps keeps its finalizer, because only a collector of ours takes them.
+/// Hands the terminating objects among these over. Returns how many lost our finalizer. Objects with steps keep
+/// theirs, because only our collector takes steps.
 ///
 /// # Errors
 /// See [`ApproveError`].
@@ -45,14 +45,14 @@ fn is_held(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.is_marked(life) && snapshot.finalizers(life).any(cascades)
 }
 
-/// A second deletion, which puts the finalizer of Kubernetes on.
+/// A second deletion, which adds Kubernetes' finalizer.
 fn delete(snapshot: &Snapshot, life: LifeId) -> Item {
     let policy = Some("Foreground".to_owned());
     let action = Action::Delete { policy, annotations: BTreeMap::new(), hold: false };
     Item::new(snapshot.key(life), snapshot.uid(life).0, action)
 }
 
-/// Takes ours off.
+/// Removes our finalizers that cascade.
 fn release(snapshot: &Snapshot, life: LifeId) -> Item {
     let ours = snapshot.finalizers(life).filter(|one| cascades(one));
     let action = Action::Patch {

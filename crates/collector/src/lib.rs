@@ -1,4 +1,5 @@
-//! Carries out what `lifecycle` decides, through the public API. It cannot reach the store or the server.
+//! The collector: carries out what `lifecycle` decides, through the public API. It cannot reach the store or the
+//! server.
 //!
 //! ```text
 //! feed ─► ear ─► view ─► decide ─► perform ─► writes with their evidence
@@ -6,8 +7,12 @@
 //!                           └───────────────► ledger ─► records of collections
 //! ```
 //!
-//! [`Collector::run`] is the loop. Events only wake it: every look is at the whole of what matters, so that starting,
-//! going on after a crash and the steady state are the same code.
+//! [`Collector::run`] is the loop. Events only wake it: every round considers the whole snapshot, so that starting,
+//! continuing after a crash and the steady state are the same code.
+//!
+//! Reading order: `controller` (the loop), `round` (one attempt), `decide` (judgement and plan), `perform` (writes in
+//! the plan's order), `hooked` (objects that are destroyed in steps). Beside them `rules` finds garbage by standing
+//! rules, and `modules` deploys documents together; both only write accusations, which `decide` reads.
 
 pub mod approve;
 mod blockers;

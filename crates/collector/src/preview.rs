@@ -1,4 +1,4 @@
-//! What a deletion would come to, without writing anything: one look at everything, a judgement and a plan.
+//! What a deletion would lead to, without writing anything: a snapshot, a judgement and a plan.
 
 use std::collections::BTreeMap;
 
@@ -21,36 +21,36 @@ use crate::view::{Classes, View};
 /// Why there is no preview.
 #[derive(Debug, thiserror::Error)]
 pub enum PreviewError {
-    /// The server does not tell what there is.
+    /// The feed cannot be opened.
     #[error("the server does not tell what there is")]
     Feed(#[from] FeedError),
-    /// The feed ended before everything was told.
+    /// The feed ended before the listing was complete.
     #[error("the server stopped telling what there is")]
     Ended,
     /// The classes cannot be read.
     #[error("the classes cannot be read")]
     Classes(#[from] ListError),
-    /// Classes exist and may not be read: what they run at the end of objects would be skipped.
+    /// Classes exist that the user may not read: their methods would be skipped.
     #[error("nothing is deleted: there are classes on this server, and they may not be read")]
     HiddenClasses(#[source] CallError),
-    /// A class cannot be understood, and may have methods that must run at the end of an object.
+    /// A class cannot be parsed, and may have methods that must run before an object is removed.
     #[error("nothing is deleted: a class that runs code at the end of {0} cannot be understood")]
     BrokenClass(String),
-    /// The plan did not pass its check: a mistake of ours.
+    /// The plan did not pass its check: a defect.
     #[error("{0}")]
     Unproved(String),
 }
 
-/// Everything there is, at one moment.
+/// A snapshot of all objects, with their classes.
 #[derive(Debug)]
 pub struct World {
     view: View,
-    /// Why the classes may not be read, if so.
+    /// Why the user may not read the classes, if so.
     hidden_classes: Option<Box<Status>>,
 }
 
 impl World {
-    /// Looks once.
+    /// Reads one complete listing.
     ///
     /// # Errors
     /// See [`PreviewError`].
@@ -58,7 +58,7 @@ impl World {
         Ok(World::hear_all(gateway.look().await?, resources, |_| {}).await?.0)
     }
 
-    /// Looks, and gives back the rest of the feed as well: who goes on to hear it stays up to date.
+    /// Reads one complete listing, and returns the rest of the feed as well, to keep the snapshot up to date.
     ///
     /// # Errors
     /// See [`PreviewError`].
@@ -66,7 +66,7 @@ impl World {
         World::open_and(gateway, resources, |_| {}).await
     }
 
-    /// The same, and somebody else hears each line as well.
+    /// The same; `also` is called with each line.
     pub(crate) async fn open_and(
         gateway: &dyn Gateway,
         resources: &Resources,
@@ -93,7 +93,7 @@ impl World {
                 view.snapshot.set_classes(&classes.bindings());
                 view.classes = classes;
             }
-            // It can be looked at without them; only nothing may be deleted.
+            // Without the classes one can look; only deletions are refused.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 403 => {
                 hidden_classes = Some(status);
             }
@@ -102,11 +102,11 @@ impl World {
         Ok((World { view, hidden_classes }, lines))
     }
 
-    /// Whether these objects may be marked for deletion, by what is seen here.
+    /// Whether this user may delete these objects, as far as can be seen here.
     ///
     /// # Errors
-    /// Classes may not be read or not be understood, and could have methods that must run at the end of an object. Marked,
-    /// it would wait until that is mended.
+    /// Classes may not be read or cannot be parsed, and could have methods that must run first. Once terminating,
+    /// such an object would wait until that is mended.
     pub fn may_delete(&self, lives: impl IntoIterator<Item = LifeId>) -> Result<(), PreviewError> {
         if let Some(status) = &self.hidden_classes {
             return Err(PreviewError::HiddenClasses(CallError::Refused(status.clone())));
@@ -123,12 +123,12 @@ impl World {
         Ok(())
     }
 
-    /// Classes that cannot be understood, a line for each: the objects of their kinds wait.
+    /// Errors of classes that cannot be parsed, one line for each: the objects of their kinds wait.
     pub fn ignored_classes(&self) -> &[String] {
         self.view.classes.nonsense()
     }
 
-    /// What is not seen completely, and why: kinds by reason.
+    /// Kinds that could not be listed completely, by reason.
     pub fn unseen(&self) -> BTreeMap<String, Vec<String>> {
         let mut unseen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (kind, why) in self.snapshot().incomplete() {
@@ -137,17 +137,17 @@ impl World {
         unseen
     }
 
-    /// Takes in what happened.
+    /// Applies a line of the feed.
     pub fn hear(&mut self, line: Line) {
         self.view.hear(line);
     }
 
-    /// What stands in the way of what is marked, and what is under way.
+    /// Blockers and steps under way of the terminating objects.
     pub fn standing(&self, judgement: &Judgement) -> Standing {
         Standing::of(self.snapshot(), judgement)
     }
 
-    /// What becomes of dependents if nobody says so: as the server decides it.
+    /// The policy of a deletion that names none: as the server decides it.
     pub fn usual_policy(&self, life: LifeId) -> Policy {
         let snapshot = self.snapshot();
         let class = snapshot.kind(life) == "Class" && snapshot.group(life) == "sexton.dev";
@@ -155,37 +155,37 @@ impl World {
         if holds_others { Policy::Background } else { Policy::Cascade }
     }
 
-    /// All lives.
+    /// The snapshot.
     pub fn snapshot(&self) -> &Snapshot {
         &self.view.snapshot
     }
 
-    /// What the `destroy` of an object runs or calls, whole.
+    /// The whole command or address of an object's `destroy`.
     pub fn destroy_method(&self, life: LifeId) -> Option<String> {
         let snapshot = self.snapshot();
         let class = self.view.classes.of(snapshot.group(life), snapshot.kind(life))?;
         class.destroy.as_ref().map(|method| method.run.command())
     }
 
-    /// What the handler of a subscriber runs or calls when an object goes, whole.
+    /// The whole command or address of the handler with which a subscriber is called for an object.
     pub fn handler_method(&self, life: LifeId, subscriber: LifeId) -> Option<String> {
         let found = handler_of(self.snapshot(), &self.view.classes, life, subscriber);
         found.ok().map(|(_, method, _)| method.run.command())
     }
 
-    /// The class that gives code to the kind of an object.
+    /// The class of the kind of an object.
     pub(crate) fn class_of(&self, life: LifeId) -> Option<Uid> {
         let snapshot = self.snapshot();
         self.view.classes.uid_of(snapshot.group(life), snapshot.kind(life)).cloned()
     }
 
-    /// The life with a uid.
+    /// The object with a uid.
     pub fn life(&self, uid: &str) -> Option<LifeId> {
         self.snapshot().get(&Uid(uid.to_owned()))
     }
 
-    /// What would follow from these deletions, as if nothing else were going on. Events that go with their namespace are
-    /// left out: they come and go all the time, and a plan that is approved must still be the same a moment later.
+    /// What would follow from these deletions alone. Events that are deleted with their namespace are left out: they
+    /// come and go all the time, and an approved plan must still be the same a moment later.
     ///
     /// # Errors
     /// The plan did not pass its check.
@@ -198,7 +198,7 @@ impl World {
         self.planned(judgement.without_asides(self.snapshot()))
     }
 
-    /// What follows from what is marked now, and from accusations.
+    /// What follows from terminating objects, and from accusations.
     ///
     /// # Errors
     /// The plan did not pass its check.
@@ -208,8 +208,8 @@ impl World {
         self.planned(judgement)
     }
 
-    /// What a command of ours left unfinished, with what follows from it: objects that carry the mark of an approved plan,
-    /// of a sweep or of steps that were begun. Other terminating objects belong to whoever deleted them.
+    /// What an earlier command left unfinished, with what follows from it: objects with the annotation of an approved
+    /// plan, of a sweep, or of steps that were begun. Other terminating objects belong to their requesters.
     ///
     /// # Errors
     /// The plan did not pass its check.
@@ -223,7 +223,7 @@ impl World {
         self.under_way(&Rules { scope, ..rules.clone() })
     }
 
-    /// Objects whose owners do not exist, with what follows from them. Proved on a server of ours only.
+    /// Objects with owners that do not exist, and what follows from them. Certain on a server of ours only.
     ///
     /// # Errors
     /// The plan did not pass its check.
@@ -241,7 +241,7 @@ impl World {
     }
 }
 
-/// Whether a command of ours began to destroy a life: the plan was approved, it was swept, or it takes steps.
+/// Whether one of our commands began to destroy an object: its plan was approved, it was swept, or it takes steps.
 fn carries_our_marks(snapshot: &Snapshot, life: LifeId) -> bool {
     let ours = |finalizer: &str| {
         finalizer == marks::DESTROY_FINALIZER || Policy::recorded_by(finalizer) == Some(Policy::Cascade)

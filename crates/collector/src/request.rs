@@ -1,23 +1,23 @@
-//! What somebody wants of the collector about a life that does not get on: to try again, or to give something up.
+//! What a user requests about an object that is blocked: to try again, or to give something up.
 //!
-//! Written into an annotation of the life by the command line, read here.
+//! `sexton retry` and `sexton force` write it as an annotation of the object; the collector reads it here.
 
 use serde::{Deserialize, Serialize};
 use sexton_lifecycle::destruction::{Callee, Event, UNREADABLE};
 
-/// What the fuse is called as something in the way; behind it stands how many lives it holds.
+/// The prefix of the deletion limit as a blocker; the number of objects follows.
 pub const FUSE: &str = "fuse:";
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Request {
-    /// Which request: the same is heard once.
+    /// The id of the request: equal ids are handled once.
     pub id: String,
     /// What is wanted.
     pub want: Want,
-    /// What it is about: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal`; `fuse:COUNT` on the record
-    /// of what is held. Without it, all of it.
+    /// The blocker: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal`; `fuse:COUNT` on the record of
+    /// a deletion limit. Without it, all blockers of the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
     /// Why.
@@ -36,7 +36,7 @@ pub enum Want {
 }
 
 impl Request {
-    /// Reads the annotation; what cannot be read asks for nothing.
+    /// Parses the annotation. `None`, and so no request, if it is not valid.
     pub fn read(text: &str) -> Option<Request> {
         serde_json::from_str(text).ok()
     }
@@ -49,7 +49,7 @@ impl Request {
         serde_json::to_string(self)
     }
 
-    /// What it means for the steps of a life.
+    /// The event of the step table that the request stands for.
     pub(crate) fn event(&self) -> Option<Event> {
         let is_call = |blocker: &&str| {
             !blocker.starts_with("finalizer:") && !blocker.starts_with(FUSE) && *blocker != UNREADABLE
@@ -62,17 +62,17 @@ impl Request {
         }
     }
 
-    /// The finalizer of somebody else that is to be given up.
+    /// The finalizer of another controller that is to be given up.
     pub(crate) fn finalizer(&self) -> Option<&str> {
         self.given_up()?.strip_prefix("finalizer:")
     }
 
-    /// Whether a journal that cannot be read is to be given up.
+    /// Whether a journal that cannot be parsed is to be given up.
     pub(crate) fn begins_anew(&self) -> bool {
         self.given_up() == Some(UNREADABLE)
     }
 
-    /// How many lives the fuse is to let through.
+    /// Up to how many objects the deletion limit is to allow.
     pub(crate) fn lets_through(&self) -> Option<usize> {
         self.given_up()?.strip_prefix(FUSE)?.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! What a collector must be allowed to do, and what of that the server refuses: asked before it begins.
+//! Which rights a collector needs, and which of them the server refuses it: asked before it starts.
 
 use serde_json::{Value, json};
 use sexton_client::resources::PutError;
@@ -6,17 +6,17 @@ use sexton_client::{Kinds, Place, Resources, ServedKind};
 
 use crate::lease::LeaseSettings;
 
-/// What a collector does to the objects of a kind.
+/// The verbs that a collector needs for the objects of a kind.
 const VERBS: [&str; 4] = ["list", "watch", "patch", "delete"];
-/// What it does to its lease.
+/// The verbs that it needs for its lease.
 const LEASE_VERBS: [&str; 3] = ["get", "create", "update"];
 
-/// What is refused.
+/// The missing rights.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MissingRights {
-    /// Verbs on the lease by which collectors take turns. Without one of them nothing can be done.
+    /// Verbs on the lease of collectors. Without one of them it can do nothing.
     pub lease: Vec<String>,
-    /// Kinds and the verbs that are missing for each, if not all kinds may be collected.
+    /// Kinds that may not be collected, with the missing verbs.
     pub kinds: Vec<(String, Vec<String>)>,
     /// How many kinds may be collected.
     pub allowed: usize,
@@ -76,7 +76,7 @@ async fn refused(resources: &Resources, group: &str, resource: &str) -> Result<V
     Ok(refused)
 }
 
-/// Whether a kind can be listed and deleted at all; others are questions rather than objects.
+/// Whether objects of a kind can be listed and deleted at all; the others are requests rather than objects.
 fn is_collected(kind: &ServedKind) -> bool {
     VERBS.iter().all(|verb| kind.verbs.iter().any(|known| known == verb))
 }

@@ -1,6 +1,14 @@
-//! One look at the world and what follows from it: decide, mark, remove, go on with those who take steps.
+//! One round: a decision about the whole snapshot, and one attempt to carry it out.
 //!
-//! A round makes one attempt. What it could not do the next one finds, because it looks at the world again.
+//! 1. Decide, and note the decision in the ledger.
+//! 2. Prepare the first writes while the plan is checked. If the check fails, nothing is done.
+//! 3. Objects without steps: send the first writes, then the removals. A refusal that shows that the snapshot is out
+//!    of date
+//!    ends this part.
+//! 4. Objects with steps: `hooked` takes them one step further.
+//! 5. Report: blockers, records of collections, Events.
+//!
+//! Whatever fails is not repeated here: the next round decides anew, from a newer snapshot.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +23,11 @@ use crate::decide::{Decision, decide};
 use crate::hooked::has_steps;
 use crate::perform::{self, First, Prepared, SendError, Sent, Turns, Writes};
 
-/// What namespaces and definitions wait for where their contents are the business of a controller.
+/// What namespaces and definitions wait for if a controller deletes their contents.
 const CONTROLLED: &str = "a controller of the cluster deletes what is in it";
 
 impl Collector {
-    /// Looks and acts. Gives back up to which revision it wrote.
+    /// Makes one round. Returns the revision up to which it wrote.
     pub(crate) async fn round(&mut self) -> Result<Revision, SendError> {
         let now = self.means.clock.now();
         self.waiting.let_through = self.ledger.let_through(&self.view.snapshot);
@@ -32,7 +40,7 @@ impl Collector {
         let prepared = match perform::prepare(&self.view.snapshot, &decision, &self.ledger) {
             Ok(prepared) => prepared,
             Err(unproved) => {
-                // Never act on a plan that another pair of eyes rejects.
+                // Never carry out a plan that its independent check rejects.
                 tracing::error!(%unproved, "nothing is done");
                 self.summary.trouble = Some(unproved.to_string());
                 self.rest();
@@ -46,7 +54,7 @@ impl Collector {
         Ok(sent.revision)
     }
 
-    /// At the end: what the calls said that were under way is written down, so that nobody makes them again.
+    /// Before the collector ends: journals the answers to calls, so that the next collector does not repeat them.
     pub(crate) async fn write_down(&mut self) {
         if !self.actives.wait() || !self.view.synced() {
             return;
@@ -61,27 +69,27 @@ impl Collector {
         }
     }
 
-    /// Whether nothing new is to be begun.
+    /// Whether nothing new may begin, because the collector is about to stop.
     pub(crate) fn is_draining(&self) -> bool {
         *self.stop.borrow() >= Stop::Drain
     }
 
-    /// Marks, strips and removes everybody who takes no steps.
+    /// Carries out the plan for objects without steps.
     async fn simple(
         &mut self,
         decision: &Decision,
         prepared: Prepared<'_>,
     ) -> Result<(Sent, Stuck), SendError> {
         self.turn.clear();
-        // Whoever is about to stop begins nothing new.
+        // A collector that is about to stop begins nothing new.
         let Some(hand) = self.hand.clone().filter(|_| !self.is_draining()) else {
             return Ok((Sent::default(), Stuck::default()));
         };
-        // A round can write for a long time: it hears by itself that it is to stop.
+        // A round can write for a long time, so the sender itself watches for the signal to stop.
         let hand = hand.until(Some(self.stop.clone()));
         let (mut sent, first, turns) = self.send_first(&hand, decision, prepared).await?;
         if sent.refusals().any(|(_, refusal)| Sent::denial(refusal).is_none()) {
-            // The world is not what it was. Whatever is marked stays marked; the rest is looked at again.
+            // The snapshot is out of date. Terminating objects stay so; the next round decides about the others.
             self.rest();
             return Ok((sent, Stuck::default()));
         }
@@ -97,7 +105,7 @@ impl Collector {
         refused.extend(denials.filter_map(|(life, result)| Some((*life, Sent::denial(result)?))));
         if !refused.is_empty() || !first.no_space.is_empty() {
             if removed.removed() > 0 {
-                // It got somewhere, and what had no space may have some now.
+                // There was progress, and what had no space may have some now.
                 self.backoff.reset();
             }
             self.rest();
@@ -128,7 +136,7 @@ impl Collector {
         Ok((sent, stuck))
     }
 
-    /// From whom accused lives follow whose subscribers are not all warned yet.
+    /// Roots of candidates with subscribers that are not all warned.
     fn unwarned(&self, decision: &Decision) -> BTreeSet<Uid> {
         let snapshot = &self.view.snapshot;
         if !decision.accuses_some && self.view.accused().next().is_none() {
@@ -143,7 +151,8 @@ impl Collector {
         unwarned.map(|step| step.finding.root.clone()).collect()
     }
 
-    /// Sends strips and marks. Meanwhile it is worked out whose turn it is then, in the hope that nothing is in the way.
+    /// Sends the first writes. Meanwhile it computes the removals as they are if no write is refused, and again if
+    /// one is.
     async fn send_first<'a>(
         &self,
         hand: &perform::Hand,
@@ -157,7 +166,7 @@ impl Collector {
         let hoped = prepared.hoped();
         let Writes { items, lives, stages, .. } = prepared.first;
         let sending = hand.begin(items, stages);
-        // So that it gets going, also where there is one processor only.
+        // Lets the task start to send, also where there is only one processor.
         tokio::task::yield_now().await;
         let turns = perform::turns(snapshot, decision, &hoped, &self.ledger);
         let sent = sending.done().await?;

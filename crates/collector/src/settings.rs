@@ -1,4 +1,4 @@
-//! What a collector is given: means, and what can be set: limits and durations, each with its reason.
+//! The environment of a collector, and its settings: limits and durations, each with its reason.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::events::EventSettings;
 use crate::hooked::Runner;
 use crate::lease::LeaseSettings;
 
-/// What the collector works with.
+/// Server, hooks and clock that the collector works with.
 #[derive(Debug, Clone)]
 pub struct Means {
-    /// The server, as far as the feed and the writes are concerned.
+    /// The server's change feed, and writes in bulk.
     pub gateway: Arc<dyn Gateway>,
     /// The server, for everything else.
     pub resources: Resources,
@@ -27,36 +27,36 @@ pub struct Means {
 /// How a collector works.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Whose turn it is is decided here.
+    /// The lease that allows only one collector to act.
     pub lease: LeaseSettings,
-    /// How long a life without owners is left alone, if nobody saw its owners go.
+    /// How long an object without owners is left alone, if the collector has not seen its owners being deleted.
     pub orphan_grace: Duration,
-    /// How often everything is looked at even if nothing was heard: events are only hints.
+    /// How often a round is made even if the feed brought nothing: events are only hints.
     pub full_pass: Duration,
-    /// After a failed request or a broken feed it is tried again after this, doubled each time.
+    /// The first pause after a failed request or a broken feed; it doubles each time.
     pub backoff: Duration,
-    /// The longest such wait.
+    /// The longest such pause.
     pub max_backoff: Duration,
-    /// What must not be destroyed.
+    /// What is protected.
     pub rules: Rules,
-    /// How much of what the collector itself accuses may be destroyed at once.
+    /// The deletion limit: how many of the orphans that the collector found itself it may delete at once.
     pub fuse: FuseLimits,
-    /// Hooks that run at once: each may be a process.
+    /// Most hooks under way: each may be a process.
     pub hooks_at_once: usize,
-    /// Methods of programs that run at once beside them: each has a worker, with memory of its own.
+    /// Most methods of programs under way, besides hooks: each has a worker with memory of its own.
     pub scripts_at_once: usize,
-    /// The longest that a call of a hook may take, whatever its class says: until then it holds a slot.
+    /// The longest deadline of a call, whatever its class says: until then it holds a slot.
     pub max_hook_time: Duration,
-    /// Lives of one collection that leave a tombstone each. Beyond that only those with hooks do.
+    /// How many objects of one collection leave a tombstone. Beyond that only objects with hooks do.
     pub tombstones: usize,
-    /// Whether orphans are taken at all; elsewhere than on our own server that is the business of rules.
+    /// Whether orphans are deleted without a rule. Only on a server of ours; on any other, rules decide.
     pub takes_orphans: bool,
-    /// Whether the hold of a namespace or a definition is taken off once it is empty. A cluster has controllers for that,
-    /// which also see what cannot be listed from here.
+    /// Whether the collector releases empty namespaces and definitions. A cluster has controllers for that, which
+    /// also see what cannot be listed from here.
     pub finalizes_containers: bool,
-    /// Whether rules are kept. A collector that only finishes one command leaves them to others.
+    /// Whether rules are applied. A collector that only completes one command leaves that to others.
     pub keeps_rules: bool,
-    /// How events about what it does are told, if they are. Only whoever works for others tells.
+    /// How Events about the deletions are written; `None` for a collector that only completes one command.
     pub events: Option<EventSettings>,
 }
 

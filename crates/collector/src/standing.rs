@@ -1,6 +1,7 @@
-//! How it stands with what is marked, as far as can be seen from outside: what is in the way, and what is under way.
+//! The state of terminating objects as seen from outside of a collector: blockers, and steps under way.
 //!
-//! The same words as in the records of a collector, from the marks and journals on the lives themselves.
+//! It is computed from a snapshot and the journals on the objects alone, for commands that wait without a collector
+//! of their own. The texts are those of a collector's records.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +13,17 @@ use crate::blockers::{Stuck, blockers};
 use crate::hooked::is_refused_whole;
 use crate::perform::items::{foreign_finalizers, is_held_by_us};
 
-/// How it stands.
+/// What blocks and what is under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// What is in the way.
+    /// What blocks.
     pub blockers: Vec<Blocker>,
-    /// Lives of which somebody is told, or that are being destroyed, right now.
+    /// Objects with a call under way, and its phase.
     pub under_way: Vec<(LifeId, String)>,
-    /// When something is tried again by itself, in seconds since 1970.
+    /// The next moment at which something is tried again by itself, in seconds since 1970.
     pub next: Option<i64>,
-    /// Lives whose calls are all refused by a class or by the settings of the operator: to try again does not help until
-    /// one of these is changed.
+    /// Objects with calls that are all refused by a class or by settings of the operator. To try again does not help
+    /// until one of these is changed.
     pub refused: BTreeSet<LifeId>,
 }
 
@@ -47,18 +48,18 @@ impl Standing {
         }
     }
 
-    /// Whether nothing goes on by itself before a moment, and something is in the way.
+    /// Whether there are blockers, and nothing continues by itself before `until`.
     pub fn is_stuck(&self, until: i64) -> bool {
         !self.blockers.is_empty() && self.is_idle(until)
     }
 
-    /// Whether nothing goes on by itself before a moment.
+    /// Whether nothing continues by itself before `until`.
     pub fn is_idle(&self, until: i64) -> bool {
         self.under_way.is_empty() && self.next.is_none_or(|next| next > until)
     }
 }
 
-/// What a life is in the middle of, in a word or two.
+/// The phase of the calls of an object under way, and the attempt.
 fn asked(state: &State) -> Option<String> {
     let phase = state.phase()?;
     let mut asked = state.open.iter().filter(|(_, pending)| pending.asked);

@@ -1,4 +1,4 @@
-//! What a collector is doing now, for whoever asks: the server's metrics, the command line, tests.
+//! What a collector is doing now, for the server's metrics, the command line and tests.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +10,33 @@ use crate::blockers::{InTheWay, Sort};
 
 /// The keys of [`Summary::blocked`].
 pub const BLOCKED_REASONS: [&str; 5] = ["dependency", "finalizer", "hook", "other", "protected"];
-/// All of them are in the records of their collections.
+/// The most blockers in a summary. The records of the collections have all of them.
 const MAX_BLOCKERS: usize = 100;
 
 /// The state of a collector.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// Whether it is its turn to act; otherwise who has the lease.
+    /// Whether this collector has the lease and acts.
     pub acts: bool,
-    /// Who acts, if somebody else does.
+    /// The holder of the lease, if that is another collector.
     pub other: Option<String>,
-    /// Whether everything that exists has been seen.
+    /// Whether the first listing of all objects is complete.
     pub synced: bool,
-    /// Up to which revision it has seen everything.
+    /// The revision up to which it has seen everything.
     pub revision: Revision,
-    /// How many lives are known.
+    /// How many objects the snapshot has.
     pub lives: usize,
-    /// How many of them are to die.
+    /// How many of them are doomed.
     pub doomed: usize,
-    /// How many ended by its hand since it started.
+    /// How many it removed since it started.
     pub removed: u64,
-    /// How often it has looked at the world.
+    /// How many rounds it has made.
     pub rounds: u64,
     /// Calls of hooks that are under way.
     pub calls: usize,
-    /// Whether there is nothing that it could do now: all is done, or blocked, or waits for a time.
+    /// Whether there is nothing to do now: all is done, blocked, or waits for a time.
     pub idle: bool,
-    /// When it goes on by itself, in seconds since 1970.
+    /// When it continues by itself, in seconds since 1970.
     pub next: Option<i64>,
     /// The first blockers.
     pub blockers: Vec<Blocker>,
@@ -44,21 +44,21 @@ pub struct Summary {
     pub blocked: BTreeMap<&'static str, usize>,
     /// Since when the oldest of them blocks, in seconds since 1970.
     pub oldest_blocker: Option<i64>,
-    /// What it would take by itself and does not, because it is too much; and what that comes from.
+    /// Why orphans are not deleted, if they are more than the deletion limit allows, and what they come from.
     pub held: Option<String>,
-    /// How many events about what it does were not written, because there were too many at once.
+    /// How many Events were not written, because there were too many at once.
     pub events_dropped: u64,
     /// Why it cannot work, if so.
     pub trouble: Option<String>,
 }
 
 impl Summary {
-    /// Takes over what is in the way now.
+    /// Notes the blockers of the last round.
     pub(crate) fn note_blockers(&mut self, all: &[InTheWay], snapshot: &Snapshot) {
         self.blockers = all.iter().map(|one| one.blocker.clone()).take(MAX_BLOCKERS).collect();
         self.blocked.clear();
         all.iter().for_each(|one| *self.blocked.entry(reason(one)).or_default() += 1);
-        // A blocker that does not know its begin is as old as the deletion that it blocks.
+        // A blocker without a time of its own is as old as the deletion that it blocks.
         let since = |blocker: &Blocker| match &blocker.since {
             Some(since) => time::parse(since),
             None => snapshot.deleted(snapshot.get(&Uid(blocker.object.uid.clone()))?),
@@ -73,7 +73,7 @@ fn reason(one: &InTheWay) -> &'static str {
         Sort::Held => "protected",
         Sort::Failed(_) => "hook",
         Sort::Other if what.is_some_and(|what| what.starts_with("finalizer:")) => "finalizer",
-        // Of the others only methods name what has to be done.
+        // Of the other blockers only methods have a `what`.
         Sort::Other if what.is_some() => "hook",
         Sort::Other if one.blocker.waits_for.is_some() => "dependency",
         Sort::Other => "other",

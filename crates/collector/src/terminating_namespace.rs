@@ -1,23 +1,24 @@
-//! What holds a terminating namespace, as the cluster itself says: its conditions, and the groups that do not answer.
+//! What blocks a terminating namespace, as the cluster reports it: conditions, and API groups that do not answer.
 //!
-//! A namespace ends only when every group was asked for what is in it. One extension whose server is down holds them all.
+//! The cluster removes a namespace only after it has asked every group for its contents, so a single extension with a
+//! server that is down blocks all of them.
 
 use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_client::{Kinds, Place, Resources, ServedKind};
 
-/// Something that holds it.
+/// A blocker of the namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceHold {
-    /// What: `the group metrics.k8s.io/v1beta1 does not answer`.
+    /// The blocker: `the group metrics.k8s.io/v1beta1 does not answer`.
     pub what: String,
-    /// What the cluster says about it.
+    /// The cluster's message.
     pub says: String,
-    /// How that can be changed: what for, and the command.
+    /// How to clear it: when that is right, and the command.
     pub command: Option<(String, String)>,
 }
 
-/// What holds a namespace that is terminating. Nothing for one that is not.
+/// The blockers of a namespace; empty if it is not terminating.
 pub async fn namespace_holds(resources: &Resources, kinds: &Kinds, namespace: &Value) -> Vec<NamespaceHold> {
     if namespace.pointer("/metadata/deletionTimestamp").is_none_or(Value::is_null) {
         return Vec::new();
@@ -30,12 +31,12 @@ pub async fn namespace_holds(resources: &Resources, kinds: &Kinds, namespace: &V
     holds
 }
 
-/// A group that does not answer, with what its registration says.
+/// A group that does not answer, with the message of its registration.
 async fn unanswered(resources: &Resources, unread: &str, said: &str) -> NamespaceHold {
     let (group, version) = unread.rsplit_once('/').unwrap_or(("", unread));
     let name = format!("{version}.{group}");
     let kind = ServedKind::well_known("apiregistration.k8s.io", "apiservices", "APIService", false);
-    // Whoever may not read it is told what is known.
+    // A user may lack the right to read it: then the discovery error is all there is.
     let registration = resources.find(&Place::new(&kind, None), &name).await.ok().flatten();
     let condition = registration.as_ref().and_then(|object| {
         let all = object.pointer("/status/conditions").and_then(Value::as_array)?;
@@ -51,7 +52,7 @@ async fn unanswered(resources: &Resources, unread: &str, said: &str) -> Namespac
     NamespaceHold { what: format!("the group {unread} does not answer"), says, command }
 }
 
-/// What its conditions say is in the way.
+/// The blockers that its conditions name.
 fn conditions(namespace: &Value) -> Vec<NamespaceHold> {
     let all = namespace.pointer("/status/conditions").and_then(Value::as_array);
     let hold = |condition: &Value| {

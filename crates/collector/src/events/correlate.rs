@@ -1,24 +1,25 @@
-//! How often what is said is written: the same is counted, similar things are combined, and nobody is said too much of.
+//! Limits what is written: equal messages are counted in one Event, similar ones are combined, and there is a rate
+//! limit.
 //!
-//! Pure: it is told the time. It must not know how events are written.
+//! Pure: time is an argument. It must not know how Events are written.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::forgetful::Forgetful;
 use super::said::{Involved, Reason, Said, Series};
 
-/// How much may be said.
+/// The limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Different messages of one object and reason that are told apart; more are combined.
+    /// The most different messages of one object and reason; further ones are combined into one Event.
     pub(crate) similar: usize,
-    /// After so many seconds without any of them they are told apart again.
+    /// After this many seconds without a message, they are told apart again.
     pub(crate) window: i64,
-    /// Events of one object that may be written at once, and after how many seconds one more may be.
+    /// The most Events of one object at once, and the seconds after which one more is allowed.
     pub(crate) object: (u32, i64),
     /// The same for all objects together.
     pub(crate) all: (u32, i64),
-    /// So many objects and series are remembered.
+    /// The most objects and series that are remembered.
     pub(crate) memory: usize,
 }
 
@@ -28,15 +29,15 @@ impl Default for Limits {
     }
 }
 
-/// What is to be written.
+/// A write that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Telling {
     pub(crate) series: Series,
-    /// Whether it was never written before.
+    /// Whether the series was never written before.
     pub(crate) new: bool,
 }
 
-/// What was said, as far as it is remembered.
+/// The messages so far, as far as they are remembered.
 #[derive(Debug)]
 pub(crate) struct Correlator {
     limits: Limits,
@@ -46,7 +47,7 @@ pub(crate) struct Correlator {
     all: Bucket,
 }
 
-/// The messages of one object and reason that are told apart.
+/// The messages of one object and reason that have Events of their own.
 #[derive(Debug, Default)]
 struct Similar {
     messages: Vec<String>,
@@ -64,7 +65,7 @@ impl Correlator {
         }
     }
 
-    /// Takes in what is said now, in seconds since 1970; gives back what is to be written, if anything.
+    /// Counts a message at a time in seconds since 1970; returns the write that is due, if the rate limit allows one.
     pub(crate) fn hear(&mut self, said: &Said, now: i64) -> Option<Telling> {
         let apart = self.is_told_apart(said, now);
         let message = match apart {
@@ -81,7 +82,7 @@ impl Correlator {
         let (series, written) = self.series.entry(&key, begin);
         series.count = series.count.saturating_add(1);
         (series.last, series.message) = (now.max(series.last), message);
-        // What is not written now is counted nevertheless, and told with the next.
+        // A message that is not written now is counted, and is in the number of the next write.
         let Limits { object: each, all, .. } = self.limits;
         let object = self.objects.entry(&said.about, Bucket::default);
         if !object.has_room(each, now) || !self.all.has_room(all, now) {
@@ -110,8 +111,7 @@ impl Correlator {
     }
 }
 
-/// Room for so many at once, which comes back by and by. Measured in seconds: each takes as many as it takes to come
-/// back.
+/// A token bucket, measured in seconds: each use takes as many as it needs to refill.
 #[derive(Debug, Default)]
 struct Bucket {
     used: i64,
@@ -119,7 +119,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Whether there is room for one more.
+    /// Whether one more use is allowed.
     fn has_room(&mut self, (burst, refill): (u32, i64), now: i64) -> bool {
         self.used = self.used.saturating_sub(now.saturating_sub(self.at).max(0)).max(0);
         self.at = now;

@@ -13,7 +13,7 @@ fn said(object: u8, message: u8) -> Said {
     Said::new(about, String::new(), Reason::Blocked, &format!("m{message}"))
 }
 
-/// Everything that was ever said, with its time; and what of it was written.
+/// All messages with their times, and those that were written.
 #[derive(Default)]
 struct Naive {
     past: Vec<(i64, u8, u8)>,
@@ -21,7 +21,7 @@ struct Naive {
 }
 
 impl Naive {
-    /// Whether the message of each saying so far was told apart from similar ones.
+    /// For each message so far, whether it was told apart from similar ones.
     fn apart(&self) -> Vec<bool> {
         let mut apart = Vec::new();
         for (place, (_, object, message)) in self.past.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Naive {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The same is counted, similar things are combined, and neither one object nor all together are said too much of.
+    /// Equal messages are counted, similar ones are combined, and both limits hold.
     #[test]
     fn it_counts_as_the_model_does(sayings in prop::collection::vec((0_i64..40, 0_u8..3, 0_u8..6), 1..50)) {
         let (mut correlator, mut naive, mut now) = (Correlator::new(LIMITS), Naive::default(), 0);

@@ -1,4 +1,4 @@
-//! A map that forgets what was not asked for longest, so that it never grows beyond a size.
+//! A map of bounded size that drops its least recently used entry.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -7,19 +7,19 @@ use std::hash::Hash;
 #[derive(Debug)]
 pub(crate) struct Forgetful<K, V> {
     entries: HashMap<K, (u64, V)>,
-    /// Who was used when, the oldest first.
+    /// The keys by the time of their last use, the oldest first.
     used: BTreeMap<u64, K>,
     clock: u64,
     most: usize,
 }
 
 impl<K: Hash + Eq + Clone, V> Forgetful<K, V> {
-    /// Remembers at most so many, and always one.
+    /// A map with at most this many entries; at least one.
     pub(crate) fn new(most: usize) -> Forgetful<K, V> {
         Forgetful { entries: HashMap::new(), used: BTreeMap::new(), clock: 0, most: most.max(1) }
     }
 
-    /// What is remembered under a key, made if there is nothing.
+    /// The value of a key, made if there is none.
     pub(crate) fn entry(&mut self, key: &K, make: impl FnOnce() -> V) -> &mut V {
         self.clock += 1;
         let now = self.clock;

@@ -1,12 +1,12 @@
-//! What the collector does, told as core/v1 Events to whoever reads them with the tools that they know.
+//! The core/v1 Events about what the collector does.
 //!
 //! ```text
-//! round ─► tell ─► what is said at once ──► queue ──► writer ─► correlate ─► create or patch
-//!             └──► what is in the way ────► waits ──────┘
+//! round ─► tell ─► messages ──────► queue ──► writer ─► correlate ─► create or patch
+//!             └──► blockers ──────► waits ──────┘
 //! ```
 //!
-//! Events are for people: nothing is decided by them, nothing waits for them, and what cannot be written is forgotten.
-//! A mass destruction says a few of them, never one for each of its lives.
+//! Events are for people: no decision is based on them, nothing waits for them, and one that cannot be written is
+//! dropped. A deletion of thousands makes a few of them, never one for each object.
 
 mod correlate;
 #[cfg(test)]
@@ -28,10 +28,10 @@ use self::waits::Pending;
 use self::writer::Writer;
 use crate::clock::Clock;
 
-/// How events are told.
+/// Settings of Events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventSettings {
-    /// What is in the way is told if it is so for longer than this: most of it is gone in a moment.
+    /// A blocker is reported if it lasts for longer than this: most are gone in a moment.
     pub moment: Duration,
 }
 
@@ -41,17 +41,17 @@ impl Default for EventSettings {
     }
 }
 
-/// Where a collector tells what it does; says nothing if it is not to.
+/// The collector's end of the Events; does nothing without settings.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     writer: Option<Writer>,
-    /// What of a life's end was told to be given up, or left alone: once each.
+    /// Forced steps and deferrals that were reported: each is reported once.
     told: HashSet<(&'static str, String)>,
     waits: Vec<Pending>,
 }
 
 impl Events {
-    /// Begins to tell, if there are settings for it.
+    /// Starts to write Events, if there are settings for it.
     pub(crate) fn start(
         settings: Option<EventSettings>,
         resources: Resources,
@@ -61,19 +61,19 @@ impl Events {
         Events { writer, ..Events::default() }
     }
 
-    /// Whether anybody is told anything.
+    /// Whether Events are written.
     pub(crate) fn are_told(&self) -> bool {
         self.writer.is_some()
     }
 
-    /// Says something, unless too much is said already.
+    /// Queues a message; drops it if too many wait.
     fn say(&mut self, said: Said) {
         if let Some(writer) = &mut self.writer {
             writer.say(said);
         }
     }
 
-    /// Says what is in the way now.
+    /// Sets the current blockers.
     fn wait_for(&mut self, waits: Vec<Pending>) {
         if let Some(writer) = self.writer.as_ref().filter(|_| self.waits != waits) {
             writer.wait_for(waits.clone());
@@ -81,18 +81,18 @@ impl Events {
         }
     }
 
-    /// Somebody else acts now: they tell what is in the way.
+    /// Another collector acts now, and reports the blockers.
     pub(crate) fn step_down(&mut self) {
         self.told.clear();
         self.wait_for(Vec::new());
     }
 
-    /// How much was not said, because too much was said.
+    /// How many messages were dropped, because too many waited.
     pub(crate) fn dropped(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::dropped)
     }
 
-    /// Writes what is left if that takes no time worth mentioning, and ends.
+    /// Writes what is left if that takes almost no time, and ends.
     pub(crate) async fn finish(self) {
         if let Some(writer) = self.writer {
             writer.finish().await;

@@ -1,15 +1,15 @@
-//! What is said of an object, and the core/v1 Event that it becomes.
+//! A message about an object, and the core/v1 Event that it becomes.
 //!
-//! It must not know when something is said, nor how often.
+//! It must not know when a message is written, nor how often.
 
 use serde_json::{Value, json};
 use sexton_model::{names, text, time};
 
-/// The component that tells.
+/// The component that reports.
 pub(crate) const COMPONENT: &str = "sexton-collector";
-/// Longer messages are cut, as everywhere.
+/// Longer messages are cut.
 const LONGEST: usize = 1_024;
-/// The name of an event is that of its object and sixteen letters; so much of the former fits.
+/// The most characters of the object's name in the name of an Event; 16 hexadecimal digits follow.
 const LONGEST_NAME: usize = 230;
 
 /// The object that an event is about.
@@ -24,28 +24,28 @@ pub(crate) struct Involved {
 }
 
 impl Involved {
-    /// Where its events are.
+    /// The namespace of its Events.
     pub(crate) fn place(&self) -> &str {
         if self.namespace.is_empty() { "default" } else { &self.namespace }
     }
 }
 
-/// Why an event is told. Few, so that they can be searched for.
+/// The `reason` of an Event. There are few, so that one can search for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Reason {
     /// A destruction began.
     Destroying,
-    /// It is over.
+    /// A destruction ended.
     Destroyed,
-    /// Something is in its way.
+    /// Something blocks it.
     Blocked,
-    /// It must not go on: protection, what was approved, or too much at once.
+    /// It may not go on: protection, an approved plan, or the deletion limit.
     Held,
     /// A method of a class failed.
     HookFailed,
-    /// Somebody gave up what was in the way.
+    /// A user forced a blocker.
     Forced,
-    /// Somebody who was warned said no, and it is left alone for a while.
+    /// A subscriber vetoed, and the object is deferred.
     Spared,
 }
 
@@ -71,11 +71,11 @@ impl Reason {
     }
 }
 
-/// Something that is said.
+/// A message about an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) about: Involved,
-    /// The version of the object that was seen; the same is said of any of them.
+    /// The version of the object that was seen; not part of what makes messages equal.
     pub(crate) version: String,
     pub(crate) reason: Reason,
     pub(crate) message: String,
@@ -87,31 +87,31 @@ impl Said {
     }
 }
 
-/// What a series of equal sayings has come to.
+/// A series of equal messages, which is one Event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Series {
-    /// What tells its event from others of the same object.
+    /// Makes the name of the Event unique for its object.
     pub(crate) id: u64,
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) count: u32,
-    /// What the last of them said, or that they are several.
+    /// The last message, or that several were combined.
     pub(crate) message: String,
 }
 
 impl Series {
-    /// The name of its event.
+    /// The name of the Event.
     pub(crate) fn name(&self, said: &Said) -> String {
         let name: String = said.about.name.chars().take(LONGEST_NAME).collect();
         let name = name.trim_end_matches(['.', '-']);
         match names::dns_subdomain(name) {
             Ok(()) => format!("{name}.{:016x}", self.id),
-            // Some kinds have names that nothing else may have.
+            // Names of some kinds are no valid names of Events.
             Err(_) => format!("{}.{:016x}", said.about.kind.to_lowercase(), self.id),
         }
     }
 
-    /// The event.
+    /// The Event.
     pub(crate) fn document(&self, said: &Said) -> Value {
         let about = &said.about;
         let mut involved = json!({"apiVersion": about.api_version, "kind": about.kind, "name": about.name});
@@ -134,7 +134,7 @@ impl Series {
         })
     }
 
-    /// What changes of an event that is there already.
+    /// The changes of an Event that exists.
     pub(crate) fn patch(&self) -> Value {
         json!({"count": self.count, "lastTimestamp": time::format(self.last), "message": self.message})
     }

@@ -1,7 +1,7 @@
-//! From a look at the world to what is said of it: what began and ended, what is in the way, what was given up.
+//! Makes messages from a round: collections that began and ended, blockers, forced steps, deferrals.
 //!
-//! It must not decide anything. A collection says that it begins and ends on its root, and of its lives only those say
-//! something that are in the way of others, a few of them.
+//! It decides nothing. The messages of a collection are on its root; of its other objects only some that block others
+//! have messages.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ use crate::ledger::News;
 use crate::request::Request;
 use crate::view::View;
 
-/// Of one collection so many of those in the way say so, and the root says how many there are.
+/// The most blockers of one collection with a message of their own; the root's message has their number.
 const EACH: usize = 10;
-/// In all so many.
+/// The most blockers of all collections with a message of their own.
 const MOST: usize = 100;
 
 impl Collector {
-    /// Tells what is new after a look.
+    /// Reports what is new after a round.
     pub(crate) fn tell(&mut self, decision: &Decision, in_the_way: &[InTheWay]) {
         let news = self.ledger.take_news();
         if !self.events.are_told() {
@@ -42,7 +42,7 @@ impl Collector {
         self.tell_spared();
     }
 
-    /// Tells that finalizers of others are taken off, because somebody said so.
+    /// Reports that finalizers of other controllers are removed, because a user requested it.
     pub(crate) fn tell_forced(&mut self, lives: impl Iterator<Item = LifeId>) {
         let snapshot = &self.view.snapshot;
         for life in lives {
@@ -96,7 +96,7 @@ impl Collector {
         }
     }
 
-    /// What the fuse holds.
+    /// The message that the deletion limit is exceeded.
     fn fuse(&self, decision: &Decision) -> Option<Pending> {
         let held = decision.fuse.as_ref().filter(|_| !decision.let_through)?;
         let about = Involved {
@@ -109,7 +109,7 @@ impl Collector {
         Some(Pending { what: "fuse".to_owned(), failures: 0, said })
     }
 
-    /// Calls of methods that somebody gave up.
+    /// Reports calls of methods that a user gave up.
     fn tell_given_up(&mut self) {
         for (uid, active) in self.actives.iter() {
             let Some(abandoned) = &active.state.abandoned else { continue };
@@ -124,7 +124,7 @@ impl Collector {
         }
     }
 
-    /// Lives that were accused and are left alone.
+    /// Reports candidates that are deferred.
     fn tell_spared(&mut self) {
         let snapshot = &self.view.snapshot;
         for (uid, until) in self.waiting.spared() {
@@ -143,10 +143,10 @@ impl Collector {
 }
 
 impl Collector {
-    /// What is in the way: on whom it is, a few of each collection; and on the root, how many.
+    /// The messages about blockers: on a few objects of each collection, and with their number on the root.
     fn waits(&self, decision: &Decision, in_the_way: &[InTheWay]) -> Vec<Pending> {
         let snapshot = &self.view.snapshot;
-        // What failed comes first, so that it is not left out.
+        // Failures come first, so that they are not left out.
         let failed = |one: &&InTheWay| matches!(one.sort, Sort::Failed(_));
         let (first, then): (Vec<&InTheWay>, Vec<&InTheWay>) = in_the_way.iter().partition(failed);
         let (mut counts, mut roots, mut waits) = (HashMap::<&Uid, usize>::new(), Vec::new(), Vec::new());
@@ -166,7 +166,7 @@ impl Collector {
         waits
     }
 
-    /// What is said on the root: what it waits for, or, if that is on itself, why it goes at all.
+    /// The message on the root: what it waits for; or, if the root itself is blocked, why it is deleted.
     fn of_root(&self, decision: &Decision, first: &InTheWay, more: usize) -> Option<Pending> {
         let snapshot = &self.view.snapshot;
         let root = snapshot.get(&first.root)?;
@@ -214,7 +214,7 @@ fn involved(snapshot: &Snapshot, life: LifeId) -> Involved {
     }
 }
 
-/// A root that is gone, as whoever followed it names it; or as the record does.
+/// A root that is gone, as its dependent names it, or else as the record does.
 fn gone(view: &View, root: &Root, follower: Option<&Finding>) -> Option<Involved> {
     let snapshot = &view.snapshot;
     let written = follower.and_then(|follower| {
@@ -228,7 +228,7 @@ fn gone(view: &View, root: &Root, follower: Option<&Finding>) -> Option<Involved
     };
     let served = view.kinds.iter().find(|one| one.served && one.group == group && one.kind == kind)?;
     let namespace = match follower {
-        // An owner is where those are who name it, or nowhere.
+        // An owner is in the namespace of its dependents, or cluster-scoped.
         Some(follower) if served.namespaced => snapshot.namespace(follower.life).to_owned(),
         Some(_) => String::new(),
         None => root.namespace.clone(),

@@ -1,24 +1,23 @@
-//! What is in the way, and when that is worth telling: after a moment, and then less and less often for as long as it
-//! lasts.
+//! Decides when a blocker is reported: once it has lasted for a moment, then less and less often.
 //!
-//! Pure: it is told the time. It must not know what the sayings are about.
+//! Pure: time is an argument. It must not know what the messages are about.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::said::{Reason, Said};
 
-/// After it was told for the first time it is told again after this, doubled each time.
+/// The pause before a blocker is reported again; it doubles each time.
 const AGAIN: Duration = Duration::from_secs(60);
-/// The longest such wait: shorter than events are usually kept.
+/// The longest such pause: shorter than Events are usually kept.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-/// Something in the way.
+/// A blocker, with its message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pending {
-    /// What, of this object: the same stays the same, whatever is said of it.
+    /// Identifies the blocker of its object, whatever the message is.
     pub(crate) what: String,
-    /// How often it failed. Each time is told at once.
+    /// How often it failed. Each failure is reported at once.
     pub(crate) failures: u32,
     pub(crate) said: Said,
 }
@@ -30,7 +29,7 @@ struct Wait {
     pause: Duration,
 }
 
-/// Everything in the way. Times are since any moment that does not change.
+/// All blockers. Times are durations since a fixed moment.
 #[derive(Debug)]
 pub(crate) struct Waits {
     moment: Duration,
@@ -42,7 +41,7 @@ impl Waits {
         Waits { moment, open: BTreeMap::new() }
     }
 
-    /// This is in the way now, and nothing else is.
+    /// Replaces the blockers: these exist now, and no others.
     pub(crate) fn update(&mut self, all: Vec<Pending>, now: Duration) {
         let mut before = std::mem::take(&mut self.open);
         for pending in all {
@@ -57,7 +56,7 @@ impl Waits {
         }
     }
 
-    /// What is to be said by now.
+    /// The messages that are due.
     pub(crate) fn take_due(&mut self, now: Duration) -> Vec<Said> {
         let mut said = Vec::new();
         for wait in self.open.values_mut().filter(|wait| wait.due <= now) {
@@ -68,7 +67,7 @@ impl Waits {
         said
     }
 
-    /// When there is something to say next.
+    /// The next moment at which a message is due.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.open.values().map(|wait| wait.due).min()
     }

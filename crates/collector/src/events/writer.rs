@@ -1,5 +1,5 @@
-//! Writes events by and by, in a task of its own, so that nobody waits for it. What it is told while it has enough to
-//! do is dropped and counted; what the server does not take is forgotten.
+//! Writes Events in a task of its own, so that the collector never waits for that. Messages that do not fit into the
+//! queue are dropped and counted; those that the server refuses are dropped.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use super::said::{Involved, Said};
 use super::waits::{Pending, Waits};
 use crate::clock::Clock;
 
-/// So much waits to be written.
+/// The most messages that wait.
 const QUEUE: usize = 256;
-/// Nobody waits longer for a server that does not answer.
+/// How long one write may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// So long the end of a collector waits for its last words.
+/// How long an ending collector waits for its last Events.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The way to the task that writes. Dropping it ends the task.
+/// The sending end of the task. Dropping it ends the task.
 #[derive(Debug)]
 pub(super) struct Writer {
     queue: mpsc::Sender<Said>,
@@ -35,7 +35,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Begins to write.
+    /// Starts the task.
     pub(super) fn start(resources: Resources, clock: Arc<dyn Clock>, moment: Duration) -> Writer {
         let (queue, said) = mpsc::channel(QUEUE);
         let (waits, told) = watch::channel(Vec::new());
@@ -78,7 +78,7 @@ struct Work {
     correlator: Correlator,
     waits: Waits,
     started: Instant,
-    /// What the server said to events that it did not take; each is logged once.
+    /// The status codes of refused Events; each is logged once.
     refusals: BTreeSet<u16>,
 }
 
@@ -130,7 +130,7 @@ impl Work {
         }
     }
 
-    /// The uid of a record of ours, which was not known yet when something was said of it.
+    /// The uid of one of our records, which was unknown when the message was made.
     async fn uid_of(&self, about: &Involved) -> Result<String, PutError> {
         if about.kind != collection::KIND {
             return Ok(String::new());
@@ -146,13 +146,13 @@ impl Work {
         let (name, patch) = (telling.series.name(said), telling.series.patch());
         if !telling.new {
             match self.resources.merge(&place, &name, &patch).await {
-                // It was kept long enough: the next is another one, and says how often it was said in all.
+                // The Event has expired: create a new one, with the whole count.
                 Err(PutError::Call(CallError::Refused(status))) if status.code == 404 => {}
                 other => return other.map(drop),
             }
         }
         match self.resources.create(&place, &telling.series.document(said)).await {
-            // Whoever acted before us said it at the same moment.
+            // An earlier collector created the same Event at the same moment.
             Err(PutError::Conflict(status)) if status.reason == "AlreadyExists" => {
                 self.resources.merge(&place, &name, &patch).await.map(drop)
             }

@@ -1,4 +1,4 @@
-//! What a call is told: whom it is about, who hears it, by which method, and what becomes of everybody around.
+//! The content of a call: the object, the callee and its method, and which of the objects around them are doomed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Collector {
         }
     }
 
-    /// Whose turn the call of a method of an object is.
+    /// The lane in which a call of a method of this object waits.
     fn lane(&self, life: LifeId) -> Lane {
         let snapshot = &self.view.snapshot;
         let class = (snapshot.group(life).to_owned(), snapshot.kind(life).to_owned());
@@ -90,7 +90,7 @@ impl Collector {
         Ok((sexton_model::class::DESTROY.to_owned(), method, class.retry))
     }
 
-    /// Where a life is found.
+    /// Kind, namespace and name of an object.
     fn address(&self, life: LifeId) -> (ServedKind, String, String) {
         let snapshot = &self.view.snapshot;
         let key = snapshot.key(life);
@@ -104,7 +104,7 @@ impl Collector {
         (kind, key.namespace, key.name)
     }
 
-    /// Those who die in the same collection: the first of them, and how many there are.
+    /// The objects that are doomed in the same collection: the first of them, and how many there are.
     fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> (Vec<ObjectRef>, usize) {
         let mut same =
             decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
@@ -114,7 +114,7 @@ impl Collector {
         (first, count)
     }
 
-    /// Whether each object that the two of them know is doomed, or destroyed.
+    /// For each object that the two of them refer to: is it doomed, and is it destroyed?
     fn fates(
         &self,
         decision: &Decision,

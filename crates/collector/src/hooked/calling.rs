@@ -1,4 +1,8 @@
-//! Making the calls: the document, the program or service, and what its answer means for the table.
+//! Makes a call: reads the documents, runs the program or service, and turns its verdict into an event for the table.
+//!
+//! Flow: take a slot, read the object and the subscriber, check that the call is still wanted, run it within the
+//! deadline. Whatever goes wrong is an answer, too. Values of Secrets are scrubbed from every answer, because answers
+//! are recorded.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,13 +26,13 @@ use sexton_model::{marks, secrets, time};
 use super::{Lane, Slots};
 use crate::hooks::{HookError, Hooks, allowance};
 
-/// Runs methods: programs and services, or what a test puts in their place.
+/// Runs methods: [`Hooks`] runs programs and calls services; tests put something else in its place.
 #[async_trait]
 pub trait Runner: Debug + Send + Sync {
     /// Makes one call and waits for its verdict.
     ///
     /// # Errors
-    /// There is no verdict; nothing is known of the effect.
+    /// There is no verdict; whether the call had an effect is unknown.
     async fn call(&self, method: &Method, call: &Call) -> Result<Verdict, HookError>;
 }
 
@@ -47,24 +51,24 @@ pub(crate) struct Answer {
     pub(crate) callee: Callee,
     retry: Retry,
     now: i64,
-    /// What has to be heard first: whoever was warned may have saved the life, or told others.
+    /// The feed must reach this revision first: a warned subscriber may have saved the object, or others.
     pub(crate) seen: Revision,
     reply: Reply,
 }
 
-/// What came back of a call.
+/// The result of a call.
 #[derive(Debug)]
 enum Reply {
-    /// This was said, or went wrong.
+    /// The verdict, or what went wrong.
     Said(Outcome),
-    /// The callee is gone and can hear nothing.
+    /// The callee is gone or destroyed, and cannot be called.
     Left,
-    /// It was given up while it waited for its turn, and never made.
+    /// The call was given up while it waited for a slot, and never made.
     NotMade,
 }
 
 impl Answer {
-    /// What it means for the table; nothing if the call was never made.
+    /// The event for the table; `None` if the call was never made.
     pub(crate) fn event(&self) -> Option<Event> {
         let outcome = match (&self.reply, &self.callee) {
             (Reply::NotMade, _) => return None,
@@ -82,7 +86,7 @@ impl Answer {
 pub(crate) struct Caller {
     pub(crate) resources: Resources,
     pub(crate) runner: Arc<dyn Runner>,
-    /// Where it takes its turn, and with which others.
+    /// The slots, and the lane in which the call waits.
     pub(crate) slots: Slots,
     pub(crate) lane: Lane,
     /// The longest that a call may take, whatever its class says.
@@ -92,9 +96,9 @@ pub(crate) struct Caller {
     pub(crate) subscriber: Option<(ServedKind, String, String, String)>,
     pub(crate) callee: Callee,
     pub(crate) phase: Phase,
-    /// The same for the same call, whoever makes it and whenever.
+    /// The idempotency key: equal for equal calls, in every attempt and every collector.
     pub(crate) key: String,
-    /// Whether it is still to be made.
+    /// Whether the call is still to be made.
     pub(crate) wanted: Arc<AtomicBool>,
     pub(crate) attempt: u32,
     pub(crate) session: String,
@@ -115,7 +119,7 @@ impl Caller {
             Ok((_, _, retry)) => table_retry(retry),
             Err(_) => Retry::default(),
         };
-        // A mistake of ours is a failure of the call: otherwise it would stay under way for ever.
+        // A panic is a failure of the call: otherwise the call would stay under way forever.
         let reply = match AssertUnwindSafe(self.ask()).catch_unwind().await {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => Reply::Said(Outcome::HookError { reason: error.to_string() }),
@@ -150,7 +154,7 @@ impl Caller {
         let subscriber = match &self.subscriber {
             None => None,
             Some((kind, namespace, name, uid)) => match self.read(kind, namespace, name, uid).await? {
-                // What is destroyed runs no method any more, even if that has just happened.
+                // A destroyed object runs no method any more, also if it was destroyed just now.
                 Some(document) if is_destroyed(&document) => return Ok(Reply::Left),
                 Some(document) => Some(document),
                 None => return Ok(Reply::Left),
@@ -188,7 +192,8 @@ impl Caller {
         Ok(Reply::Said(scrubbed(said, &told_of)))
     }
 
-    /// Everything up to here happened before a warning was answered: whoever was warned may have done it.
+    /// A revision not older than anything that a subscriber did before it answered a warning. `NONE` in the other
+    /// phases.
     async fn seen_after(&self) -> Revision {
         if self.phase != Phase::Warning {
             return Revision::NONE;
@@ -199,7 +204,7 @@ impl Caller {
         listed.ok().and_then(|listed| listed.version.parse().ok()).unwrap_or(Revision::NONE)
     }
 
-    /// The document of a life, or nothing if that life is gone.
+    /// The document of an object; `None` if that incarnation is gone.
     async fn read(
         &self,
         kind: &ServedKind,
@@ -222,7 +227,7 @@ fn table_retry(retry: &class::Retry) -> Retry {
     Retry { limit: retry.limit, backoff: seconds(retry.backoff), max_backoff: seconds(retry.max_backoff) }
 }
 
-/// Whole seconds, at least one: what is asked again must not be asked without a pause.
+/// Whole seconds, at least one, so that nothing is repeated without a pause.
 fn seconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_secs_f64().ceil() as u64).unwrap_or(i64::MAX).max(1)
 }
@@ -239,7 +244,7 @@ fn outcome(verdict: Verdict) -> Outcome {
     }
 }
 
-/// What was answered, without the values of Secrets that it is about: answers are kept in records.
+/// The answer without the values of the Secrets that were in the call: answers are kept in records.
 fn scrubbed(outcome: Outcome, documents: &[&Value]) -> Outcome {
     let clean = |text: String| secrets::scrub(&text, documents).into_owned();
     match outcome {
@@ -253,7 +258,7 @@ fn scrubbed(outcome: Outcome, documents: &[&Value]) -> Outcome {
     }
 }
 
-/// What a call without a verdict means. What is not allowed does not fail: it waits until it is.
+/// The outcome of a call without a verdict. A call that the operator does not allow has not failed: it is blocked.
 fn failure(error: HookError, method: &Method, allowed: &Method) -> Outcome {
     let reason = chain(&error) + &shortened(&error, method, allowed);
     match error {
@@ -262,7 +267,7 @@ fn failure(error: HookError, method: &Method, allowed: &Method) -> Outcome {
     }
 }
 
-/// What is to be said of a deadline that is not the one of the class.
+/// A note that the deadline was the operator's and not the one of the class, if so.
 fn shortened(error: &HookError, method: &Method, allowed: &Method) -> String {
     if !matches!(error, HookError::Deadline { .. }) || allowed.deadline == method.deadline {
         return String::new();
@@ -271,13 +276,13 @@ fn shortened(error: &HookError, method: &Method, allowed: &Method) -> String {
     format!("; its class asks for {asked} seconds, and this collector allows {most} (--max-hook-time)")
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without words")
 }
 
-/// An error and what caused it, in one line.
+/// An error and its sources, in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

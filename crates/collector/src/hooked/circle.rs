@@ -1,5 +1,5 @@
-//! Circles of destruction dependencies: notified as a whole before any of it is destroyed, and inside of one ownership
-//! orders: what is owned is destroyed before its owner.
+//! Circles of destruction dependencies. All members are notified before any is destroyed; within a circle a dependent
+//! is destroyed before its owner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use crate::controller::Collector;
 use crate::decide::Decision;
 
 impl Collector {
-    /// Lets circles go on whose members are all notified: those members that own none which is still to be destroyed. An
-    /// object that is left of a circle, because the others are gone, is one, too.
+    /// Lets the members of completely notified circles continue, except those that own an object which is still to be
+    /// destroyed. A single object that is left of a circle counts as one, too.
     pub(super) fn close_circles(&mut self, decision: &Decision) {
         let snapshot = &self.view.snapshot;
         let notified = |active: &Active| active.state.stage == Stage::Notified;
@@ -46,15 +46,17 @@ impl Collector {
     }
 }
 
-/// Whether an object of a circle is notified of, and its end is not known.
+/// Whether an object of a circle is notified, and not destroyed yet.
 fn is_to_be_destroyed(state: &State) -> bool {
     state.together && (Stage::Notified..=Stage::Destroying).contains(&state.stage)
 }
 
-/// The objects that own, directly or over others, one that is still to be destroyed. Objects that own each other do not
-/// wait for each other, and neither does an owner for what can only go when the owner has gone, or is terminating.
+/// The objects that own, directly or indirectly, an object that is still to be destroyed. Objects that own each other
+/// do not wait for each other. An owner does not wait for a dependent that is only destroyed after it, or that only
+/// has to be terminating.
 ///
-/// All unfinished objects are looked at, not those of one group: a circle falls apart in the plan as its members go.
+/// All unfinished objects are considered, not those of one group: a circle falls apart in the plan as its members are
+/// removed.
 fn waiting(
     snapshot: &Snapshot,
     decision: &Decision,
@@ -75,7 +77,7 @@ fn waiting(
     waiting
 }
 
-/// The owners of an object, theirs, and so on, as far as the owned goes first.
+/// The owners of an object, their owners, and so on, as far as the dependent is destroyed first.
 fn owners(snapshot: &Snapshot, decision: &Decision, life: LifeId) -> BTreeSet<LifeId> {
     let judgement = &decision.judgement;
     let (mut found, mut open) = (BTreeSet::new(), vec![life]);

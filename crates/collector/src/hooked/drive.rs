@@ -1,4 +1,16 @@
-//! Takes everybody who has steps one step further: events in, journal out, then the effects.
+//! Drives all destructions in steps by one round: events into the table, journals to the server, then the actions.
+//!
+//! Flow of [`Collector::steps`]:
+//!
+//! 1. Forget objects that are gone. Unless the collector stops, feed the events of this round: begin, turn has come,
+//!    rescued,
+//!    user's request, callee gone, time is up.
+//! 2. Write the journals of all states that changed, in one request. A refused journal drops the state from memory,
+//!    so that
+//!    it is read anew, or postpones the actions to the next round.
+//! 3. Carry out the actions of the journals that were written: spawn calls; send deletions and releases and feed
+//!    their
+//!    results as events. Repeat from 2 while there are actions.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +28,13 @@ use crate::perform::items::Signature;
 use crate::perform::{Hand, SendError, Sent, in_circle, items};
 use crate::request::Request;
 
-/// Effects lead to events and these to effects, but never around in a circle; this is only a belt.
+/// Actions lead to events and these to actions, but never in a circle; the limit is a second line of defence.
 const ROUNDS: usize = 16;
-/// How long a life that a veto saved is left alone.
+/// Seconds for which an object is deferred after a veto.
 const SPARED: i64 = 600;
 
 impl Collector {
-    /// Goes on with everybody who has steps.
+    /// Advances every object that is destroyed in steps.
     pub(crate) async fn steps(&mut self, decision: &Decision, now: i64) -> Result<Sent, SendError> {
         let mut all = Sent::default();
         let Some(hand) = self.hand.clone() else { return Ok(all) };
@@ -42,7 +54,8 @@ impl Collector {
         Ok(all)
     }
 
-    /// Tells the table what is known: who is to begin, whose turn it is, who is saved, what somebody asked for.
+    /// Feeds the events that the decision and the snapshot imply: begin, the turn has come, rescued, a user's
+    /// request.
     fn begin_and_rescue(&mut self, decision: &Decision, now: i64) {
         let turn: BTreeSet<LifeId> = self.turn.iter().copied().collect();
         for group in decision.plan.groups() {
@@ -59,7 +72,8 @@ impl Collector {
         self.rescue(decision);
     }
 
-    /// Whoever was accused, perhaps by somebody before us, and is not any more: saved, or too late. Then it goes on.
+    /// Feeds requests and the clock to objects that were candidates, perhaps of an earlier collector, and are not
+    /// doomed any more although notified. The table says whether they are saved or it is too late.
     fn find_again(&mut self, decision: &Decision, now: i64) {
         let snapshot = &self.view.snapshot;
         let scope = &self.settings.rules.scope;
@@ -83,7 +97,7 @@ impl Collector {
         let uid = snapshot.uid(life).0;
         let released = |active: &Active| active.state.stage == Stage::Released;
         if self.actives.get(&uid).is_some_and(released) && items::is_held_by_us(snapshot, life) {
-            // Somebody deleted it once more: what that put on it is taken off, too.
+            // A user deleted it once more: the finalizers that this added are taken off, too.
             self.actives.drop(&uid);
         }
         let active = match self.actives.open(snapshot, life) {
@@ -100,7 +114,7 @@ impl Collector {
             active.take(&Event::Begin {
                 origin: if marked { Origin::Asked } else { Origin::Accused },
                 subscribers: subscribers(snapshot, life),
-                // Whoever begins anew is not destroyed once more.
+                // An object that begins anew is not destroyed a second time.
                 has_destroy: may_have_method && !snapshot.is_destroyed(life),
             });
         } else if marked && active.state.origin == Origin::Accused {
@@ -112,7 +126,7 @@ impl Collector {
         }
     }
 
-    /// Whoever was accused and is no garbage any more is let go.
+    /// Rescues candidates that were warned of at most and are not doomed any more.
     fn rescue(&mut self, decision: &Decision) {
         let snapshot = &self.view.snapshot;
         let accused: Vec<LifeId> = self
@@ -131,7 +145,7 @@ impl Collector {
         }
     }
 
-    /// Writes the journals, then does what they announce.
+    /// Writes the journals, then carries out the actions that they announce.
     async fn carry_out(
         &mut self,
         hand: &Hand,
@@ -149,7 +163,7 @@ impl Collector {
             if forget || actions.contains(&Action::Journal) {
                 let text = if forget { None } else { state.encode().ok() };
                 let Some(version) = self.actives.version_for(&uid, snapshot, life) else {
-                    // What is known here is not what is written there: it is read again, in a round of its own.
+                    // The journal on the server is not the one known here: it is read again, in the next round.
                     self.actives.drop(&uid);
                     stale = true;
                     continue;
@@ -170,7 +184,8 @@ impl Collector {
         let mut sent = match hand.send(journals).await {
             Ok(sent) => sent,
             Err(error) => {
-                // Nobody knows what is written. What was to follow is found again from what is read there.
+                // It is unknown which journals were written. They are read again from the feed, and the actions
+                // follow from them.
                 then.iter().for_each(|(uid, ..)| self.actives.drop(uid));
                 return Err(error);
             }
@@ -214,7 +229,7 @@ impl Collector {
                 match action {
                     Action::Journal => {}
                     Action::Call { callee, phase, attempt, key } => {
-                        // At the end nothing is begun: whoever comes next finds in the journal that it is to be made.
+                        // While stopping no call begins: the journal tells the next collector to make it.
                         if self.is_draining() {
                             continue;
                         }
@@ -230,7 +245,8 @@ impl Collector {
                     Action::Release => match self.release_item(decision, life, &state) {
                         Some(item) => writes.push((uid.clone(), life, Event::Released, item)),
                         None => {
-                            // Its mark is not seen yet, and nothing else condemns it: it is released when it is seen.
+                            // The snapshot does not show it as terminating yet, and it is not doomed otherwise: it is
+                            // released later.
                             self.actives.drop(&uid);
                             self.rest();
                         }
@@ -259,21 +275,21 @@ impl Collector {
         Ok(sent)
     }
 
-    /// What became of a mark or a release goes on as an event.
+    /// Feeds the result of a deletion or a release to the table.
     fn take_effect(&mut self, uid: &str, life: LifeId, event: &Event, result: &ItemResult) {
         match result.outcome {
             Some(outcome) => {
                 self.summary.removed += u64::from(outcome == Outcome::Removed);
                 let held = !items::foreign_finalizers(&self.view.snapshot, life).is_empty();
                 if *event == Event::Released && outcome != Outcome::Removed && !held {
-                    // Something holds it that is not seen yet: it is released again when that is.
+                    // A finalizer holds it that is not in the snapshot yet: it is released again when it is.
                     self.actives.drop(uid);
                     self.rest();
                 } else if let Ok(active) = self.actives.open(&self.view.snapshot, life) {
                     active.wrote(result);
                     active.take(event);
                     if *event == Event::Released {
-                        // The journal went with the life, or says so already.
+                        // The journal was removed with the object, or says so already.
                         active.actions.clear();
                     }
                 }
@@ -287,7 +303,7 @@ impl Collector {
         }
     }
 
-    /// Leaves a life alone for a while, and with it the one from whom its death would have followed.
+    /// Defers an object after a veto, and with it the root of the candidates.
     fn spare(&mut self, decision: &Decision, uid: Uid) {
         let until = self.means.clock.now() + SPARED;
         let life = self.view.snapshot.get(&uid);
@@ -296,8 +312,9 @@ impl Collector {
         self.waiting.spare(uid, until);
     }
 
-    /// The mark of an accused life: its owners still do not exist. Who came to own it after it was notified of comes
-    /// too late: then nothing accuses it any more, and it goes nevertheless.
+    /// The deletion of a candidate: only if the owners it names still do not exist. An owner that turned up after
+    /// subscribers were notified comes too late: then nothing dooms the object any more, and it is deleted
+    /// nevertheless.
     fn mark_item(&self, decision: &Decision, life: LifeId) -> Item {
         let snapshot = &self.view.snapshot;
         let inevitable = || Finding {
@@ -326,7 +343,7 @@ impl Collector {
         if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
             && !remove_finalizers.iter().any(|one| one == marks::DESTROY_FINALIZER)
         {
-            // It came with a mark that is not seen yet.
+            // The finalizer came with a termination that is not in the snapshot yet.
             remove_finalizers.push(marks::DESTROY_FINALIZER.to_owned());
         }
         if items::foreign_finalizers(snapshot, life).is_empty() {
@@ -336,9 +353,9 @@ impl Collector {
     }
 }
 
-/// From this step on there is no way back for an accused life: with it goes the evidence on which its end rests.
+/// The journal with which a candidate can no longer be rescued, together with the evidence why it is doomed.
 fn condemned(snapshot: &Snapshot, decision: &Decision, life: LifeId, journal: Item) -> Item {
-    // Whoever wants to hear of it is known: nobody is left out because its wish was not heard.
+    // No subscriber is missed: the write fails if there is one that the snapshot does not know.
     let journal = Item { subscribers: Some(subscribers_known(snapshot, life)), ..journal };
     let Some(finding) = decision.judgement.doomed.get(&life) else { return journal };
     if !decision.accuses(snapshot, finding) {
@@ -355,7 +372,7 @@ fn subscribers_known(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
     snapshot.may_subscribe(life).into_iter().map(|uid| uid.0).collect()
 }
 
-/// What somebody asked for about a life, who left, and what is due by the clock.
+/// Feeds what is new for an object: a request of a user, callees that are gone, and deadlines that have passed.
 fn listen(active: &mut Active, snapshot: &Snapshot, life: LifeId, now: i64) {
     let heard = active.hear_request(snapshot.request(life));
     if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {

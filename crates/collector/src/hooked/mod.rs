@@ -1,7 +1,21 @@
-//! Lives that somebody wants to hear of, or that have a destroy method: each goes through its steps by the table of
-//! `lifecycle`, with its journal written before every effect.
+//! Destruction in steps, of objects that have subscribers or a class with a `destroy` method.
 //!
-//! It must not decide whose turn it is; it is told.
+//! ```text
+//! warn subscribers ─► its turn in the plan ─► notify subscribers ─► set terminating
+//!                     ─► destroy ─► tell subscribers ─► release
+//! ```
+//!
+//! The table of `lifecycle::destruction` is a pure function: (state, event) → state and actions. This module is its
+//! driver. Per object and round (`drive.rs`):
+//!
+//! 1. Events: what the snapshot, the clock, requests of users, and answers to calls say.
+//! 2. The new state is written to the object as its journal annotation, under the version that was seen.
+//! 3. Only then its actions: calls of methods in tasks of their own (`calling.rs`), deletions, releases.
+//!
+//! Guarantees: no action without its journal, so a crash repeats calls with the same idempotency key, but forgets
+//! none. A journal that another collector has changed is never overwritten.
+//!
+//! It must not decide when the turn of an object comes; the plan does.
 
 mod brief;
 mod calling;
@@ -32,7 +46,7 @@ use sexton_model::{Revision, Uid, marks};
 use crate::hooks::allowance::OPERATOR;
 use crate::request::Request;
 
-/// A call that is to be made as long as this is here: it may have to wait for its turn, and be given up meanwhile.
+/// A call that is to be made as long as this value exists. A call may wait for a slot, and be given up meanwhile.
 #[derive(Debug)]
 struct Wanted(Arc<AtomicBool>);
 
@@ -48,39 +62,40 @@ impl Drop for Wanted {
     }
 }
 
-/// One life on its way, and what is under way for it.
+/// An object under destruction in steps: its state in the table, and its unfinished writes and calls.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) state: State,
-    /// The version of the life on which the state rests.
+    /// The version of the object from which the state was read, or with which it was written.
     pub(crate) version: Revision,
-    /// The journal that is known to be on the life.
+    /// The journal that the object is known to carry.
     written: Option<String>,
-    /// Actions whose journal is not written yet.
+    /// Actions with a journal that is not written yet.
     pub(crate) actions: Vec<Action>,
-    /// Actions whose journal was refused, because somebody else has changed the life meanwhile.
+    /// Actions with a journal that the server refused, because another writer has changed the object meanwhile.
     postponed: Vec<Action>,
     under_way: BTreeMap<(Phase, Callee), Wanted>,
-    /// Nothing is inevitable before this was heard: what was done about the life while it was warned of.
+    /// The feed must reach this revision before the next step: subscribers may have done something while they were
+    /// warned.
     pub(crate) seen: Revision,
-    /// Why the table does not let it go on, if somebody can help.
+    /// Why the table refuses an event, if a user can mend that.
     illegal: Option<String>,
-    /// What it was before its turn came, until that is written: if somebody changes the life first, its turn may not
-    /// have come after all.
+    /// The state before its turn came, until the turn is written: a change of the object meanwhile may mean that it
+    /// is not its turn after all.
     before_turn: Option<State>,
-    /// Which request of somebody's was heard last, so that it is heard once.
+    /// The request of a user that was handled last: each request counts once.
     request: Option<String>,
 }
 
-/// All of them, by uid.
+/// All objects under destruction in steps, by uid.
 #[derive(Debug, Default)]
 pub(crate) struct Actives {
     by_uid: BTreeMap<String, Active>,
-    /// Lives whose journal cannot be read, and why: they wait.
+    /// Objects that wait because their journal cannot be parsed, with the error.
     unreadable: BTreeMap<String, String>,
 }
 
-/// Whether a life goes through steps, rather than simply being removed.
+/// Whether an object is destroyed in steps, rather than by one write: it has our finalizer, a class, or subscribers.
 pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.finalizers(life).any(|finalizer| finalizer == marks::DESTROY_FINALIZER)
         || snapshot.class_for(life).is_some()
@@ -96,12 +111,12 @@ fn is_refused(pending: &Pending) -> bool {
     }
 }
 
-/// Whether all calls that a life waits for are refused so.
+/// Whether all calls that an object waits for are refused in this way.
 pub(crate) fn is_refused_whole(state: &State) -> bool {
     !state.open.is_empty() && state.open.values().all(|pending| !pending.asked && is_refused(pending))
 }
 
-/// Whether somebody said that the journal of a life, which cannot be read, is not to be waited for.
+/// Whether a user requested to begin anew, although the object has a journal that cannot be parsed.
 fn begins_anew(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.request(life).and_then(Request::read).is_some_and(|request| request.begins_anew())
 }
@@ -111,14 +126,14 @@ impl Actives {
         self.by_uid.get(uid)
     }
 
-    /// The step that an object has reached: as it is known here, or else as its journal says. After a restart or a
-    /// change of the lease's holder nothing is known here, although everything is written. Nothing if its destruction
-    /// has not begun, or its journal cannot be read.
+    /// The step that an object has reached: from memory, or else from its journal. After a restart or a change of
+    /// leader nothing is in memory, although all of it is in the journals. `None` if its destruction has not begun,
+    /// or its journal cannot be parsed.
     pub(crate) fn stage(&self, snapshot: &Snapshot, life: LifeId) -> Option<Stage> {
         self.state(snapshot, life).map(|state| state.stage)
     }
 
-    /// The same with everything that the journal says.
+    /// The same with all of the state.
     pub(crate) fn state(&self, snapshot: &Snapshot, life: LifeId) -> Option<Cow<'_, State>> {
         match self.by_uid.get(&snapshot.uid(life).0) {
             Some(active) => Some(Cow::Borrowed(&active.state)),
@@ -130,27 +145,27 @@ impl Actives {
         self.by_uid.iter()
     }
 
-    /// Forgets a life: it is gone, or what is known of it is not what is written.
+    /// Forgets an object, because it is gone, or because its journal is not what is known here.
     pub(crate) fn drop(&mut self, uid: &str) {
         self.by_uid.remove(uid);
     }
 
-    /// Forgets all: somebody else acts now.
+    /// Forgets all objects: another collector has the lease.
     pub(crate) fn clear(&mut self) {
         self.by_uid.clear();
         self.unreadable.clear();
     }
 
-    /// Forgets whoever is gone.
+    /// Forgets the objects that are gone.
     pub(crate) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.by_uid.retain(|uid, _| is_there(uid));
         self.unreadable.retain(|uid, _| is_there(uid));
     }
 
-    /// The state of a life: from memory, or from its journal, or fresh.
+    /// The state of an object: from memory, or from its journal, or a fresh one.
     ///
     /// # Errors
-    /// The journal cannot be understood: the life waits, and that is told.
+    /// The journal cannot be parsed. The object waits, and is reported as blocked.
     pub(crate) fn open(
         &mut self,
         snapshot: &Snapshot,
@@ -183,7 +198,7 @@ impl Actives {
             };
             if resumed {
                 active.take(&Event::Resume);
-                // Settings and classes may be others than when the call was refused.
+                // The operator's settings and the classes may have changed since the call was refused.
                 active.retry_refused();
             }
             self.unreadable.remove(&uid);
@@ -192,7 +207,7 @@ impl Actives {
         Ok(self.by_uid.entry(uid).or_insert_with(|| unreachable!("it was put there just now")))
     }
 
-    /// Notes what a life is like since it was written.
+    /// Notes the version and journal of an object after a write.
     pub(crate) fn wrote(&mut self, uid: &str, result: &ItemResult, journal: Option<String>) {
         if let Some(active) = self.by_uid.get_mut(uid)
             && result.code < 400
@@ -203,12 +218,12 @@ impl Actives {
         }
     }
 
-    /// Tries all calls again that were refused by settings, or because a class lacked the method: a class has changed.
+    /// Tries all calls again that were refused by settings or for lack of a method: a class has changed.
     pub(crate) fn retry_refused(&mut self) {
         self.by_uid.values_mut().for_each(Active::retry_refused);
     }
 
-    /// Whatever was postponed is tried again.
+    /// Tries the postponed actions again, before newer ones.
     pub(crate) fn try_again(&mut self) {
         for active in self.by_uid.values_mut() {
             let later = std::mem::take(&mut active.actions);
@@ -217,8 +232,9 @@ impl Actives {
         }
     }
 
-    /// Whether a step may be written although somebody else changed the life meanwhile. Who is only accused may have been
-    /// saved by that, as long as nobody was told that its end is inevitable: then it is judged again.
+    /// Whether a step may be written again although another writer has changed the object meanwhile. Not so if the
+    /// object is a candidate, its turn has just come, and nothing that is written says that its end is inevitable:
+    /// the change may have saved it, so it is judged again.
     pub(crate) fn may_go_on(&self, uid: &str) -> bool {
         let Some(active) = self.by_uid.get(uid) else { return false };
         let told = active.written.as_deref().and_then(|text| State::decode(text).ok());
@@ -226,8 +242,8 @@ impl Actives {
         active.state.marked || active.state.stage <= Stage::Warned || inevitable
     }
 
-    /// Puts actions off until the life is seen as it is now. Whether its turn has come is then asked again: what somebody
-    /// wrote may have put it behind others.
+    /// Puts actions off until the object is seen as it is now. If its turn had just come, that is undone: the change
+    /// may have put the object behind others.
     pub(crate) fn postpone(&mut self, uid: &str, actions: Vec<Action>) {
         let Some(active) = self.by_uid.get_mut(uid) else { return };
         match active.before_turn.take() {
@@ -240,8 +256,8 @@ impl Actives {
         }
     }
 
-    /// The version over which a journal may be written: the newest that is seen, as long as the journal on it is the one
-    /// that we know. Nothing if somebody else has written another.
+    /// The version over which a journal may be written: the newest one seen, if the journal on it is the one that is
+    /// known here. `None` if another collector has written another journal.
     pub(crate) fn version_for(&mut self, uid: &str, snapshot: &Snapshot, life: LifeId) -> Option<Revision> {
         let active = self.by_uid.get_mut(uid)?;
         if snapshot.revision_of(life) > active.version {
@@ -253,12 +269,12 @@ impl Actives {
         Some(active.version)
     }
 
-    /// Whether what is to be written next is that its turn has come.
+    /// Whether the next write records that the turn of the object has come.
     pub(crate) fn takes_its_turn(&self, uid: &str) -> bool {
         self.by_uid.get(uid).is_some_and(|active| active.before_turn.is_some())
     }
 
-    /// Takes in how a call ended.
+    /// Handles the answer to a call.
     pub(crate) fn answer(&mut self, answer: Answer) {
         let (Some(active), Some(event)) = (self.by_uid.get_mut(&answer.uid), answer.event()) else { return };
         active.under_way.remove(&(answer.phase, answer.callee.clone()));
@@ -266,7 +282,8 @@ impl Actives {
         active.take(&event);
     }
 
-    /// A veto of one ends the collection for all that are only accused.
+    /// Cancels the destruction of all candidates, because one of them was vetoed; returns the uids of those
+    /// cancelled.
     pub(crate) fn cancel_accused(&mut self, reason: &str) -> Vec<String> {
         let mut cancelled = Vec::new();
         for (uid, active) in &mut self.by_uid {
@@ -280,13 +297,13 @@ impl Actives {
         cancelled
     }
 
-    /// When the next of them wants to go on by itself, later than this.
+    /// The next moment after `after` at which an object continues by itself.
     pub(crate) fn due(&self, after: i64) -> Option<i64> {
         let all = self.by_uid.values().filter_map(|active| destruction::due(&active.state));
         all.filter(|due| *due > after).min()
     }
 
-    /// The actions that wait for their journal to be written, with the life that each is about.
+    /// Takes the actions that wait for their journal to be written, with uid and state of their object.
     pub(crate) fn actions(&mut self) -> Vec<(String, State, Vec<Action>)> {
         let waiting = self.by_uid.iter_mut().filter(|(_, active)| !active.actions.is_empty());
         waiting
@@ -298,7 +315,7 @@ impl Actives {
             .collect()
     }
 
-    /// Those who do not get on for a reason that no call has given.
+    /// Objects that do not progress for a reason that is not an answer to a call.
     pub(crate) fn troubled(&self, snapshot: &Snapshot) -> Vec<(LifeId, String)> {
         let unreadable = self.unreadable.iter().map(|(uid, why)| {
             (uid, format!("what is written in its annotation {} cannot be understood: {why}", marks::JOURNAL))
@@ -313,7 +330,8 @@ impl Actives {
         self.by_uid.values().any(|active| !active.actions.is_empty())
     }
 
-    /// Notes that a call is made, and how it is known that it still should be; nothing if it is under way already.
+    /// Notes that a call begins, and returns the flag that says whether it is still wanted; `None` if it is under
+    /// way.
     pub(crate) fn calls(&mut self, uid: &str, phase: Phase, callee: &Callee) -> Option<Arc<AtomicBool>> {
         match self.by_uid.get_mut(uid)?.under_way.entry((phase, callee.clone())) {
             Entry::Occupied(_) => None,
@@ -323,13 +341,13 @@ impl Actives {
 }
 
 impl Active {
-    /// Notes what the life is like since it was written.
+    /// Notes the version of the object after a write.
     pub(crate) fn wrote(&mut self, result: &ItemResult) {
         let version = result.resource_version.as_ref().and_then(|version| version.parse().ok());
         self.version = version.unwrap_or(self.version);
     }
 
-    /// Tries calls again that were refused before anything was run. To ask once more costs nothing.
+    /// Tries calls again that were refused before anything ran. Asking once more costs nothing.
     fn retry_refused(&mut self) {
         let waiting = self.state.open.iter().filter(|(_, pending)| !pending.asked && is_refused(pending));
         let waiting: Vec<Callee> = waiting.map(|(callee, _)| callee.clone()).collect();
@@ -338,7 +356,7 @@ impl Active {
         }
     }
 
-    /// Takes an event in; what cannot be is told and changes nothing.
+    /// Applies an event. An event that the table does not allow changes nothing, and is logged.
     pub(crate) fn take(&mut self, event: &Event) {
         match step(&self.state, event) {
             Ok((next, actions)) => {
@@ -353,13 +371,13 @@ impl Active {
         }
     }
 
-    /// Its turn has come.
+    /// Applies the event that the turn of the object has come.
     pub(crate) fn take_turn(&mut self, subscribers: Vec<destruction::Subscriber>, together: bool) {
         self.before_turn = Some(self.state.clone());
         self.take(&Event::PredecessorsGone { subscribers, together });
     }
 
-    /// What somebody asked for, if it is new.
+    /// The request of a user, if it is a new one.
     pub(crate) fn hear_request(&mut self, request: Option<&str>) -> Option<String> {
         let request = request?;
         if self.request.as_deref() == Some(request) {

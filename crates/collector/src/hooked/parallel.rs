@@ -1,4 +1,4 @@
-//! How many members of a module are destroyed at the same time: a module may set a bound.
+//! The bound that a module may set on how many of its members are destroyed at the same time.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,22 @@ use sexton_lifecycle::{LifeId, Snapshot};
 use crate::controller::Collector;
 use crate::decide::Decision;
 
-/// The module that sweeps an object, and how many of its members it lets go at the same time, if it says so.
+/// The module that sweeps an object, and how many of its members may be destroyed at once, if it has set a bound.
 fn bound(snapshot: &Snapshot, life: LifeId) -> Option<(&str, usize)> {
     let most = snapshot.accusation(life)?.said.parallel?;
     Some((snapshot.manager(life)?, usize::try_from(most).unwrap_or(usize::MAX)))
 }
 
-/// Whether a destruction is under way and may get on by itself. One that is blocked takes no room: the rest goes on.
+/// Whether a destruction is under way and may progress by itself. A blocked one does not count, so that others
+/// continue.
 fn takes_room(state: &State) -> bool {
     let blocked = !state.open.is_empty() && state.open.values().all(|call| call.block.is_some());
     (Stage::Notifying..=Stage::Releasing).contains(&state.stage) && !blocked
 }
 
 impl Collector {
-    /// The members of the groups whose turn it is, as far as the bounds of their modules leave room. A group goes as a
-    /// whole, and one that has begun goes on.
+    /// The members of the groups that are next in the plan, as far as the bounds of their modules allow. A group is
+    /// taken as a whole, and one that has begun continues.
     pub(crate) fn within_bounds(&self, decision: &Decision, turns: &[&Group]) -> Vec<LifeId> {
         let snapshot = &self.view.snapshot;
         let all = || turns.iter().flat_map(|group| &group.members);

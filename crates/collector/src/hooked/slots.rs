@@ -1,9 +1,12 @@
-//! Slots for calls: so many are made at once, in fair turns of classes, and of namespaces within a class.
+//! Slots for calls: a limit on the calls under way, shared fairly between classes, and between namespaces within a
+//! class.
 //!
-//! A hook may hang until its deadline. So no class gets all slots: it may have as many as are free beside it, and one
-//! namespace of it as many as are left of that. With 64 slots one class has at most 32 and one namespace of it 22; the
-//! hooks of another class find 32 slots, those of a third 16, and so on, however many calls of the first are waiting. It
-//! must not know what is called.
+//! A hook may hang until its deadline, so no class gets all slots. A class may have as many slots as would still be
+//! free beside it, and one namespace of it as many as are left of that. With 64 slots one class has at most 32, and
+//! one namespace of it 22; a second class finds 32 slots, a third 16, and so on, however many calls of the first
+//! wait.
+//!
+//! It must not know what is called.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,16 +16,16 @@ use tokio::sync::oneshot;
 
 use crate::settings::Settings;
 
-/// Calls that take turns with the calls of other lanes.
+/// A queue of calls: those of one class in one namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Lane {
-    /// The class whose method is called: group and kind.
+    /// Group and kind of the class that has the method.
     pub(crate) class: (String, String),
-    /// The namespace of the object whose method it is.
+    /// The namespace of the object that has the method.
     pub(crate) namespace: String,
 }
 
-/// A slot of a call under way. Dropping it gives it back.
+/// A slot of a call under way. Dropping it frees the slot.
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Slots,
@@ -44,36 +47,36 @@ pub(crate) struct AllSlots {
 }
 
 impl AllSlots {
-    /// As many as the settings say.
+    /// As many slots as the settings say.
     pub(crate) fn new(settings: &Settings) -> AllSlots {
         let (calls, scripts) = (Slots::new(settings.hooks_at_once), Slots::new(settings.scripts_at_once));
         AllSlots { calls, scripts }
     }
 
-    /// Those for what is run.
+    /// The slots for this kind of method.
     pub(crate) fn of(&self, run: Option<&Run>) -> &Slots {
         if matches!(run, Some(Run::Lua { .. })) { &self.scripts } else { &self.calls }
     }
 }
 
-/// All slots of one kind.
+/// A pool of slots. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Slots(Arc<Mutex<Queue<oneshot::Sender<Slot>>>>);
 
 impl Slots {
-    /// So many slots; at least one.
+    /// A pool of this size; at least one.
     pub(crate) fn new(total: usize) -> Slots {
         Slots(Arc::new(Mutex::new(Queue::new(total.max(1)))))
     }
 
-    /// Waits for the turn of a lane.
+    /// Waits for a slot for a call of a lane.
     pub(crate) async fn take(&self, lane: Lane) -> Slot {
         let (grant, granted) = oneshot::channel();
         self.lock().wait(lane.clone(), grant);
         self.grant();
         match granted.await {
             Ok(slot) => slot,
-            // The queue lives as long as this; if it lost the call nevertheless, the call is made and counted.
+            // The queue exists as long as this pool; if it lost the call nevertheless, the call is made and counted.
             Err(_) => {
                 self.lock().begin(&lane);
                 Slot { slots: self.clone(), lane }
@@ -82,12 +85,12 @@ impl Slots {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Slot>>> {
-        // Nothing under this lock can leave half a state.
+        // No code under this lock can leave a half-changed state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives free slots away. A slot whose call was dropped meanwhile comes back when it is not received, so nothing is
-    /// sent under the lock.
+    /// Grants free slots to waiting calls. If a call was dropped meanwhile, its slot is returned by `Drop`, which
+    /// takes the lock; so nothing is sent under the lock.
     fn grant(&self) {
         loop {
             let Some((lane, waiting)) = self.lock().next(|waiting| !waiting.is_closed()) else { return };
@@ -103,7 +106,7 @@ struct Queue<W> {
     running: usize,
     by_class: HashMap<(String, String), usize>,
     by_lane: HashMap<Lane, usize>,
-    /// The calls of each lane in the order in which they came, with a number that grows.
+    /// The waiting calls of each lane in the order of their arrival, each with its arrival number.
     waiting: BTreeMap<Lane, VecDeque<(u64, W)>>,
     came: u64,
 }
@@ -149,8 +152,8 @@ impl<W> Queue<W> {
         of_lane < free.saturating_sub(of_class)
     }
 
-    /// The call whose turn it is, which is under way from now on: of the class with the fewest, of the namespace with the
-    /// fewest, the one that came first. Calls that are not wanted any more are forgotten.
+    /// The next call to grant, counted as running from now on: from the class with the fewest running calls, in it
+    /// from the namespace with the fewest, the one that came first. Calls that are not wanted any more are dropped.
     fn next(&mut self, is_wanted: impl Fn(&W) -> bool) -> Option<(Lane, W)> {
         self.waiting.retain(|_, calls| {
             while calls.front().is_some_and(|(_, call)| !is_wanted(call)) {
@@ -186,7 +189,7 @@ mod tests {
         Lane { class: (String::new(), class.to_owned()), namespace: namespace.to_owned() }
     }
 
-    /// Lets all begin whose turn it is, in order.
+    /// Grants all calls that may run now, in order.
     fn begun(queue: &mut Queue<usize>) -> Vec<(String, String, usize)> {
         let next = || queue.next(|_| true).map(|(lane, call)| (lane.class.1, lane.namespace, call));
         std::iter::from_fn(next).collect()
@@ -217,8 +220,8 @@ mod tests {
         assert_eq!(begun(&mut queue).len(), 1);
     }
 
-    /// A slot that becomes free goes to the class with the fewest calls under way, in it to the namespace with the
-    /// fewest, and in that to the call that came first.
+    /// A free slot goes to the class with the fewest running calls, in it to the namespace with the fewest, and in
+    /// that to the call that came first.
     #[test]
     fn turns_are_fair() {
         let mut queue = Queue::new(3);

@@ -1,4 +1,4 @@
-//! Who hears of a life, and by which method.
+//! The subscribers of an object that are to be called, and the method of each.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use sexton_model::class::{Class, Method};
 
 use crate::view::Classes;
 
-/// Everybody who subscribes to a life and can still hear: what is destroyed runs no method any more.
+/// The subscribers of an object that can be called: destroyed ones run no method any more.
 pub(crate) fn subscribers(snapshot: &Snapshot, life: LifeId) -> Vec<Subscriber> {
     snapshot
         .subscribers_of(life)
@@ -22,7 +22,7 @@ pub(crate) fn subscribers(snapshot: &Snapshot, life: LifeId) -> Vec<Subscriber> 
         .collect()
 }
 
-/// The handler by which a subscriber hears of a life: its name, and the class that has it.
+/// The handler with which a subscriber is called: name, method, and the class that has it.
 ///
 /// # Errors
 /// What is missing, in words.
@@ -49,7 +49,7 @@ pub(crate) fn handler_of(
     }
 }
 
-/// Subscribers with an open call who cannot hear any more: gone, unsubscribed, or destroyed.
+/// The uids of subscribers with an open call that cannot answer any more: gone, unsubscribed, or destroyed.
 pub(super) fn left(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<String> {
     let open: Vec<&String> = state
         .open

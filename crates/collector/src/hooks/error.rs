@@ -1,4 +1,5 @@
-//! Why a call has no verdict. Each is a failure of the hook, to be tried again, and never the end of an object.
+//! Why a call has no verdict. Every variant is a failure of the hook, to be tried again, and never the end of an
+//! object.
 
 use std::io;
 use std::time::Duration;
@@ -22,10 +23,10 @@ pub enum HookError {
         #[source]
         source: io::Error,
     },
-    /// It runs, and nobody can say how it ended.
+    /// It runs, but its exit status cannot be read.
     #[error("the program cannot be waited for")]
     Lost(#[source] io::Error),
-    /// Something of an earlier call of the same key still runs, or cannot be looked for. It was not begun.
+    /// A process of an earlier call of the same key still runs, or cannot be looked for. The call was not begun.
     #[error("an earlier call of the same key is not over")]
     Survivor(#[source] io::Error),
     /// The service could not be reached.
@@ -40,28 +41,28 @@ pub enum HookError {
     /// The connection ended before the answer did, or the answer is not HTTP.
     #[error("the connection ended within the answer")]
     Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// An answer without words whose end nobody announced: it may be half of one.
+    /// An empty answer without a declared length: it may be half of one.
     #[error("the answer is empty and does not say that it is; send Content-Length: 0, or a verdict")]
     Unannounced,
     /// No verdict in time; what was started was ended.
     #[error("no verdict within {} seconds", .after.as_secs_f64())]
     Deadline {
-        /// How long it was waited for.
+        /// How long the call waited.
         after: Duration,
     },
-    /// So many other calls were under way that its time came before its turn. It was not begun.
+    /// The deadline passed while other calls held all slots. The call was not begun.
     #[error("not begun in time, because of other calls")]
     Late,
-    /// It said more than it may; what was started was ended.
+    /// The output is longer than allowed; what was started was ended.
     #[error("more than {limit} bytes of output")]
     TooMuch {
-        /// What it may say.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// It said something else than a verdict.
+    /// The output is not a verdict.
     #[error(transparent)]
     NoVerdict(#[from] BadVerdict),
-    /// The call cannot be written down.
+    /// The call cannot be serialized.
     #[error("the call cannot be written down")]
     Unsayable(#[source] serde_json::Error),
     /// A script could not be called, or what it changed could not be written.

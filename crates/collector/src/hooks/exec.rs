@@ -1,7 +1,8 @@
-//! Running a program: the call on its standard input, the verdict on its standard output.
+//! Runs a program: the call on its standard input, the verdict on its standard output.
 //!
-//! The call is complete before the program begins: should the collector die in that moment, the program does not take
-//! half a call, or none, for a whole one. It gets a clean environment and no shell. It must not know what the verdict is good for.
+//! The call is written completely before the program starts: if the collector dies at that moment, the program does
+//! not take half a call, or an empty one, for a whole one. The program gets a clean environment and no shell. It must
+//! not know what the verdict is used for.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -24,22 +25,23 @@ use super::{HookError, output};
 
 /// The same for every program, wherever the collector was started.
 const LANG: &str = "C.UTF-8";
-/// Of what a program complains, so many bytes are kept: with how it ended before it, a reason is not cut.
+/// How many bytes of the standard error are kept: with the exit status before them, they fit into a reason.
 const COMPLAINT: usize = 960;
-/// What a program said before it ended is read at once; this is for streams that somebody outside of the group holds.
+/// How long output is read after the exit. Only needed if a process outside of the group holds the streams open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// A killed process is gone at once, unless the system itself is stuck; then there is no use in waiting for it.
+/// How long a killed process may take to end. It is gone at once unless the system is stuck, and then waiting is of
+/// no use.
 const BURIAL: Duration = Duration::from_secs(5);
 
-/// What is run.
+/// The program to run.
 pub(super) struct Program<'a> {
     pub(super) argv: &'a [String],
     pub(super) dir: Option<&'a str>,
     pub(super) env: &'a BTreeMap<String, String>,
     pub(super) key: &'a str,
-    /// The very file to run, where an operator decided on it; else it is found by its name.
+    /// The real path, where an operator decided on it; otherwise the program is found by its name.
     pub(super) real: Option<PathBuf>,
-    /// Keeps what is started, if there is one.
+    /// The keeper under which it is started, if there is one.
     pub(super) keeper: Option<&'a Keeper>,
 }
 
@@ -54,7 +56,7 @@ impl Program<'_> {
             None if name.contains('/') => dir.join(name),
             None => PathBuf::from(name),
         };
-        // Some programs are many, and ask by which name they were called.
+        // Some programs behave differently by the name with which they are called.
         let called = if self.real.is_some() { Path::new(name) } else { &program };
         let args = self.argv.get(1..).unwrap_or_default();
         let mut command = match kept {
@@ -81,7 +83,7 @@ impl Program<'_> {
     }
 }
 
-/// The file that is to be run, if an operator decides on that.
+/// The real path of the program, if an operator allows it.
 pub(super) async fn allowed(
     allowance: Option<&Arc<Allowance>>,
     argv: &[String],
@@ -91,7 +93,7 @@ pub(super) async fn allowed(
     let Some(allowance) = allowance.cloned() else { return Ok(None) };
     let name = argv.first().cloned().unwrap_or_default();
     let (program, dir, env) = (name.clone(), dir.unwrap_or("/").to_owned(), env.clone());
-    // Looking at files can take its time.
+    // Reading the file system may block.
     let asked = move || allowance::program(&allowance, &program, Path::new(&dir), &env);
     let found = tokio::task::spawn_blocking(asked).await;
     match found.map_err(|error| HookError::Lost(io::Error::other(error)))? {
@@ -101,17 +103,17 @@ pub(super) async fn allowed(
     }
 }
 
-/// What a program said, and how it ended.
+/// What a program wrote, and how it ended.
 pub(super) enum Said {
-    /// It ended well, with this on its standard output.
+    /// It exited with 0, and wrote this to its standard output.
     Well(Vec<u8>),
-    /// It did not; how, and its last words.
+    /// It failed; the exit status and the end of its standard error.
     Badly(String),
-    /// It was not started: an earlier call may be under way on another machine for so long.
+    /// It was not started: an earlier call may run on another machine for this long.
     NotYet(Duration),
 }
 
-/// Runs it to its end, or to the deadline, and reads its verdict.
+/// Runs it until it ends or the deadline passes, and parses its verdict.
 pub(super) async fn run(
     program: &Program<'_>,
     document: Vec<u8>,
@@ -125,7 +127,7 @@ pub(super) async fn run(
     }
 }
 
-/// Runs it to its end, or to the deadline.
+/// Runs it until it ends or the deadline passes.
 pub(super) async fn say(
     program: &Program<'_>,
     document: Vec<u8>,
@@ -152,7 +154,7 @@ pub(super) async fn say(
     let result = attended.unwrap_or(Err(HookError::Deadline { after: deadline }));
     if result.is_err() {
         group.kill();
-        // A call that is made again must not meet the old one.
+        // A repeated call must not meet the processes of this one.
         let _ = timeout(BURIAL, group.ended()).await;
     }
     result
@@ -203,7 +205,7 @@ async fn attend(
     Ok(Said::Badly(reason(status, &mut complaint)))
 }
 
-/// Some bytes as a file that nobody else can find, to be read from its beginning.
+/// The bytes as an unnamed file, which no other process can open, positioned at its beginning.
 ///
 /// # Errors
 /// If there can be no such file.
@@ -225,7 +227,7 @@ fn nameless() -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// How it ended, and its last words.
+/// The exit status and the end of the standard error.
 fn reason(status: ExitStatus, complaint: &mut VecDeque<u8>) -> String {
     let how = match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
@@ -233,7 +235,7 @@ fn reason(status: ExitStatus, complaint: &mut VecDeque<u8>) -> String {
         (None, None) => "ended in an unknown way".to_owned(),
     };
     let words = String::from_utf8_lossy(complaint.make_contiguous());
-    // What is no text grows when it is made one.
+    // Invalid UTF-8 takes more bytes once it is made text.
     let from = (0..words.len()).find(|at| words.is_char_boundary(*at) && words.len() - at <= COMPLAINT);
     let words = words[from.unwrap_or(0)..].trim();
     if words.is_empty() { how } else { format!("{how}: {words}") }

@@ -1,8 +1,8 @@
-//! A program and all that it starts, as one group that ends as one.
+//! A program and the processes that it starts, as one process group that is killed as one.
 //!
-//! A number of a process may be given to another as soon as the process is buried, so a group is only ever killed while
-//! its first process is not. It must not know what runs, or for how long it may.
-//! What leaves the group on purpose (`setsid`) is only followed by a [keeper](super::keeper).
+//! The number of a process may be reused as soon as its exit status is read, so a group is only killed while that of
+//! its first process is not. It must not know what runs, or for how long it may. What leaves the group on purpose
+//! (`setsid`) is only followed by a [keeper](super::keeper).
 
 use std::fs::File;
 use std::io;
@@ -19,27 +19,27 @@ use super::keeper::END_NOW;
 
 /// The ends of its standard streams.
 pub struct Pipes {
-    /// What it says.
+    /// Standard output.
     pub stdout: ChildStdout,
-    /// What it complains of.
+    /// Standard error.
     pub stderr: ChildStderr,
 }
 
-/// How all of it is ended.
+/// How the processes are ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Means {
     /// The group of the first process is killed.
     Group,
-    /// The first process is a keeper, which is told to.
+    /// The first process is a keeper, which gets a signal.
     Keeper,
 }
 
 enum State {
     /// Not started yet.
     Beginning,
-    /// Its number is its own.
+    /// Its number still belongs to it.
     Running(Pid),
-    /// Buried, or not wanted any more.
+    /// Its exit status is read, or it is not wanted any more.
     Over,
 }
 
@@ -48,7 +48,7 @@ struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing under this lock can leave half a state.
+        // No code under this lock can leave a half-changed state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ impl Group {
     /// Starts a program in a group of its own. A thread waits for its end, since starting and waiting both can block.
     ///
     /// # Errors
-    /// If there can be no such thread. That the program cannot be started is told by [`Group::pipes`].
+    /// If there can be no such thread. A program that cannot be started is an error of [`Group::pipes`].
     pub fn start(mut command: Command, stdin: File) -> io::Result<Group> {
         command.process_group(0);
         Group::start_by(Means::Group, command, stdin)
@@ -97,7 +97,7 @@ impl Group {
                 if unwanted {
                     kill(means, leader);
                 }
-                // If nobody listens any more, the pipes close, and who dropped the group has killed it.
+                // If the receiver is gone, the pipes close, and dropping the group has killed it.
                 let _ = start.send(Ok(pipes));
                 let _ = end.send(bury(means, child, leader, &of_thread));
             }
@@ -119,7 +119,7 @@ impl Group {
     /// Waits for the end of the first process. The rest of the group is dead then.
     ///
     /// # Errors
-    /// If nobody can say how it ended.
+    /// If the exit status cannot be read.
     pub async fn ended(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -128,7 +128,7 @@ impl Group {
         Ok(*self.status.insert(status))
     }
 
-    /// Ends all of it, now. Nothing can refuse.
+    /// Kills all processes at once. They cannot prevent it.
     pub fn kill(&self) {
         let mut state = self.shared.lock();
         match *state {
@@ -158,14 +158,14 @@ fn begin(mut command: Command) -> io::Result<(Child, Pipes)> {
 }
 
 fn kill(means: Means, leader: Pid) {
-    // That nothing is left to be killed is as good.
+    // An error means that nothing is left to kill.
     let _ = match means {
         Means::Group => kill_process_group(leader, Signal::KILL),
         Means::Keeper => kill_process(leader, END_NOW),
     };
 }
 
-/// Waits for the end of the first process, kills what it left behind, and only then lets go of its number.
+/// Waits for the end of the first process, kills what it left behind, and only then reads its exit status.
 fn bury(means: Means, mut child: Child, leader: Pid, shared: &Shared) -> io::Result<ExitStatus> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(Errno::INTR) = waitid(WaitId::Pid(leader), look) {}

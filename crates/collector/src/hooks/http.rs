@@ -1,6 +1,6 @@
-//! Calling a service: the call as the body of a POST, the verdict as the body of the answer.
+//! Calls a service: the call is the body of a POST, the verdict the body of the response.
 //!
-//! One connection per call, straight to the address: no proxies, no redirects. It must not know how long it may take.
+//! One connection per call, straight to the address: no proxies, no redirects. It must not know the deadline.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ use super::tls::Tls;
 
 /// Headers of an answer may not be longer than this.
 const MAX_HEAD: usize = 64 << 10;
-/// Bytes of an answer that are repeated where it is told that a call failed: enough for a reason, and too few to read a
-/// service through it.
+/// How many bytes of a response are in an error message: enough for a reason, and too few to read a service's data
+/// with it.
 const MAX_REPEATED: usize = 200;
 
 /// A request.
@@ -97,7 +97,7 @@ where
     let mut builder = http1::Builder::new();
     builder.max_buf_size(MAX_HEAD);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    // Dropped with this future, and the connection with it.
+    // Dropping this future drops the tasks, and so closes the connection.
     let mut tasks = JoinSet::new();
     tasks.spawn(connection);
     let answer = sender.send_request(request).await.map_err(broken)?;
@@ -105,7 +105,7 @@ where
     let mut said = Vec::new();
     let read = read(body, max_output, &mut said).await;
     if !head.status.is_success() {
-        // What it says about a failure is an extra: the failure stands without it.
+        // The body only explains the failure; without it the failure stands.
         return Ok(refusal(&Response::from_parts(head, ()), &String::from_utf8_lossy(&said)));
     }
     read?;
@@ -128,14 +128,15 @@ async fn read(mut body: Incoming, limit: usize, said: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// Without any of this, an answer ends when the connection does, and half of one looks like all of it.
+/// Whether the length of the response is declared. If not, it ends with the connection, and half of it looks like
+/// all.
 fn is_announced(status: StatusCode, headers: &HeaderMap) -> bool {
     status == StatusCode::NO_CONTENT
         || headers.contains_key(CONTENT_LENGTH)
         || headers.contains_key(TRANSFER_ENCODING)
 }
 
-/// What anything but success means.
+/// The verdict of a response that is not a success.
 fn refusal(answer: &Response<()>, said: &str) -> Verdict {
     let status = answer.status();
     let header = |name: HeaderName| answer.headers().get(name).and_then(|value| value.to_str().ok());

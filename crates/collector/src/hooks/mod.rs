@@ -1,7 +1,7 @@
-//! Calling the methods of classes: programs and services of others, which may hang, flood, lie or break.
+//! Calls the methods of classes: programs and services of others, which may hang, flood, lie or crash.
 //!
-//! It must not know what follows from an answer. An error here is never the end of an object: whatever a hook did before
-//! it failed is unknown, so the call is made again with the same key.
+//! It must not know what follows from an answer. An error is never the end of an object: what a hook did before it
+//! failed is unknown, so the call is made again with the same key.
 
 pub mod allowance;
 mod error;
@@ -28,7 +28,7 @@ use sexton_model::hook::{Allowance, Call, Verdict};
 use sexton_model::{secrets, time};
 use tokio::sync::Semaphore;
 
-/// Calls under way at the same time, unless it is said.
+/// The most calls at a time, unless set otherwise.
 pub const DEFAULT_PARALLEL: usize = 64;
 
 /// Calls methods.
@@ -48,7 +48,7 @@ impl Default for Hooks {
 }
 
 impl Hooks {
-    /// The usual number of calls at a time, and the certificate authorities of this machine.
+    /// With the default number of calls at a time, and the certificate authorities of this machine.
     pub fn new() -> Hooks {
         Hooks {
             slots: Arc::new(Semaphore::new(DEFAULT_PARALLEL)),
@@ -59,7 +59,7 @@ impl Hooks {
         }
     }
 
-    /// Makes at most so many calls at the same time; at least one.
+    /// Sets the most calls at a time; at least one.
     #[must_use]
     pub fn parallel(mut self, most: usize) -> Hooks {
         self.slots = Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)));
@@ -73,22 +73,22 @@ impl Hooks {
         self
     }
 
-    /// Runs and calls only what an operator allows. Without this, all that classes say: for a user's own documents.
+    /// Runs and calls only what an operator allows. Without this, whatever classes say: for a user's own documents.
     #[must_use]
     pub fn allowing(mut self, allowance: Allowance) -> Hooks {
         self.allowance = Some(Arc::new(allowance));
         self
     }
 
-    /// Runs methods that are written in a script, too.
+    /// Also runs methods that are written in a script.
     #[must_use]
     pub fn with_scripts(mut self, scripts: Scripts) -> Hooks {
         self.scripts = Some(scripts);
         self
     }
 
-    /// Starts programs under keepers. Without them, what an earlier collector left is not found, and neither is what left
-    /// the group of a program.
+    /// Starts programs under keepers. Without them, processes of an earlier collector are not found, and neither are
+    /// those that left the group of a program.
     #[must_use]
     pub fn kept_by(mut self, keeper: Keeper) -> Hooks {
         self.keeper = Some(keeper);
@@ -97,8 +97,8 @@ impl Hooks {
 
     /// Makes one call and waits for its verdict.
     ///
-    /// It ends when the method's time is up, and not after the moment that the call names as its deadline. Dropping the
-    /// future ends what was started.
+    /// It ends when the method's time is up, and not after the deadline in the call. Dropping the future ends what
+    /// was started.
     ///
     /// # Errors
     /// There is no verdict. See [`HookError`].

@@ -1,4 +1,4 @@
-//! Reading what others say, without letting them say too much.
+//! Reads output of programs, up to a limit.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) async fn all(
     Ok(())
 }
 
-/// Reads to the end and keeps only the last bytes: where programs say what went wrong.
+/// Reads to the end and keeps only the last bytes, where programs write what went wrong.
 pub(super) async fn tail(mut from: impl AsyncRead + Unpin, into: &mut VecDeque<u8>, keep: usize) {
     let mut chunk = [0; CHUNK];
     while let Some(bytes) = next(&mut from, &mut chunk).await {
@@ -34,7 +34,7 @@ pub(super) async fn tail(mut from: impl AsyncRead + Unpin, into: &mut VecDeque<u
     }
 }
 
-/// The next bytes. A stream that breaks is at its end: how the program ended is told by its status.
+/// The next bytes. A read error counts as the end: the exit status tells how the program ended.
 async fn next<'c>(from: &mut (impl AsyncRead + Unpin), chunk: &'c mut [u8]) -> Option<&'c [u8]> {
     loop {
         match from.read(chunk).await {

@@ -1,4 +1,4 @@
-//! Whom to trust behind an `https` address.
+//! The certificate authorities to trust for `https` addresses.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Whom to trust. Made at the first use: most classes need none of it.
+/// TLS with a set of trusted authorities. Loaded at the first use: most classes do not need it.
 #[derive(Clone)]
 pub struct Tls {
     given: Option<Arc<RootCertStore>>,
@@ -25,7 +25,7 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Trusts whom this machine trusts.
+    /// Trusts the certificate authorities of this machine.
     pub fn of_this_machine() -> Tls {
         Tls { given: None, connector: Arc::default() }
     }
@@ -38,7 +38,7 @@ impl Tls {
     /// Wraps a connection to a host of this name or address.
     ///
     /// # Errors
-    /// If the other side is not who it should be, or does not speak it.
+    /// If the certificate is not one for this host, or the other side does not speak TLS.
     pub async fn wrap(&self, host: &str, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         self.connector()?.connect(name, tcp).await

@@ -1,9 +1,18 @@
-//! Leases: of several collectors one acts, and one command at a time works on a module or an environment.
+//! Leases: one of several collectors acts, and one command at a time works on a module or an environment.
 //!
-//! One rule for all of them: a holder renews its lease, and loses it when another process has seen it unchanged for the whole
-//! duration, by that process' own steady clock. Written times are of other machines, so a takeover never rests on them. Each
-//! takeover counts `leaseTransitions` up, and each write under the lease names that number. A holder proves itself with a
-//! secret of which the lease has only the digest. It must not know what is done under a lease.
+//! One rule for all of them:
+//!
+//! 1. A holder renews its lease every quarter of the lease's duration.
+//! 2. Another process takes it when it has seen the lease unchanged for the whole duration, measured with its own
+//!    steady
+//!    clock. Written times are of other machines, so they never decide (`observed.rs`).
+//! 3. Each takeover increments `leaseTransitions`. Every write under the lease names holder and number (its *epoch*),
+//!    and the
+//!    server refuses it if the lease has others by then.
+//! 4. A holder may have a secret, of which the lease has only the digest; then the server lets only it write the
+//!    lease.
+//!
+//! It must not know what is done under a lease.
 
 mod observed;
 mod turn;
@@ -43,7 +52,7 @@ fn secret() -> Proof {
     Proof::new(format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()))
 }
 
-/// One lease on a server: reads it, writes it, and says what is in it.
+/// One `Lease` object on a server: reads and writes it.
 #[derive(Debug, Clone)]
 struct LeaseObject {
     resources: Resources,
@@ -62,7 +71,7 @@ impl LeaseObject {
         LeaseObject { resources: resources.clone(), place, name, holder, duration, proof: None }
     }
 
-    /// The same, held with a proof.
+    /// The same, with a new secret.
     fn proved(self) -> LeaseObject {
         let proof = secret();
         let resources = self.resources.proving(proof.clone());
@@ -77,7 +86,7 @@ impl LeaseObject {
         self.resources.find(&self.place, &self.name).await
     }
 
-    /// Makes it ours, or keeps it so. `current` is what was read; `since` is when it became ours.
+    /// Takes or renews the lease. `current` is what was read; `since` is when it was taken, for a renewal.
     async fn hold(
         &self,
         current: Option<Value>,
@@ -113,7 +122,7 @@ impl LeaseObject {
         }
     }
 
-    /// Gives it back if it is still held under the epoch, so that others need not wait for its end.
+    /// Gives the lease back if it is still held under the epoch, so that others need not wait until it expires.
     async fn give_back(&self, epoch: &Epoch) {
         let Ok(Some(mut lease)) = self.read().await else { return };
         if is_under(&lease, epoch) {
@@ -124,7 +133,7 @@ impl LeaseObject {
         }
     }
 
-    /// What writes under it say.
+    /// The epoch that writes under the lease carry.
     fn epoch(&self, transitions: i64) -> Epoch {
         Epoch {
             namespace: self.namespace().to_owned(),
@@ -148,7 +157,7 @@ fn is_under(lease: &Value, epoch: &Epoch) -> bool {
     holder(lease) == epoch.holder && transitions(lease) == epoch.transitions
 }
 
-/// How long a lease holds without being renewed: never longer than leases do.
+/// How long the lease is valid without a renewal: at most as long as leases are.
 fn duration(lease: &Value) -> Duration {
     let said = lease.pointer("/spec/leaseDurationSeconds").and_then(Value::as_i64);
     Duration::from_secs(said.unwrap_or(LEASE_SECONDS).clamp(1, LEASE_SECONDS).unsigned_abs())

@@ -1,4 +1,5 @@
-//! When a lease of another holder is over: seen unchanged for its whole duration, by our own steady clock.
+//! Decides when the lease of another holder has expired: seen unchanged for its whole duration, by our own steady
+//! clock.
 
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Takes a look at a lease. Whether it may be taken: no process holds it, or its holder has not renewed it for its whole
-    /// duration while we looked. `now` is the time of a clock that is never set.
+    /// Notes a lease that was just read. Returns whether it may be taken: it has no holder, or was not renewed for
+    /// its whole duration since it was first read in this version. `now` is the time of a clock that is never set.
     pub fn is_over(&mut self, lease: &Value, now: Duration) -> bool {
         if holder(lease).is_empty() {
             return true;
@@ -30,7 +31,7 @@ impl Observed {
         }
     }
 
-    /// Whether an earlier look saw another version: then its holder is alive.
+    /// Whether the lease was renewed since it was noted: then its holder is alive.
     pub fn has_changed(&self, lease: &Value) -> bool {
         let version = text(lease, "/metadata/resourceVersion");
         self.seen.as_ref().is_some_and(|(seen, _)| seen != version)

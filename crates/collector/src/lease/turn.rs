@@ -1,7 +1,9 @@
-//! Of several collectors only one acts: a lease, and an epoch that grows whenever it changes hands.
+//! The lease of the collector: of several only its holder acts, under an epoch that grows whenever the holder
+//! changes.
 //!
-//! The epoch goes with every write and every call of a hook, so that somebody who was paused and woke up late cannot
-//! act on what is no longer theirs. It must not know what is done under the lease.
+//! Every write and every call of a hook carries the epoch. So a collector that was suspended and lost the lease
+//! meanwhile cannot change anything any more: the server refuses its writes. It must not know what is done under the
+//! lease.
 
 use std::time::Duration;
 
@@ -21,13 +23,13 @@ pub struct LeaseSettings {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// Who we are.
+    /// The name of this process as a holder.
     pub holder: String,
-    /// A holder that says nothing for so long has lost it.
+    /// A holder that has not renewed the lease for this time has lost it.
     pub duration: Duration,
-    /// Where it is instead for a user without rights in that namespace.
+    /// The namespace of the lease for a user without rights in the usual one.
     pub fallback: Option<String>,
-    /// Whether a lease held under our own name is the one of a predecessor that is surely dead: of the server's own
+    /// Whether a lease under our own name is taken at once: its holder was an earlier process of the server's own
     /// collector, of which there is one per store.
     pub inherits: bool,
 }
@@ -45,20 +47,20 @@ impl LeaseSettings {
         }
     }
 
-    /// How often a holder says that it is there.
+    /// How often the lease is renewed.
     pub fn renewal(&self) -> Duration {
         renewal(self.duration)
     }
 }
 
-/// Whose turn it is.
+/// The holder of the lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Ours, under this epoch.
+    /// This process, under this epoch.
     Ours(Epoch),
-    /// Somebody else's.
+    /// Another process.
     Theirs {
-        /// Who has it.
+        /// Its name.
         holder: String,
     },
 }
@@ -73,22 +75,22 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// A lease that was not asked for yet.
+    /// A lease that was not read yet.
     pub(crate) fn new(settings: LeaseSettings, resources: &Resources) -> Lease {
         let object = LeaseObject::new(resources, &settings.namespace, &settings.name, &settings.holder);
         let object = LeaseObject { duration: settings.duration, ..object };
         Lease { settings, object, held: None, observed: Observed::default() }
     }
 
-    /// How often to ask.
+    /// How often to call [`Lease::turn`].
     pub(crate) fn renewal(&self) -> Duration {
         self.settings.renewal()
     }
 
-    /// Takes, keeps or misses the lease. Losing a race is not an error: it is somebody else's turn.
+    /// Takes, renews or misses the lease. Losing a race is not an error: another process holds it then.
     ///
     /// # Errors
-    /// The server cannot be asked; whoever held the lease may no longer rely on it once its duration is over.
+    /// The request failed. A holder may not rely on the lease once its duration is over.
     pub(crate) async fn turn(&mut self, clock: &dyn Clock) -> Result<Turn, CallError> {
         match self.try_turn(clock).await {
             Err(CallError::Refused(status)) if status.code == 403 => {
@@ -114,7 +116,7 @@ impl Lease {
             return Ok(Turn::Theirs { holder: holder(&lease).to_owned() });
         }
         if !ours {
-            // A secret for each turn: what was begun in an earlier one proves nothing any more.
+            // Each turn has a new secret: what began in an earlier turn proves nothing any more.
             self.object = self.object.clone().proved();
         }
         let transitions = transitions(&lease) + i64::from(!ours);
@@ -123,7 +125,7 @@ impl Lease {
         self.take(written, transitions)
     }
 
-    /// Gives the lease back, so that others need not wait for its end.
+    /// Gives the lease back, so that others need not wait until it expires.
     pub(crate) async fn release(&mut self) {
         if let Some(held) = self.held.take() {
             self.object.give_back(&held).await;

@@ -1,8 +1,9 @@
-//! One at a time works on a module, or an environment: a lease that is renewed while somebody works, and expires when
-//! nobody does.
+//! The lease of a module or an environment: one process at a time works on it. A task renews the lease during the
+//! work; after a crash it expires.
 //!
-//! Whoever was paused and has lost it notices before the next put, cannot seal, because the record has changed, and cannot
-//! accuse, because that is written under the epoch of the lease. It must not know what is done under the lease.
+//! A process that was suspended and lost the lease cannot do harm: it notices before the next put, cannot seal,
+//! because the record has changed, and cannot accuse, because accusations are written under the epoch of the lease.
+//! It must not know what is done under the lease.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,48 +24,48 @@ use tokio::time::Instant;
 use super::{LeaseObject, Observed, duration, holder, is_under, micro_time, renewal, transitions};
 use crate::modules::Tools;
 
-/// How often a lease is looked at whose holder may be dead.
+/// How often a lease is read while it may expire.
 const LOOK: Duration = Duration::from_secs(1);
-/// What was known of the lease so long ago may be wrong: whoever sleeps does not hear that it was taken away.
+/// After this time the lease is read again before a put: a suspended process does not notice that it lost the lease.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// Who holds a lease.
+/// The holder of a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseView {
-    /// Who.
+    /// Its name.
     pub holder: String,
-    /// Since when.
+    /// The time at which it took the lease.
     pub since: String,
-    /// When it was renewed last.
+    /// The time of the last renewal.
     pub renewed: String,
-    /// For how many seconds it holds after that.
+    /// For how many seconds the lease is valid after that.
     pub seconds: i64,
-    /// Whether that seems to be over, by the times that are written there, or its holder is known to be dead. A lease is never
-    /// taken on the ground of written times: they are of another machine.
+    /// Whether the lease seems to have expired, by the times written in it, or its holder is known to have ended. A
+    /// lease is never taken because of written times: they are of another machine.
     pub expired: bool,
 }
 
-/// Why the lease is not ours.
+/// Why this process does not hold the lease.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseError {
-    /// Somebody else works on it.
+    /// Another process holds it.
     #[error("{} is working on {subject} since {}", .view.holder, .view.since)]
     Held {
-        /// Of what: `the module shop`.
+        /// The subject: `the module shop`.
         subject: String,
-        /// Who.
+        /// Its holder.
         view: Box<LeaseView>,
     },
-    /// It was ours, and is not any more.
+    /// This process held it, and does not any more.
     #[error("the lease of {subject} was lost to somebody else")]
     Lost {
-        /// Of what: `the module shop`.
+        /// The subject: `the module shop`.
         subject: String,
     },
-    /// The server cannot be asked.
+    /// The request failed.
     #[error("the lease of {subject} cannot be taken")]
     Call {
-        /// Of what: `the module shop`.
+        /// The subject: `the module shop`.
         subject: String,
         /// Why.
         #[source]
@@ -80,7 +81,7 @@ pub struct WorkLease {
     object: LeaseObject,
 }
 
-/// A lease that is ours, and is kept so as long as this exists. Dropped, it is left to expire, as by a crash.
+/// A held lease, renewed as long as this value exists. Dropped, it is left to expire, as after a crash.
 #[derive(Debug)]
 pub struct Locked {
     lease: WorkLease,
@@ -89,20 +90,20 @@ pub struct Locked {
     work: JoinHandle<()>,
 }
 
-/// Gives a lease back; it does not keep it.
+/// Gives a lease back, without renewing it.
 #[derive(Debug, Clone)]
 pub struct LeaseGiver {
     lease: WorkLease,
     epoch: Epoch,
 }
 
-/// What is known of a lease that was taken, for all who work under it.
+/// The state of a held lease, shared by everything that works under it.
 #[derive(Debug)]
 pub(crate) struct Hold {
     lease: WorkLease,
     epoch: Epoch,
     lost: AtomicBool,
-    /// When it was last known to be ours.
+    /// When it was last known to be held.
     known: Mutex<Instant>,
 }
 
@@ -113,28 +114,28 @@ impl Drop for Locked {
 }
 
 impl WorkLease {
-    /// That of a module. It is held without a proof: with `sexton modules unlock` it can be taken away at any time, and what is
-    /// written under it is what any requester may write that may delete the objects.
+    /// The lease of a module. It has no proof: `sexton modules unlock` can take it away at any time, and the right to
+    /// delete the objects includes the right to write what is written under it.
     pub(crate) fn of_module(tools: &Tools, module: &str, namespace: Option<&str>) -> WorkLease {
         let (namespace, name) = (namespace.unwrap_or(WORK_NAMESPACE), format!("{PREFIX}{module}"));
         let object = LeaseObject::new(&tools.resources, namespace, &name, &tools.holder);
         WorkLease { tools: tools.clone(), subject: format!("the module {module}"), object }
     }
 
-    /// That of an environment, held with a proof: what happened to its objects is written under it.
+    /// The lease of an environment, with a proof: the state of its objects is written under it.
     pub fn of_environment(tools: &Tools, environment: &str) -> WorkLease {
         let name = format!("{ENVIRONMENT_PREFIX}{environment}");
         let object = LeaseObject::new(&tools.resources, WORK_NAMESPACE, &name, &tools.holder).proved();
         WorkLease { tools: tools.clone(), subject: format!("the environment {environment}"), object }
     }
 
-    /// Who holds it, if somebody does.
+    /// The holder, if there is one.
     pub async fn holder(&self) -> Result<Option<LeaseView>, LeaseError> {
         let lease = self.read().await?;
         Ok(lease.as_ref().and_then(|lease| self.view(lease)))
     }
 
-    /// Takes it away from whoever holds it.
+    /// Takes the lease away from its holder, and returns the former holder.
     pub async fn break_it(&self) -> Result<Option<LeaseView>, LeaseError> {
         let Some(mut lease) = self.read().await? else { return Ok(None) };
         let held = self.view(&lease);
@@ -148,8 +149,8 @@ impl WorkLease {
         Ok(held)
     }
 
-    /// Takes it, and keeps it. A lease that seems to be renewed is refused at once; one that does not is looked at until its
-    /// holder turns out to be alive, or its duration is over.
+    /// Takes the lease. If the written times say that it is held, this fails at once. Otherwise it watches the lease
+    /// until its holder renews it, or its duration is over.
     pub async fn take(&self) -> Result<Locked, LeaseError> {
         let clock = &self.tools.clock;
         let mut observed = Observed::default();
@@ -173,7 +174,7 @@ impl WorkLease {
         }
     }
 
-    /// Removes it for good, once there is no module any more.
+    /// Deletes the lease, once the module is gone.
     pub(crate) async fn remove(&self) -> Result<(), LeaseError> {
         let ask = DeleteAsk { policy: Some(Policy::Background), ..DeleteAsk::default() };
         match self.object.resources.delete(&self.object.place, &self.object.name, &ask).await {
@@ -208,7 +209,7 @@ impl WorkLease {
         Locked { lease: self.clone(), epoch, hold, work }
     }
 
-    /// Renews it until it is somebody else's.
+    /// Renews the lease until another process holds it.
     async fn keep(self, mut lease: Value, hold: Arc<Hold>) {
         loop {
             tokio::time::sleep(renewal(self.object.duration)).await;
@@ -223,7 +224,7 @@ impl WorkLease {
                     }
                     Err(_) => {}
                 },
-                // Perhaps the next one arrives. If none does, the epoch ends whatever we still want to accuse.
+                // The next renewal may succeed. If none does, the epoch ends, and accusations are refused.
                 Err(error) => tracing::warn!(%error, "the lease was not renewed"),
             }
         }
@@ -239,27 +240,27 @@ impl WorkLease {
 }
 
 impl Locked {
-    /// Under what is written.
+    /// The epoch of the writes under this lease.
     pub fn epoch(&self) -> &Epoch {
         &self.epoch
     }
 
-    /// Whether it is still ours, as far as is known.
+    /// Whether the lease is still held, as far as is known.
     pub fn check(&self) -> Result<(), LeaseError> {
         self.hold.check()
     }
 
-    /// For those who work under it elsewhere.
+    /// The state, for tasks that work under the lease.
     pub(crate) fn hold(&self) -> Arc<Hold> {
         self.hold.clone()
     }
 
-    /// A way to give it back though the work under it was broken off.
+    /// A value that gives the lease back even if the work under it is broken off.
     pub fn giver(&self) -> LeaseGiver {
         LeaseGiver { lease: self.lease.clone(), epoch: self.epoch.clone() }
     }
 
-    /// Gives it back, so that others need not wait for its end.
+    /// Gives it back, so that others need not wait until it expires.
     pub async fn release(self) {
         self.work.abort();
         self.giver().give_back().await;
@@ -281,15 +282,15 @@ impl Hold {
         }
     }
 
-    /// Whether it is still ours. It is asked for if nothing was heard of it for a while: whoever was paused for longer than
-    /// others wait must not go on as if nothing had happened.
+    /// Checks that the lease is still held, by reading it if it was not read for a moment: a process that was
+    /// suspended for longer than the lease is valid must not go on.
     pub(crate) async fn confirm(&self) -> Result<(), LeaseError> {
         self.check()?;
         let mut known = self.known.lock().await;
         if known.elapsed() < FRESH {
             return self.check();
         }
-        // If it cannot be asked for, the write that comes next will most likely not arrive either.
+        // If the request fails, the write that follows most likely fails, too.
         if let Ok(current) = self.lease.read().await {
             if !current.is_some_and(|current| is_under(&current, &self.epoch)) {
                 self.lost.store(true, Ordering::Release);
@@ -307,7 +308,7 @@ fn view(lease: &Value, now: i64) -> Option<LeaseView> {
     }
     let seconds = duration(lease).as_secs().cast_signed();
     let renewed = text(lease, "/spec/renewTime");
-    // A time that cannot be read, or lies far ahead, does not show that its holder is alive.
+    // A time that cannot be parsed, or is far in the future, does not show that the holder is alive.
     let is_recent = |at: i64| (at - seconds..=at.saturating_add(seconds)).contains(&now);
     Some(LeaseView {
         holder: holder.to_owned(),

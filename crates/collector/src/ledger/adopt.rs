@@ -1,4 +1,4 @@
-//! Going on with the books of whoever acted before: what they counted stays counted.
+//! Taking over the unfinished records of an earlier collector: what that counted stays counted.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ use super::{Ledger, Open, held};
 use crate::settings::Settings;
 
 impl Ledger {
-    /// Takes those records over that are of what may be destroyed: a command keeps the books of its own plan only, and
-    /// that of what the fuse holds only if it takes orphans.
+    /// Takes over the unfinished records within the scope of this collector: a command takes only those of its own
+    /// plan, and that of a deletion limit only if it takes orphans.
     pub(crate) fn adopt_within(&mut self, unfinished: Vec<Collection>, settings: &Settings) {
         let scope = &settings.rules.scope;
         let is_root = |root: &Root| scope.contains(&Uid(root.uid.clone()));
@@ -22,12 +22,12 @@ impl Ledger {
         unfinished.into_iter().filter(within).for_each(|record| self.adopt(record));
     }
 
-    /// The names of the records that are kept now.
+    /// The names of the records that this ledger keeps.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         self.open.keys().cloned().chain(self.fuse_record().map(str::to_owned))
     }
 
-    /// Takes a record over that nobody has finished. If nobody of it is left, it is over with the next look.
+    /// Takes over an unfinished record. If none of its objects are left, it is over with the next round.
     fn adopt(&mut self, record: Collection) {
         if held::is_about_the_fuse(&record) && self.held.is_none() {
             let written = Some(record.status.clone());
@@ -46,7 +46,7 @@ impl Ledger {
             worth: true,
             buried: 0,
             written: Some(before.clone()),
-            // Whoever began it has told so.
+            // The earlier collector told of its beginning.
             loud: true,
             told: true,
             before: Some(before),
@@ -58,7 +58,7 @@ impl Ledger {
 }
 
 impl Open {
-    /// Adds what was counted before to whoever is left: those who were gone then, and those who are gone since.
+    /// Adds the earlier count to what is left: objects that were gone then, and those gone since.
     pub(super) fn go_on(&mut self) {
         let Some(before) = self.before.take() else { return };
         let status = &mut self.record.status;
@@ -86,7 +86,8 @@ mod tests {
         }
     }
 
-    /// Records are read again while others run: those under way stay, and are not taken for those of another collector.
+    /// Records are read again while collections run: those under way stay, and are not mistaken for those of another
+    /// collector.
     #[test]
     fn what_is_under_way_stays_when_the_books_are_read_again() {
         let settings = Settings::new("tests");

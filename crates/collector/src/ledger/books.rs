@@ -1,6 +1,6 @@
-//! When the records are read, and who writes them: those of the collector that has the lease.
+//! When records are read and written: while this collector has the lease.
 //!
-//! It must not know what is written.
+//! It must not know what is in them.
 
 use sexton_client::Resources;
 use sexton_model::lease::Proof;
@@ -10,15 +10,15 @@ use crate::controller::Collector;
 use crate::records::{Keep, Records};
 
 impl Collector {
-    /// Begins to write books that say who writes them.
+    /// Starts to write records, with the proof that this collector holds the lease.
     pub(crate) fn open_books(&self, proof: Option<Proof>) -> Scribe {
         let resources = self.means.resources.clone();
         let resources = proof.into_iter().fold(resources, Resources::proving);
         Scribe::start(Records::new(resources, Keep::default()), self.means.clock.clone())
     }
 
-    /// Goes on with the records that others left unfinished. Ours are known, also those that are not written yet: what is stored
-    /// of them is older than what is known.
+    /// Takes over unfinished records of other collectors. Those of this one are left out, also if they are not
+    /// written yet: what is stored of them is older than what is in memory.
     pub(crate) async fn read_books(&mut self) -> bool {
         let records = Records::new(self.means.resources.clone(), Keep::default());
         let mut known = self.scribe.as_ref().map(Scribe::pending).unwrap_or_default();

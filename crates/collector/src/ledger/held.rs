@@ -1,4 +1,4 @@
-//! The record of what the fuse holds: one for as long as it holds anything, with what to type about it.
+//! The record of orphans that exceed the deletion limit: one for as long as they do, with the command that allows it.
 
 use sexton_lifecycle::Snapshot;
 use sexton_lifecycle::protect::Held;
@@ -10,16 +10,16 @@ use super::Ledger;
 use crate::decide::Decision;
 use crate::request::{FUSE, Request};
 
-/// Names of such records begin so.
+/// The prefix of the names of such records.
 const PREFIX: &str = "held-";
 
-/// Whether a record tells of what the fuse holds, rather than of what is collected.
+/// Whether a record is about the deletion limit, rather than about a collection.
 pub(super) fn is_about_the_fuse(record: &Collection) -> bool {
     record.name.starts_with(PREFIX) && record.spec.trigger == trigger::ORPHANS && record.spec.roots.is_empty()
 }
 
 impl Ledger {
-    /// How many lives somebody who saw the record wants the fuse to let through.
+    /// How many objects the user allowed to delete, by a request on the record; 0 without one.
     pub(crate) fn let_through(&self, snapshot: &Snapshot) -> usize {
         let request = || {
             let (record, _) = self.held.as_ref()?;
@@ -30,12 +30,13 @@ impl Ledger {
         request().unwrap_or(0)
     }
 
-    /// The name of the record, if the fuse holds anything.
+    /// The name of the record, if the deletion limit is exceeded.
     pub(crate) fn fuse_record(&self) -> Option<&str> {
         self.held.as_ref().map(|(record, _)| record.name.as_str())
     }
 
-    /// Brings the record up to date. Gives it back if it changed; once nothing is held it is over.
+    /// Brings the record up to date, and returns it if it changed. When nothing exceeds the limit any more, it is
+    /// over.
     pub(crate) fn note_held(&mut self, decision: &Decision, now: i64) -> Option<Collection> {
         let (mut record, written) = match (self.held.take(), &decision.fuse) {
             (None, None) => return None,
@@ -65,7 +66,7 @@ impl Ledger {
     }
 }
 
-/// A new record: the moment names it, so that nothing that was said about an earlier one counts for it.
+/// A new record. The time is in its name, so that a request about an earlier one does not count for it.
 fn begun(now: i64) -> Collection {
     let spec =
         Spec { trigger: trigger::ORPHANS.to_owned(), started_at: time::format(now), ..Spec::default() };

@@ -1,7 +1,14 @@
-//! The books: which collections are under way, who belongs to which, and how far each has come.
+//! The ledger: which collections are under way, which objects belong to which, and the progress of each.
 //!
-//! It must not decide or delete anything. What it knows can be lost without harm: it is told again by the next look at
-//! the world.
+//! A collection is everything that follows from a root, or from several that belong together. A root is an object
+//! that a user deleted, or a candidate. The ledger only counts; it decides and deletes nothing. Each round:
+//!
+//! 1. `note`: objects that are doomed now become members of the collection of their root; new roots open one.
+//! 2. `balance`: counts the members that are left, takes in the blockers, and returns the records that changed.
+//! 3. The [`Scribe`] writes these records, beside the work.
+//!
+//! All of it is derived from the snapshot, so losing it does no harm: the next round, or the next collector, fills it
+//! again (`adopt`).
 
 mod adopt;
 mod books;
@@ -37,20 +44,20 @@ const RECORDS_AT_ONCE: usize = 20;
 struct Open {
     name: Arc<str>,
     record: Collection,
-    /// Everybody who ever belonged to it.
+    /// All objects that ever belonged to it.
     members: HashSet<Uid>,
-    /// Whether it is worth a record: more than one life, steps, or trouble.
+    /// Whether it gets a record: it has more than one object, steps, or blockers.
     worth: bool,
     /// How many of its members left a tombstone.
     buried: usize,
     written: Option<Progress>,
-    /// Whether it is worth telling of at once: that something may be in the way for a moment is not enough.
+    /// Whether Events tell of it at once. A blocker alone is not enough, because it may last for a moment only.
     loud: bool,
-    /// Whether it was told that it began.
+    /// Whether an Event told of its beginning.
     told: bool,
-    /// What somebody before us had counted, until it is known who is left of it.
+    /// What an earlier collector had counted, until the objects that are left are known.
     before: Option<Progress>,
-    /// How many went over to another collection before they were gone, and to which at last.
+    /// How many objects moved to another collection before they were gone, and to which one last.
     handed_over: Option<(u64, String)>,
 }
 
@@ -59,18 +66,18 @@ struct Open {
 pub(crate) struct Ledger {
     open: BTreeMap<String, Open>,
     by_root: HashMap<Uid, String>,
-    /// To which of them a life belongs, by a number of its uid: enough to know where to look.
+    /// The collection of each member, by a hash of its uid: a collision only costs a look into the wrong collection.
     by_member: HashMap<u64, Arc<str>>,
     numbers: RandomState,
-    /// What the fuse holds, and what of that is written.
+    /// The record of what exceeds the deletion limit, and its last written status.
     held: Option<(Collection, Option<Progress>)>,
-    /// What began and ended since somebody asked.
+    /// Collections that began or ended since [`Ledger::take_news`].
     news: Vec<News>,
     tombstones: usize,
 }
 
 impl Ledger {
-    /// Empty books. Of each collection so many lives leave a tombstone.
+    /// An empty ledger. Up to this many objects of each collection leave a tombstone.
     pub(crate) fn new(tombstones: usize) -> Ledger {
         Ledger {
             open: BTreeMap::new(),
@@ -83,7 +90,7 @@ impl Ledger {
         }
     }
 
-    /// Notes who is to die, and opens collections for whom there is none.
+    /// Adds the doomed objects to their collections, and opens collections for new roots.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, decision: &Decision, now: i64) {
         let findings = &decision.judgement.doomed;
         let mut new: Vec<&Finding> = Vec::new();
@@ -172,8 +179,8 @@ impl Ledger {
         self.by_root.insert(finding.root.clone(), name);
     }
 
-    /// Brings the books up to date: who is left, what is in the way. Gives back the records that changed; those that
-    /// are over are closed.
+    /// Brings all collections up to date: the objects left, and the blockers. Returns the records that changed, and
+    /// closes the collections that are over.
     pub(crate) fn balance(
         &mut self,
         snapshot: &Snapshot,
@@ -223,7 +230,7 @@ impl Ledger {
         changed
     }
 
-    /// What is left behind of a life that went through steps: always something.
+    /// The tombstone of an object that went through steps: it always leaves one.
     pub(crate) fn tombstone_of_steps(
         &self,
         snapshot: &Snapshot,
@@ -233,12 +240,12 @@ impl Ledger {
         tombstones::of(snapshot, finding, self.collection_of(finding), Some(state))
     }
 
-    /// What is left behind of a life whose finalizer somebody gave up: what it stood for may still exist.
+    /// The tombstone of an object with a finalizer that a user gave up: what that stands for may still exist.
     pub(crate) fn tombstone_of_force(&self, snapshot: &Snapshot, finding: &Finding) -> Option<Raw> {
         tombstones::of_force(snapshot, finding, self.collection_of(finding))
     }
 
-    /// Counts tombstones that are on their way.
+    /// Counts tombstones that are about to be written.
     pub(crate) fn buries(&mut self, burials: &Burials) {
         for (name, count) in burials {
             if let Some(open) = self.open.get_mut(name) {
@@ -247,7 +254,7 @@ impl Ledger {
         }
     }
 
-    /// The collection of a life that dies.
+    /// The collection of a doomed object.
     pub(crate) fn collection_of(&self, finding: &Finding) -> Option<&str> {
         self.by_root.get(&finding.root).map(String::as_str)
     }
@@ -276,7 +283,7 @@ impl Open {
         };
         if status.phase == Phase::Done {
             let mut saved = 0;
-            // Who is still there was saved: an accusation was taken back, or somebody who was warned said no.
+            // Members that still exist were saved: an accusation was withdrawn, or a subscriber vetoed.
             for life in self.members.iter().filter_map(|uid| snapshot.get(uid)) {
                 saved += 1;
                 if let Some(KindCount { gone, .. }) = status.kinds.get_mut(&name_of_kind(snapshot, life)) {
@@ -296,7 +303,7 @@ impl Open {
         }
     }
 
-    /// Somebody belongs to it from now on.
+    /// Adds an object.
     fn count(&mut self, uid: Uid, kind: String, has_steps: bool) {
         self.members.insert(uid);
         self.record.status.kinds.entry(kind).or_default().doomed += 1;
@@ -305,8 +312,8 @@ impl Open {
         self.worth |= self.loud;
     }
 
-    /// Somebody who is not gone yet belongs to another collection now, for example that of the namespace: who is not
-    /// here any more is not gone.
+    /// Moves an object that still exists to another collection, for example that of its namespace: it must not count
+    /// as gone here.
     fn hand_over(&mut self, uid: &Uid, kind: &str, to: &str) {
         if &*self.name == to || !self.members.remove(uid) {
             return;
@@ -338,7 +345,7 @@ impl Sign for Ledger {
         let name = self.by_root.get(&finding.root)?;
         let open = self.open.get(name)?;
         let buried = open.buried + burials.get(name).copied().unwrap_or(0);
-        // What somebody deleted by name and nothing followed is no news to anybody.
+        // The deletion of a single object by its name is no news, and leaves no tombstone.
         if !open.worth || buried >= self.tombstones {
             return None;
         }
@@ -347,7 +354,7 @@ impl Sign for Ledger {
     }
 }
 
-/// What somebody says of the life from which all follows.
+/// The accusation of a root, if it has one.
 fn accusation_of<'a>(snapshot: &Snapshot, decision: &'a Decision, root: &Uid) -> Option<&'a Accusation> {
     match &decision.judgement.doomed.get(&snapshot.get(root)?)?.cause {
         Cause::Accused { accused } => Some(&accused.said),
@@ -355,7 +362,7 @@ fn accusation_of<'a>(snapshot: &Snapshot, decision: &'a Decision, root: &Uid) ->
     }
 }
 
-/// The same root gives the same name, also after a restart.
+/// The name of a root's collection: always the same, also after a restart.
 fn name_of(root: &Uid) -> String {
     let letters: String = root.0.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("c-{}", letters.to_lowercase().chars().take(16).collect::<String>())

@@ -1,4 +1,5 @@
-//! Writes the records beside the work: what is written late is written once, with the latest state.
+//! Writes records in a task of its own. Changes are gathered, so that a record which changes often is written once,
+//! in its latest state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +12,14 @@ use tokio::task::JoinSet;
 use crate::clock::Clock;
 use crate::records::Records;
 
-/// So long changes are gathered: a record is for people.
+/// How long changes are gathered: people read records, so a delay is no harm.
 const GATHER: Duration = Duration::from_millis(200);
-/// What could not be written is tried again after this.
+/// How long to wait after a failed write.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Finished collections between two looks at what is too old or too much.
+/// Finished collections between two removals of old records.
 const PRUNE_EVERY: usize = 20;
 
-/// Records of which the latest state is not known to be stored, by name, each with the number of that state.
+/// Records with a latest state that may not be stored, by name, each with the number of that state.
 #[derive(Debug, Clone, Default)]
 struct Pending(Arc<Mutex<HashMap<String, u64>>>);
 
@@ -27,7 +28,7 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a new state of a record its number.
+    /// The number of a new state of a record.
     fn add(&self, name: &str) -> u64 {
         let mut pending = self.lock();
         let number = pending.get(name).copied().unwrap_or(0) + 1;
@@ -35,7 +36,7 @@ impl Pending {
         number
     }
 
-    /// A state is stored, or never will be.
+    /// Notes that a state is stored, or never will be.
     fn settle(&self, name: &str, number: u64) {
         let mut pending = self.lock();
         if pending.get(name) == Some(&number) {
@@ -47,7 +48,7 @@ impl Pending {
 /// A state of a record, and its number among those that are not stored yet.
 type State = (u64, Collection);
 
-/// Takes records and writes them by and by. Dropping it ends the writing: what is not written yet never is.
+/// Accepts records and writes them later. Dropping it stops that: what is not written then never is.
 #[derive(Debug)]
 pub(crate) struct Scribe {
     send: mpsc::UnboundedSender<State>,
@@ -74,14 +75,14 @@ impl Scribe {
         Scribe { send, pending, writing, hurry }
     }
 
-    /// Has a record written.
+    /// Hands a record over to be written.
     pub(crate) fn write(&self, record: Collection) {
         let number = self.pending.add(&record.name);
-        // Nothing is written any more only when everything ends.
+        // The receiver only ends when everything does.
         let _ = self.send.send((number, record));
     }
 
-    /// The names of the records whose latest state may not be stored yet.
+    /// The names of the records with a latest state that may not be stored yet.
     pub(crate) fn pending(&self) -> BTreeSet<String> {
         self.pending.lock().keys().cloned().collect()
     }
@@ -99,7 +100,7 @@ struct Writer {
     records: Records,
     clock: Arc<dyn Clock>,
     pending: Pending,
-    /// What is to be written.
+    /// The latest state of each record that is to be written.
     latest: BTreeMap<String, State>,
     /// Whether the last write failed.
     failing: bool,
@@ -152,7 +153,7 @@ impl Writer {
                 self.pending.settle(&name, number);
                 continue;
             };
-            // What hinders one write hinders the next: told once, until one succeeds.
+            // What hinders one write hinders the next, so it is logged once until a write succeeds.
             match std::mem::replace(&mut self.failing, true) {
                 false => tracing::warn!(%error, collection = name, "a record was not written"),
                 true => tracing::debug!(%error, collection = name, "a record was not written"),

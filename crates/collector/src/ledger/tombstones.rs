@@ -1,4 +1,4 @@
-//! What is left behind of a life that ends by the collector's hand.
+//! Tombstones: the record of an object that the collector removed.
 
 use sexton_lifecycle::destruction::{Ending, State};
 use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
@@ -7,7 +7,7 @@ use sexton_model::tombstone::{Outcome, Tombstone};
 
 use crate::request::Request;
 
-/// Why a life dies, in words for people.
+/// Why an object is doomed, in words for people.
 pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
     let named = |life: LifeId| match snapshot.contains(life) {
         true => snapshot.object(life).to_string(),
@@ -25,7 +25,7 @@ pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
     }
 }
 
-/// The tombstone of a life whose finalizer somebody gave up.
+/// The tombstone of an object with a finalizer that a user gave up.
 pub(super) fn of_force(snapshot: &Snapshot, finding: &Finding, collection: Option<&str>) -> Option<Raw> {
     let mut tombstone = made(snapshot, finding, collection, None);
     let request = Request::read(snapshot.request(finding.life)?)?;
@@ -36,7 +36,7 @@ pub(super) fn of_force(snapshot: &Snapshot, finding: &Finding, collection: Optio
     Raw::of(&tombstone.bounded()).ok()
 }
 
-/// The tombstone of a life; with the state of its steps if it went through any.
+/// The tombstone of an object, with the outcome of its steps if it went through any.
 pub(super) fn of(
     snapshot: &Snapshot,
     finding: &Finding,

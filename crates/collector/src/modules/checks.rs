@@ -1,4 +1,4 @@
-//! What is looked at before a plan is one: that it makes sense, and that it destroys nothing that it puts.
+//! Checks before there is a plan: the deployment is valid, and destroys nothing that it puts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::prepare::Prepared;
 use super::records::ModuleRecord;
 use super::victims::Destruction;
 
-/// What makes no sense whatever is there.
+/// Checks that need nothing from the server.
 pub(super) fn check(deployment: &Deployment) -> Result<FuseLimits, PlanError> {
     let spec = &deployment.spec;
     manager_name(&spec.manager).map_err(|why| PlanError::Name { name: spec.manager.clone(), why })?;
@@ -32,7 +32,8 @@ pub(super) fn check(deployment: &Deployment) -> Result<FuseLimits, PlanError> {
     Ok(limits.map_err(|error| PlanError::Limit(error.to_string()))?.unwrap_or_default())
 }
 
-/// What an earlier deployment of the same name put would pass for put by this one.
+/// Refuses a deployment id that was used before: objects that the earlier deployment put would count as put by this
+/// one.
 pub(super) fn check_id(
     deployment: &Deployment,
     record: Option<&ModuleRecord>,
@@ -67,13 +68,13 @@ pub(super) fn what_to_sweep(deployment: &Deployment, looked: &Looked) -> Sweep {
     }
 }
 
-/// Documents whose objects would follow somebody who is swept: they would be put and destroyed in one go.
+/// Refuses documents with objects that would follow a swept object: they would be put and destroyed in one go.
 pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> Result<(), PlanError> {
     let slots: HashMap<Slot, &Arc<Prepared>> =
         documents.iter().map(|document| (document.own_slot(), document)).collect();
     let snapshot = doom.world.snapshot();
     let label = |life| format!("{}/{}", snapshot.kind(life), snapshot.name(life));
-    // By the place of the document: who takes it along.
+    // By the place of the document: the object that it would follow.
     let mut found: BTreeMap<(i64, Slot), (&Prepared, String)> = BTreeMap::new();
     let mut doomed: HashMap<&str, String> = HashMap::new();
     for step in doom.plan.steps().filter(|step| !step.finding.marked) {
@@ -94,7 +95,7 @@ pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> 
         let why = format!("it would be destroyed together with {with}, which no document names any more");
         let remedy = match taken_along(document, &doomed) {
             Some(_) => format!("keep {with} in the module, or make this independent of it"),
-            // The document does not say so, but what is there does.
+            // The live object refers to it, and the document does not.
             None => format!("apply once with --dry-gc, which lets go of {with}, then once more without"),
         };
         document.refuse(why, Some(remedy))
@@ -103,8 +104,8 @@ pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> 
     if refusals.is_empty() { Ok(()) } else { Err(PlanError::Refused(refusals)) }
 }
 
-/// Who of the doomed would take along an object that is not there yet: all of its owners, its namespace, or the
-/// definition of its kind.
+/// The doomed object that an object which does not exist yet would follow: one of its owners if all of them are
+/// doomed, its namespace, or the definition of its kind.
 fn taken_along(document: &Prepared, doomed: &HashMap<&str, String>) -> Option<String> {
     let owners = document.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     let owner = |reference: &Value| doomed.get(text(reference, "/uid")).cloned();
@@ -118,7 +119,7 @@ fn taken_along(document: &Prepared, doomed: &HashMap<&str, String>) -> Option<St
     owners.and_then(|owners| owners.into_iter().next()).or_else(above)
 }
 
-/// What people should know, besides who is kept and what cannot be listed.
+/// Warnings for users, besides the objects that are not swept and the kinds that cannot be listed.
 pub(super) fn warnings(puts: &[PlannedPut], looked: &Looked, outside: &[Member]) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     for put in puts {
@@ -138,10 +139,10 @@ pub(super) fn warnings(puts: &[PlannedPut], looked: &Looked, outside: &[Member])
     warnings
 }
 
-/// So many of those who only carry the label are named.
+/// How many objects that only carry the label are named.
 const NAMED: usize = 3;
 
-/// That some only carry the module's label: others copied it, or somebody meant them and can say so.
+/// A warning about objects that only carry the module's label: a user may have meant them as members.
 fn of_copies(copies: &[Member]) -> Option<String> {
     let names: Vec<String> = copies.iter().take(NAMED).map(ToString::to_string).collect();
     let more = match copies.len().checked_sub(NAMED) {

@@ -40,8 +40,8 @@ pub(super) enum TakeOver {
 }
 
 impl TakeOver {
-    /// Whether an apply that was refused may be repeated with force. The label that says which module an object belongs to
-    /// is never taken: the object was transferred meanwhile.
+    /// Whether an apply that was refused may be repeated with force. The label that says which module an object
+    /// belongs to is never taken: the object was transferred meanwhile.
     pub(super) fn allows(&self, refused: &Status) -> bool {
         let causes = causes(refused);
         let allowed = |cause: &&Cause| {
@@ -78,7 +78,8 @@ fn manager(cause: &Cause) -> Option<&str> {
     cause.message.split('"').nth(1)
 }
 
-/// The conflicts of a refused apply, by path; those of Secrets without their values. Empty if it was refused for something else.
+/// The conflicts of a refused apply, by path; those of Secrets without values. Empty if it was refused for another
+/// reason.
 pub(super) fn conflicts(refused: &Status, document: &Value, live: &Value) -> Vec<FieldConflict> {
     let read = |cause: &&Cause| {
         if cause.reason != CONFLICT {
@@ -110,8 +111,8 @@ pub(super) fn conflicts(refused: &Status, document: &Value, live: &Value) -> Vec
     found
 }
 
-/// The value at a field such as `.spec.ports[port=80,protocol="TCP"].name`, and its path. Names in the field may contain
-/// dots, so the longest that exists is tried first.
+/// The value at a field such as `.spec.ports[port=80,protocol="TCP"].name`, and its path. Names in the field may
+/// contain dots, so the longest that exists is tried first.
 fn resolve<'v>(root: &'v Value, field: &str) -> Option<(String, &'v Value)> {
     let mut open = vec![(String::new(), root, field)];
     while let Some((path, value, rest)) = open.pop() {

@@ -1,7 +1,11 @@
-//! Who carries a module's label, and perhaps its marks, without having been put by it.
+//! Tells members of a module from copies: objects that carry its label, and perhaps its marks, but were not put by
+//! it.
 //!
-//! Who wrote an object is told by its managed fields: what a module put, it manages. Only those are asked for of whom it
-//! can be doubted. It must not know what happens to members.
+//! Labels and annotations are copied: by controllers from a workload to what it creates, and by users with a
+//! manifest. The proof is in the managed fields: what a module has put has an `Apply` entry of its field manager.
+//! Reading these costs a request per object, so only doubtful objects are read: those that [`copies`] names and that
+//! no document names. An object that cannot be read counts as a copy, and so is not swept. It must not know what
+//! happens to members.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +19,10 @@ use super::Modules;
 use super::look::{Looked, slot_of};
 use super::puts::field_manager;
 
-/// Objects that are read at once.
+/// The most objects that are read at a time.
 const AT_ONCE: usize = 64;
 
-/// Whether a module put an object, or was given it.
+/// Whether a module has put an object, or received it by a transfer.
 pub(super) fn is_put_by(object: &Value, module: &str) -> bool {
     let manager = field_manager(module);
     let managed = object.pointer("/metadata/managedFields").and_then(Value::as_array);
@@ -29,8 +33,8 @@ pub(super) fn is_put_by(object: &Value, module: &str) -> bool {
 }
 
 impl Modules {
-    /// Tells apart who only carries the label: nothing of that is the module's. `kinds` are those that the module is
-    /// known to have; without them it may be any. `is_named` says who has a document.
+    /// Moves copies from `looked.members` to `looked.copies`. `kinds` are those that the module is known to have;
+    /// `None` if it may have any. `is_named` says whether a document names an object.
     pub(super) async fn set_copies_aside(
         &self,
         looked: &mut Looked,
@@ -38,7 +42,7 @@ impl Modules {
         kinds: Option<BTreeSet<String>>,
         is_named: impl Fn(&Member) -> bool,
     ) {
-        // Whoever has an owner may be a copy itself.
+        // A member with an owner may be a copy itself.
         let put =
             looked.members.iter().filter(|member| member.deployment.is_some() && member.owners.is_empty());
         let kinds = kinds.map(|kinds| put.map(kind_of).chain(kinds).collect());
@@ -51,7 +55,7 @@ impl Modules {
         (looked.copies, looked.members) = (bare(copies), bare(members));
     }
 
-    /// Those of the doubtful that the module did not put. Who cannot be read is not taken for the module's.
+    /// The doubtful members that the module did not put; one that cannot be read is among them.
     async fn not_put(&self, looked: &Looked, module: &str, doubtful: BTreeSet<usize>) -> BTreeSet<usize> {
         if doubtful.is_empty() {
             return doubtful;

@@ -1,7 +1,7 @@
-//! A deployment: lease, intent, puts, seal, sweep. In this order, and nothing of it is left out.
+//! Carries a plan out: take the lease, record the intent, put, seal, sweep. Always all of it, in this order.
 //!
-//! Wherever it ends, the next one goes on: what was put is recorded before it is put, and only a sealed deployment
-//! sweeps. It must not decide what is put or swept: that is the plan's.
+//! A deployment that ends in the middle is continued by the next: the kinds are recorded before anything is put, and
+//! only a sealed deployment sweeps. It must not decide what is put or swept: that is the plan's.
 
 use std::collections::BTreeSet;
 
@@ -18,26 +18,26 @@ use super::{Event, Modules, Tell};
 use crate::lease::{LeaseError, Locked};
 use crate::preview::PreviewError;
 
-/// What became of a deployment.
+/// The outcome of a deployment.
 #[derive(Debug, Clone, Default)]
 pub struct Deployed {
     /// How many were created.
     pub created: usize,
     /// How many were changed, adopted ones included.
     pub changed: usize,
-    /// How many only got their marks.
+    /// How many only got new marks.
     pub unchanged: usize,
-    /// What the sweep came to, or why there was none.
+    /// The outcome of the sweep, or why there was none.
     pub swept: Swept,
 }
 
-/// Why a deployment was not carried through. Whatever it is: nothing was swept, unless it says so.
+/// Why a deployment failed. Nothing was swept, unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 pub enum DeployError {
-    /// The sweep would destroy too much. Nothing was touched.
+    /// The sweep would exceed the deletion limit. Nothing was touched.
     #[error(transparent)]
     Held(Box<Held>),
-    /// Documents say other than what other managers wrote. Nothing was touched.
+    /// Other managers wrote other values than the documents have. Nothing was touched.
     #[error("{fields} of {objects} objects have other managers")]
     Conflicts {
         /// How many fields.
@@ -45,10 +45,10 @@ pub enum DeployError {
         /// Of how many objects.
         objects: usize,
     },
-    /// Somebody else works on the module, or has taken it over.
+    /// Another process works on the module, or has taken it over.
     #[error(transparent)]
     Lease(#[from] LeaseError),
-    /// Somebody deployed the module after the plan was made. Nothing was touched.
+    /// The module was deployed after the plan was made. Nothing was touched.
     #[error("the module {0} was deployed by somebody else since this plan was made")]
     Outdated(String),
     /// The record could not be written.
@@ -64,10 +64,10 @@ pub enum DeployError {
         /// How many were put.
         done: usize,
     },
-    /// What would be swept may not be deleted by this user. Nothing was touched.
+    /// The user may not delete what would be swept. Nothing was touched.
     #[error(transparent)]
     MayNot(#[from] PreviewError),
-    /// What an earlier sweep accuses could not be saved from it: nothing was put.
+    /// Accusations of an earlier sweep could not be withdrawn: nothing was put.
     #[error("an earlier sweep goes on, and could not be stopped: nothing was put")]
     Withdraw(#[source] SweepError),
     /// It was sealed, but not swept to the end; the next deployment sweeps the rest.
@@ -76,7 +76,7 @@ pub enum DeployError {
 }
 
 impl Modules {
-    /// Does what was planned.
+    /// Carries out a plan.
     ///
     /// # Errors
     /// See [`DeployError`].
@@ -140,7 +140,7 @@ impl Modules {
         Ok(Deployed { swept, ..done })
     }
 
-    /// What a deployment leaves alone, an earlier sweep must not take while something is put beside it.
+    /// Puts the documents; without a sweep (dry gc) only after the accusations of an earlier one are withdrawn.
     async fn withdraw_and_put(
         &self,
         plan: &ModulePlan,
@@ -154,7 +154,7 @@ impl Modules {
         self.put_all(plan, locked, tell).await
     }
 
-    /// What is written down before the first put: whatever happens then, it is known where to look.
+    /// Fills in the intent, which is recorded before the first put: the next deployment knows then where to look.
     fn intend(&self, plan: &ModulePlan, record: &mut ModuleRecord) {
         let mut kinds: BTreeSet<String> = record.status.kinds.drain(..).collect();
         kinds.extend(plan.documents.iter().map(|document| document.place.kind.resource.to_string()));
@@ -190,7 +190,7 @@ impl Modules {
             Some(Sealed { deployment_id, at, by, count, swept: 0, scope: plan.spec.scope.clone() });
     }
 
-    /// Writes down that it went wrong. Whoever lost the lease leaves that to those who have it.
+    /// Records the failure. Without the lease that is left to its holder.
     async fn fail(&self, plan: &ModulePlan, record: &mut ModuleRecord, error: &DeployError) {
         let error = match error {
             DeployError::Lease(_) => return,
@@ -252,7 +252,7 @@ impl Modules {
         }
     }
 
-    /// For people: nothing depends on it.
+    /// Records the number for users; nothing depends on it.
     async fn count_swept(&self, record: &mut ModuleRecord, count: usize) {
         let count = count as u64;
         if let Some(sealed) = &mut record.status.sealed {

@@ -1,16 +1,16 @@
 //! Where an object carries the id of the deployment that put it last.
 //!
-//! An unchanged apply writes the id of the new deployment and must have no other effect. Usually that is an annotation.
-//! Kubernetes counts a changed annotation of a Deployment as a change of the Deployment: its `generation` rises, and its
-//! annotations are copied to the ReplicaSet, from where `kubectl rollout undo` copies old ones back. There it is a label,
-//! which does neither. Everything else keeps the annotation, because labels are copied as well: those of a Service to its
-//! Endpoints. It must not know what the id is for.
+//! An unchanged apply writes the id of the new deployment and must have no other effect. Usually that is an
+//! annotation. Kubernetes counts a changed annotation of a Deployment as a change of the Deployment: its `generation`
+//! rises, and its annotations are copied to the ReplicaSet, from where `kubectl rollout undo` copies old ones back.
+//! There it is a label, which does neither. Everything else keeps the annotation, because labels are copied as well:
+//! those of a Service to its Endpoints. It must not know what the id is for.
 
 use serde_json::{Value, json};
 use sexton_client::{Kinds, ServedKind};
 use sexton_model::marks;
 
-/// Kinds of Kubernetes, as group and plural, whose `generation` rises with each changed annotation.
+/// Kinds of Kubernetes, as group and plural, with a `generation` that rises with each changed annotation.
 const COUNTS_ANNOTATIONS: [(&str, &str); 1] = [("apps", "deployments")];
 
 /// Where the id is written.

@@ -1,6 +1,6 @@
-//! The end of a whole module: all that it manages is accused, and once all of it is gone its record is removed.
+//! The end of a whole module: all its objects are accused, and when they are gone its record is removed.
 //!
-//! No document is needed for it: what is there says itself whose it is, and where it stands.
+//! No document is needed: the objects carry the module's label and their place in the order.
 
 use sexton_lifecycle::module::{Member, in_scope, sort};
 use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
@@ -17,43 +17,43 @@ use super::{Event, Modules, Tell};
 use crate::lease::{LeaseError, Locked};
 use crate::preview::PreviewError;
 
-/// What the end of a module would come to.
+/// The plan of a module's destruction.
 #[derive(Debug)]
 pub struct DestroyPlan {
     /// The module.
     pub module: String,
-    /// Who would be accused, in the order in which they go.
+    /// The objects that would be accused, in the order of their destruction.
     pub victims: Vec<Victim>,
-    /// Who is spared.
+    /// The objects that are not swept.
     pub kept: Vec<Kept>,
-    /// What the accusations come to, if there are any.
+    /// The destruction that the accusations lead to, if there are any.
     pub destruction: Option<Destruction>,
-    /// What could not be listed: then the record stays.
+    /// Kinds that could not be listed: then the record stays.
     pub unlistable: Vec<Unlistable>,
     /// Whether there is a record of the module.
     pub recorded: bool,
-    /// What the module is, as it was deployed last.
+    /// The module as it was deployed last.
     pub spec: ModuleSpec,
-    /// Stands for all of it.
+    /// The digest of all that is destroyed.
     pub digest: String,
     pub(super) record: Option<ModuleRecord>,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Debug, Clone, Default)]
 pub struct Destroyed {
-    /// What was accused. With nothing left to accuse, the record is gone already.
+    /// What was accused.
     pub swept: Swept,
     /// Whether the record was removed: there was nothing left.
     pub buried: bool,
 }
 
-/// Whether a module is over.
+/// Whether a module is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Buried {
     /// There is nothing left, and no record.
     Gone,
-    /// These are still there, so the record stays.
+    /// These objects still exist, so the record stays.
     Left(Vec<Member>),
     /// Not everything could be seen, so the record stays.
     Unknown(Vec<Unlistable>),
@@ -62,13 +62,13 @@ pub enum Buried {
 /// Why a module was not destroyed.
 #[derive(Debug, thiserror::Error)]
 pub enum DestroyError {
-    /// Somebody else works on it.
+    /// Another process works on it.
     #[error(transparent)]
     Lease(#[from] LeaseError),
     /// The record could not be written.
     #[error(transparent)]
     Record(#[from] RecordsError),
-    /// What would be destroyed may not be deleted by this user. Nothing was touched.
+    /// The user may not delete what would be destroyed. Nothing was touched.
     #[error(transparent)]
     MayNot(#[from] PreviewError),
     /// The accusations were not written.
@@ -77,7 +77,7 @@ pub enum DestroyError {
 }
 
 impl Modules {
-    /// What the end of a module would come to. Writes nothing.
+    /// Plans the destruction of a module. Writes nothing.
     ///
     /// # Errors
     /// See [`PlanError`].
@@ -91,7 +91,8 @@ impl Modules {
         let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
         self.set_copies_aside(&mut looked, name, Some(recorded.collect()), |_| false).await;
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
-        // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
+        // An object that the module put belongs to it, also if its scope has changed. One that only carries its label
+        // does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
             .members
             .into_iter()
@@ -122,7 +123,7 @@ impl Modules {
         })
     }
 
-    /// Accuses all that was planned. If there is nothing left, the record is removed: doing it twice is no mistake.
+    /// Accuses all objects of the plan. If none are left, removes the record; so it can be repeated.
     ///
     /// # Errors
     /// See [`DestroyError`].
@@ -148,7 +149,7 @@ impl Modules {
         locked: &Locked,
         tell: &Tell<'_>,
     ) -> Result<Swept, DestroyError> {
-        // Written down first: whoever looks at the module while it goes sees why.
+        // Recorded first, so that the record says why the objects disappear.
         let spec = || ModuleSpec::new(&plan.module);
         let mut record = plan.record.clone().unwrap_or_else(|| ModuleRecord::new(spec()));
         record.status.phase = Some(ModulePhase::Destroying);
@@ -169,7 +170,7 @@ impl Modules {
         Ok(self.accuse(&plan.victims, &charge, tell).await?)
     }
 
-    /// Removes the record and the lease of a module of which nothing is left.
+    /// Removes the record and the lease of a module without objects.
     ///
     /// # Errors
     /// See [`DestroyError`].

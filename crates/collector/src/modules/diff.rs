@@ -1,11 +1,12 @@
-//! What would change of an object, field by field. Our own marks and what the server counts are left out.
+//! The changes between two states of an object, field by field, without our own marks and the fields that servers
+//! maintain.
 //!
 //! It must not know how the object was changed.
 
 use serde_json::Value;
 use sexton_model::secrets;
 
-/// A field that would be another one.
+/// A field with another value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldChange {
     /// Where: `spec.size`, `spec.ports[0].port`, `metadata.labels[a.b/c]`.
@@ -16,7 +17,7 @@ pub struct FieldChange {
     pub new: Option<Value>,
 }
 
-/// What servers count and write down on their own, and what marks a module's resources.
+/// Fields that servers maintain, and the marks of a module.
 const IGNORED: [&str; 11] = [
     "metadata.managedFields",
     "metadata.resourceVersion",
@@ -31,7 +32,7 @@ const IGNORED: [&str; 11] = [
     "metadata.annotations[sexton.dev/accused]",
 ];
 
-/// An object with everything that a document says. Lists are as the document has them.
+/// The object with every value of the document. Lists are replaced as a whole.
 pub(super) fn overlaid(live: &Value, document: &Value) -> Value {
     match (live, document) {
         (Value::Object(live), Value::Object(document)) => {
@@ -56,7 +57,7 @@ pub(super) fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
         }
         let empty = Value::Object(serde_json::Map::new());
         match (old, new) {
-            // A map of labels or annotations that begins or ends with our marks is no change of its own.
+            // A map of labels or annotations that only our marks add or remove is no change.
             (Some(Value::Object(_)) | None, Some(Value::Object(_)) | None) if is_marked_map(&path) => {
                 let both = (old.unwrap_or(&empty), new.unwrap_or(&empty));
                 compare_maps(&path, both.0, both.1, &mut |path, old, new| {

@@ -1,6 +1,6 @@
-//! What stands for a plan: the same digest means that the same would be put and the same would be destroyed.
+//! The digest of a plan: equal digests mean that the same is put and the same is destroyed.
 //!
-//! The deployment is not in it: who sees a plan and approves it starts another one.
+//! The deployment id is not in it: a user sees a plan in one run, and approves it in another.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -53,8 +53,8 @@ pub(super) fn digest(
     hex(text.as_bytes(), DIGITS)
 }
 
-/// What of a document is in the digest. Digests are shown and typed, so what can be guessed from them is known to all who
-/// see them: of a Secret there are only the names of its values. What it changes is there by its version instead.
+/// The part of a document that is in the digest. Digests are shown and typed, so they must not help to guess the
+/// values of a Secret: of these only the names are in it. A change of its values shows by its version instead.
 fn known(document: &Value) -> Cow<'_, Value> {
     let mut document = Cow::Borrowed(document);
     if secrets::is_secret(&document) {

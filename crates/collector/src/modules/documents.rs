@@ -1,4 +1,4 @@
-//! What somebody wants to deploy, and what is refused of it.
+//! The input of a deployment, and refusals of documents.
 //!
 //! It must not know how it is deployed.
 
@@ -10,20 +10,20 @@ use sexton_model::module::{Dependency, ModuleSpec, OnFailure};
 /// A document, and where it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
-    /// Where, as people find it: `shop/vm.yaml:12`.
+    /// Where it is, for users: `shop/vm.yaml:12`.
     pub origin: String,
-    /// The file that it is in: the documents of one file may be equal.
+    /// The file that it is in: the documents of one file may be equal in order.
     pub file: String,
     /// The document.
     pub value: Value,
 }
 
-/// A deployment that somebody wants.
+/// The input of a deployment.
 #[derive(Debug, Clone)]
 pub struct Deployment {
     /// The module: manager, scope, limits.
     pub spec: ModuleSpec,
-    /// Which round of deployment this is; no other one of the module may have had it.
+    /// The id of this deployment; no other one of the module may have had it.
     pub deployment_id: String,
     /// All documents of the module, in order.
     pub documents: Vec<Source>,
@@ -31,20 +31,20 @@ pub struct Deployment {
     pub namespace: String,
     /// Explicit edges.
     pub dependencies: Vec<Dependency>,
-    /// Whether a module without documents is meant.
+    /// Whether an empty module is intended.
     pub allow_empty: bool,
-    /// Nothing is swept; the unmarked get new places instead.
+    /// Sweep nothing; give unmarked objects new places instead.
     pub dry_gc: bool,
-    /// Only these documents, by their place in the list; then nothing is sealed, swept or renumbered.
+    /// Put only these documents, by index; then nothing is sealed, swept or renumbered.
     pub only: Option<BTreeSet<usize>>,
-    /// What is done after a resource could not be put.
+    /// Whether other documents are put after a failure.
     pub on_failure: OnFailure,
     /// Take fields over from other managers.
     pub force: bool,
 }
 
 impl Deployment {
-    /// A deployment with nothing unusual about it.
+    /// A deployment with default options.
     pub fn new(spec: ModuleSpec, deployment_id: impl Into<String>, documents: Vec<Source>) -> Deployment {
         Deployment {
             spec,
@@ -66,7 +66,7 @@ impl Deployment {
 pub struct Refusal {
     /// Where it is.
     pub origin: String,
-    /// As people type it, as far as it can be read.
+    /// As users type it, as far as it can be read.
     pub object: String,
     /// Why, in words.
     pub why: String,

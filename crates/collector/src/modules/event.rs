@@ -1,16 +1,16 @@
-//! What is told while a module is worked on.
+//! Progress events of an operation on a module.
 
 use super::plan::PutAction;
 
-/// Something happened.
+/// A progress event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The lease is ours.
+    /// The lease was taken.
     Locked {
         /// Which module.
         module: String,
     },
-    /// What is going to be put is written down.
+    /// The intent to put is recorded.
     Intended {
         /// Which deployment.
         deployment: String,
@@ -21,7 +21,7 @@ pub enum Event {
     Put {
         /// Where its document is.
         origin: String,
-        /// As people type it.
+        /// As users type it.
         object: String,
         /// What became of it.
         action: PutAction,
@@ -29,7 +29,7 @@ pub enum Event {
         done: usize,
         /// How many there are.
         of: usize,
-        /// What the server wants people to know.
+        /// Warnings of the server.
         warnings: Vec<String>,
     },
     /// A resource could not be put.
@@ -39,14 +39,14 @@ pub enum Event {
         /// Which deployment.
         deployment: String,
     },
-    /// So many of the unmarked were accused.
+    /// Unmarked objects were accused.
     Accused {
         /// How many so far.
         done: usize,
         /// How many there are.
         of: usize,
     },
-    /// The unmarked got new places instead.
+    /// Unmarked objects got new places instead.
     Renumbered {
         /// How many.
         count: usize,
@@ -63,7 +63,7 @@ pub enum Event {
 pub struct FailedPut {
     /// Where its document is.
     pub origin: String,
-    /// As people type it.
+    /// As users type it.
     pub object: String,
     /// Why, in words.
     pub why: String,

@@ -1,6 +1,6 @@
-//! What a field manager has put of an object: the fields that go over to another one.
+//! The part of an object that a field manager has applied: the fields that a transfer moves to another manager.
 //!
-//! It must not know who hands over to whom.
+//! It must not know which modules are involved.
 
 use serde_json::{Map, Value};
 use sexton_client::resources::text;
@@ -17,7 +17,7 @@ pub(super) fn applied_by(live: &Value, field_manager: &str) -> Value {
     entry.and_then(|fields| part(live, fields)).unwrap_or_else(|| Value::Object(Map::new()))
 }
 
-/// What the fields say of a value. Managed fields are as deep as what was sent, and that is bounded.
+/// The part of a value that managed fields name. The recursion is as deep as the request was, which is bounded.
 fn part(live: &Value, fields: &Value) -> Option<Value> {
     let fields = fields.as_object().filter(|fields| !fields.is_empty());
     match (live, fields) {
@@ -30,7 +30,7 @@ fn part(live: &Value, fields: &Value) -> Option<Value> {
             Some(Value::Object(fields.iter().filter_map(inner).collect()))
         }
         (Value::Array(live), Some(fields)) => {
-            // Whole items: others who have fields of them keep these as well.
+            // Whole items of lists: other managers keep their fields of them.
             let named = |item: &&Value| fields.keys().any(|key| is_named(item, key));
             Some(Value::Array(live.iter().filter(named).cloned().collect()))
         }

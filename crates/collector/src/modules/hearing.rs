@@ -1,6 +1,7 @@
-//! All that a module manages and the world around it, in one look: a server of ours tells everything in one feed.
+//! Reads the members of a module and the snapshot around it in one pass over the change feed of a server of ours.
 //!
-//! It must not know what is concluded from it.
+//! The result is that of `look` and of [`World::look`]. On other servers it is made of those two calls. It must not
+//! know what is concluded from it.
 
 use std::collections::HashMap;
 
@@ -15,11 +16,11 @@ use super::look::{Looked, Unlistable, member};
 use super::plan::PlanError;
 use crate::preview::World;
 
-/// Picks the members of a module out of a feed.
+/// Collects the members of a module from lines of the feed.
 struct Hearing<'a> {
     module: &'a str,
     kinds: HashMap<(&'a str, &'a str), &'a ServedKind>,
-    /// In the order in which they are told, which is nearly that of their slots.
+    /// In the order of the feed, which is nearly that of the keys.
     members: Vec<Member>,
     unlistable: Vec<Unlistable>,
 }
@@ -34,7 +35,7 @@ impl<'a> Hearing<'a> {
     fn hear(&mut self, line: &Line) {
         match line {
             Line::Added(seen) => self.see(seen),
-            // While everything is told for the first time, hardly anything else happens.
+            // Changes are rare during the first listing, so a linear search is enough.
             Line::Modified(seen) => {
                 self.forget(seen);
                 self.see(seen);
@@ -83,7 +84,7 @@ impl<'a> Hearing<'a> {
 }
 
 impl Modules {
-    /// All that a module manages now, and the world around it.
+    /// All members of a module now, and the snapshot around them.
     pub(super) async fn look_around(
         &self,
         module: &str,
@@ -91,7 +92,7 @@ impl Modules {
     ) -> Result<(Looked, World), PlanError> {
         let (gateway, resources) = (&*self.tools.gateway, &self.tools.resources);
         if !gateway.resumes() {
-            // Elsewhere a feed is made of lists as well, and says less about what cannot be listed.
+            // Elsewhere the feed is made of lists as well, and says less about what cannot be listed.
             let (looked, world) =
                 futures::join!(self.look_at(module, within), World::look(gateway, resources));
             return Ok((looked, world?));

@@ -1,6 +1,15 @@
-//! What putting one document would come to, beside what is there now: found out by a look, or by a dry run.
+//! The planned action for one document, from the live object or else from a dry run.
 //!
-//! It must not know the other documents, nor write anything.
+//! 1. Refuse a document with owners that do not exist, and an object that is terminating or belongs to another module
+//!    or tool.
+//! 2. If the module's managed fields show that a put changes only the marks: `Unchanged`, without a request.
+//! 3. Otherwise a dry run. Fields of other managers that it conflicts with are listed, and a forced dry run shows the
+//!    rest.
+//! 4. If the dry run fails because the document's kind, namespace or class comes with the same deployment, the action
+//!    is
+//!    foreseen without the server.
+//!
+//! It must not know the other documents, and writes nothing.
 
 use serde_json::Value;
 use sexton_client::resources::{PutAsk, PutError, text};
@@ -15,14 +24,14 @@ use super::prepare::{APPLY_SET, Prepared};
 use super::puts::{MANAGER_POINTER, field_manager, put_marked};
 use super::unchanged::is_unchanged;
 
-/// What a document comes to: a put, or a refusal.
+/// The planned put of a document, or its refusal.
 pub(super) type Judged = Result<PlannedPut, Refused>;
 
-/// A document that the server does not take as things are.
+/// A document that the server refuses in its present state.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) refusal: Refusal,
-    /// What it comes to if its definition or its class becomes another one before it is put.
+    /// The planned put if its definition or its class changes before it is put.
     pub(super) otherwise: Option<Box<PlannedPut>>,
 }
 
@@ -32,7 +41,7 @@ impl From<Refusal> for Refused {
     }
 }
 
-/// What is the same for all documents of a deployment.
+/// Inputs that all documents of a deployment share.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) resources: Resources,
@@ -41,7 +50,7 @@ pub(super) struct Context {
     pub(super) deployment: String,
 }
 
-/// What putting a document would come to, by a dry run.
+/// Decides what to do with one document.
 pub(super) async fn judge(
     context: &Context,
     document: &Prepared,
@@ -75,7 +84,7 @@ pub(super) async fn judge(
     }
     let put = match put {
         Ok(put) => put,
-        // Its kind, a version of it or its namespace comes with the module.
+        // Its kind, its version or its namespace comes with the module.
         Err(PutError::Call(CallError::Refused(status))) if status.code == 404 && document.awaits => {
             let put = match live {
                 None => planned(document, PutAction::Create, Vec::new(), Vec::new()),
@@ -102,7 +111,7 @@ pub(super) async fn judge(
     Ok(Ok(PlannedPut { conflicts, secret_version, ..planned(document, action, changes, put.warnings) }))
 }
 
-/// What a document comes to that only its new definition or class allows: as much as can be known before.
+/// The planned put of a document that only its new definition or class allows, as far as it can be known before.
 fn foreseen(document: &Prepared, marked: &Value, live: Option<&Value>, is_ours: bool) -> PlannedPut {
     let action = match live {
         None => PutAction::Create,
@@ -141,7 +150,7 @@ fn planned(
     }
 }
 
-/// Why an object that exists must be left to others.
+/// Why an existing object may not be taken over.
 fn belongs_to_others(own: &str, document: &Prepared, live: &Value) -> Option<Refusal> {
     let labels = live.pointer("/metadata/labels");
     let label = |name: &str| labels.and_then(|labels| labels.get(name)).and_then(Value::as_str);
@@ -166,7 +175,7 @@ fn belongs_to_others(own: &str, document: &Prepared, live: &Value) -> Option<Ref
 
 fn refused(document: &Prepared, error: PutError) -> Result<Refusal, CallError> {
     match error {
-        // Also a uid or a version that the document names can be another one.
+        // The uid or version in the document may be an old one.
         PutError::Conflict(status) => {
             let remedy = "leave metadata.uid and metadata.resourceVersion out of the document";
             Ok(document.refuse(status.message.clone(), Some(remedy.to_owned())))
@@ -179,7 +188,8 @@ fn refused(document: &Prepared, error: PutError) -> Result<Refusal, CallError> {
     }
 }
 
-/// Why the owners that a document names make no sense, if they do not: a uid that does not exist would make it garbage.
+/// Why the owners that a document names are invalid: an owner reference with an unknown uid would make the object
+/// garbage.
 async fn check_owners(
     resources: &Resources,
     kinds: &Kinds,

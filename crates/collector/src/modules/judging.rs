@@ -1,6 +1,10 @@
-//! What each document of a deployment comes to, beside what is there now. Many at once, and most without a question.
+//! The planned actions of all documents, computed concurrently; most need no request.
 //!
-//! It must not know what happens to those that no document names.
+//! A task takes a batch of documents, and makes up to [`IN_BATCH`] dry runs at a time. So at most [`AT_ONCE`] run,
+//! and a batch without dry runs costs one task. The result is in the order of the documents; if any are refused, it
+//! has all refusals.
+//!
+//! It must not know what happens to objects that no document names.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -20,21 +24,22 @@ use super::look::Looked;
 use super::plan::{PlanError, PlannedPut, PutAction};
 use super::prepare::Prepared;
 
-/// Dry runs at once.
+/// The most dry runs at a time.
 const AT_ONCE: usize = 64;
 
-/// So many of them in one batch: most documents need none, and a task for each of those would cost more than its judgement.
+/// The most dry runs of one batch: most documents need none, and a task for each of those would cost more than its
+/// judgement.
 const IN_BATCH: usize = 8;
 
-/// At most so many documents in one batch.
+/// The most documents in one batch.
 const BATCH: usize = 256;
 
-/// A question to the server. Futures in a list instead of a closure that makes them: whoever waits for this may be moved
-/// between threads.
+/// A request under way. A list of boxed futures instead of a closure that makes them, because the compiler must see
+/// that the caller's future is `Send`.
 type Asked<'a, T> = BoxFuture<'a, Result<T, CallError>>;
 
 impl Modules {
-    /// What is in the slots of the documents now.
+    /// The live object of each document, if there is one.
     pub(super) async fn live(
         &self,
         kinds: &Kinds,
@@ -44,7 +49,7 @@ impl Modules {
         let mut live: Vec<Option<Value>> = Vec::with_capacity(documents.len());
         let mut asked: Vec<Asked<'_, (usize, Option<Value>)>> = Vec::new();
         for (at, document) in documents.iter().enumerate() {
-            // Seen in another version than that of the document, it would differ in what does not differ.
+            // In another version than the document's it would differ in fields that do not differ.
             let is_same =
                 |object: &Value| text(object, "/apiVersion") == text(&document.value, "/apiVersion");
             let seen = looked.objects.remove(&document.own_slot()).filter(is_same);
@@ -62,7 +67,7 @@ impl Modules {
         Ok(live)
     }
 
-    /// What each document comes to. All that is refused is found at once.
+    /// The planned put of each document, or all refusals.
     pub(super) async fn judge_all(
         &self,
         deployment: &Deployment,
@@ -103,7 +108,7 @@ impl Modules {
     }
 }
 
-/// Where an object is to be found before its definition has the version of the document.
+/// The place of an object, in a version that the server serves already.
 fn place_now(kinds: &Kinds, document: &Prepared) -> Place {
     let version = document.place.kind.api_version();
     let is_it = |kind: &&ServedKind| kind.resource == document.place.kind.resource;
@@ -117,7 +122,8 @@ fn place_now(kinds: &Kinds, document: &Prepared) -> Place {
     }
 }
 
-/// Puts in their order, or all refusals. What is refused may be right all the same if its kind changes before.
+/// Puts in their order, or all refusals. A refusal is dropped if the document's kind is redefined by another document
+/// before.
 fn settle(documents: &[&Prepared], judged: Vec<Judged>) -> Result<Vec<PlannedPut>, PlanError> {
     let is_change = |judged: &Judged| judged.as_ref().is_ok_and(|put| put.action != PutAction::Unchanged);
     let changing: HashSet<(String, String)> = documents
@@ -139,10 +145,10 @@ fn settle(documents: &[&Prepared], judged: Vec<Judged>) -> Result<Vec<PlannedPut
     if refusals.is_empty() { Ok(puts) } else { Err(PlanError::Refused(refusals)) }
 }
 
-/// A document, and what is in its slot now.
+/// A document, and its live object.
 type Found = (Arc<Prepared>, Option<Value>);
 
-/// As many batches as there are at once, of few documents, or more of them.
+/// Splits the documents into as many batches as there are tasks, or more if these would be too large.
 fn batches(found: Vec<Found>) -> impl Iterator<Item = Vec<Found>> {
     let size = found.len().div_ceil(AT_ONCE / IN_BATCH).clamp(1, BATCH);
     let mut found = found.into_iter();
@@ -151,7 +157,7 @@ fn batches(found: Vec<Found>) -> impl Iterator<Item = Vec<Found>> {
     })
 }
 
-/// What each document of a batch comes to, in their order.
+/// The planned put of each document of a batch, in order.
 async fn judge_batch(context: &Context, batch: Vec<Found>) -> Result<Vec<Judged>, CallError> {
     let mut judged: Vec<Asked<'_, Judged>> = Vec::new();
     for (document, live) in batch {

@@ -1,6 +1,8 @@
-//! One look at all that a module manages, and whether it was complete.
+//! Lists all objects that carry a module's label, over all kinds, and tells which kinds could not be listed.
 //!
-//! Nothing may be concluded from what was not seen: whoever is not provably absent may be there.
+//! Guarantee: an object with the label that is neither in `members` nor of an unlistable kind did not exist (within
+//! the module's namespace, if it is limited to one). Nothing is known about unlistable kinds, so they prevent a
+//! sweep.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,17 +17,17 @@ use sexton_model::marks;
 
 use super::Modules;
 
-/// Requests at once.
+/// The most requests at a time.
 const AT_ONCE: usize = 16;
 
-/// A kind that could not be listed: nothing may be concluded from what was not seen.
+/// A kind that could not be listed: nothing may be concluded about its objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlistable {
     /// `resource.group`, or a whole group.
     pub kind: String,
     /// Why, in words.
     pub why: String,
-    /// Whether the user has no right to.
+    /// Whether the user lacks the right.
     pub forbidden: bool,
 }
 
@@ -34,32 +36,33 @@ impl Unlistable {
         Unlistable { kind: kind.to_string(), why: why.into(), forbidden: false }
     }
 
-    /// Nothing is known of any kind.
+    /// No kind is known.
     fn all(why: &CallError) -> Unlistable {
         Unlistable::new("all kinds", why.to_string())
     }
 }
 
-/// A slot: group, plural, namespace, name.
+/// The key of an object: group, plural, namespace, name.
 pub(super) type Slot = (String, String, String, String);
 
-/// What was seen.
+/// The result.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    /// By slot.
+    /// Sorted by key.
     pub(super) members: Vec<Member>,
     pub(super) unlistable: Vec<Unlistable>,
-    /// Groups that do not answer and of which the module has nothing, as far as is known.
+    /// Groups that do not answer and of which the module has no objects, as far as is known.
     pub(super) unanswered: Vec<Unlistable>,
-    /// Those who carry the label without having been put, once they are told apart from members.
+    /// Objects that carry the label but were not put by the module, once they are separated from the members.
     pub(super) copies: Vec<Member>,
-    /// The whole objects of the kinds for which they were wanted.
+    /// Whole objects, of the kinds for which they are wanted.
     pub(super) objects: HashMap<Slot, Value>,
 }
 
 impl Looked {
-    /// Tells apart the groups that do not answer and of which the module never had anything: one extension whose server
-    /// is down must not stop every sweep on the cluster. `kinds` are those that the module is known to have.
+    /// Separates the groups that do not answer and of which the module never had an object: one extension with a
+    /// server that is down must not stop every sweep on the cluster. `kinds` are those that the module is known to
+    /// have.
     pub(super) fn set_unanswered_aside<'a>(&mut self, kinds: impl Iterator<Item = &'a str>) {
         let groups: BTreeSet<&str> =
             kinds.map(|kind| kind.split_once('.').map_or("", |(_, group)| group)).collect();
@@ -69,8 +72,8 @@ impl Looked {
     }
 }
 
-/// All that carries the module's label, in all kinds. Of some kinds whole objects are wanted. Where the module is
-/// limited to a namespace, it is enough to see that one.
+/// Lists all objects with the module's label, of all kinds; for the kinds in `whole`, with their whole contents. If
+/// the module is limited to a namespace, it is enough to see that one.
 pub(super) async fn look(
     resources: &Resources,
     kinds: &Kinds,
@@ -82,7 +85,7 @@ pub(super) async fn look(
     let ask = ListAsk { labels: format!("{}={manager}", marks::MANAGER), ..ListAsk::default() };
     let wants_whole =
         |kind: &ServedKind| whole.contains(&(kind.resource.group.clone(), kind.resource.resource.clone()));
-    // A list of futures instead of a closure that makes them: whoever waits for this may be moved between threads.
+    // A list of boxed futures instead of a closure that makes them, because the caller's future must be `Send`.
     let mut lists: Vec<BoxFuture<'_, _>> = Vec::new();
     for kind in listable {
         lists.push(list_within(resources, kind, within, &ask, wants_whole(kind)).boxed());
@@ -100,7 +103,7 @@ pub(super) async fn look(
             }
         };
         for (member, object) in found {
-            // Some kinds are served in two groups: it is one life all the same.
+            // Some kinds are served in two groups, with the same objects.
             if uids.insert(member.uid.clone()) {
                 if let Some(object) = object {
                     looked.objects.insert(slot_of(&member), object);
@@ -114,7 +117,7 @@ pub(super) async fn look(
     looked
 }
 
-/// The kinds that have objects: those that are listed, and those that cannot be.
+/// The kinds that have objects: those that can be listed, and those that cannot.
 fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
     let (mut listable, mut unlistable) = (Vec::new(), Vec::new());
     for (group, status) in &kinds.unread {
@@ -122,7 +125,7 @@ fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
         unlistable.push(Unlistable::new(group, why));
     }
     for kind in kinds.preferred() {
-        // What nothing can be done with but to look at it was never put.
+        // Objects that can only be read were never put.
         if !["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
             continue;
         }
@@ -136,7 +139,7 @@ fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
     (listable, unlistable)
 }
 
-/// Which kinds cannot be listed now. One object of each is asked for, so it does not matter how many there are.
+/// The kinds that cannot be listed now. Asks for one object of each, so that their number does not matter.
 async fn cannot_be_listed(resources: &Resources, kinds: &Kinds) -> Vec<Unlistable> {
     let (listable, mut unlistable) = to_list(kinds);
     let mut asked: Vec<BoxFuture<'_, Option<Unlistable>>> = Vec::new();
@@ -159,7 +162,7 @@ pub(super) fn slot_of(member: &Member) -> Slot {
 }
 
 impl Modules {
-    /// All that a module manages now; within a namespace, if it is limited to one.
+    /// Lists all that a module manages now; within a namespace, if it is limited to one.
     pub(super) async fn look_at(&self, module: &str, within: Option<&str>) -> Looked {
         match self.kinds_now().await {
             Ok(kinds) => look(&self.tools.resources, &kinds, (module, within), &BTreeSet::new()).await,
@@ -167,7 +170,7 @@ impl Modules {
         }
     }
 
-    /// Which kinds cannot be listed now.
+    /// The kinds that cannot be listed now.
     pub(super) async fn unlistable(&self) -> Vec<Unlistable> {
         match self.kinds_now().await {
             Ok(kinds) => cannot_be_listed(&self.tools.resources, &kinds).await,
@@ -178,8 +181,8 @@ impl Modules {
 
 type Listed = Result<Vec<(Member, Option<Value>)>, ListError>;
 
-/// The members of one kind, with their documents if they are wanted; or why they cannot be known. What is outside of the
-/// module's namespace need not be known if it may not be.
+/// The members of one kind, with their contents if wanted, or why they cannot be listed. If the user may not list the
+/// kind in all namespaces, the module's namespace is enough.
 async fn list_within<'a>(
     resources: &Resources,
     kind: &'a ServedKind,
@@ -228,7 +231,7 @@ async fn list_whole(resources: &Resources, place: &Place, ask: &ListAsk) -> List
     listed.found.into_iter().map(understood).collect()
 }
 
-/// What matters of an object.
+/// The facts about an object that modules need.
 pub(super) fn member(kind: &ServedKind, mut slim: Slim) -> Member {
     let protect =
         slim.annotations.remove(marks::PROTECT).filter(|value| !value.is_empty() && *value != "false");

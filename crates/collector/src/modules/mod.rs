@@ -1,11 +1,16 @@
-//! Modules: documents that are put together, marked while they are put, and swept once they are no longer put.
+//! Modules: sets of documents that are deployed together. Each put marks its object with the id of the deployment;
+//! objects of the module that no document names any more are unmarked, and swept.
 //!
 //! ```text
-//! documents ─► look ─► plan ─► (somebody agrees) ─► lease ─► intent ─► puts ─► seal ─► accusations
+//! documents ─► look ─► plan ─► (a user approves) ─► lease ─► intent ─► puts ─► seal ─► accusations
 //! ```
 //!
-//! A sweep only accuses: order, steps, protection and destruction are the collector's. Everything goes through the
-//! public API, so that it works with any Kubernetes. It must not print, nor ask anybody anything.
+//! A sweep only writes accusations: order, steps, protection and destruction are the collector's. Everything uses the
+//! public API, so that it works with any Kubernetes. It must not print, and asks no questions.
+//!
+//! By phase: `planning` reads (`look`, `hearing`, `copied`), validates (`prepare`, `checks`), decides per document
+//! (`judging`, `judgement`, `unchanged`) and finds what would be destroyed (`victims`). `deploy` writes: `putting`
+//! (`renewing`, `puts`), then `sweep`. `destroy` ends a module, `transfer` moves an object to another module.
 
 mod checks;
 mod conflicts;
@@ -59,24 +64,23 @@ pub use victims::{Destruction, Kept, Victim};
 
 pub use sexton_lifecycle::module::Member;
 
-/// Is told what happens while it happens.
+/// Receives the events of a deployment while it runs.
 pub type Tell<'a> = dyn Fn(Event) + Send + Sync + 'a;
 
-/// With what modules are worked on.
+/// What all operations on modules need: server, clock, identity.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// The resources of the server.
+    /// The server's resources.
     pub resources: Resources,
-    /// The same for feeds and writes in bulk.
+    /// The server's change feed, and writes in bulk.
     pub gateway: Arc<dyn Gateway>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Who asks, as people know them.
+    /// The requester, as users know them.
     pub by: String,
-    /// Who holds leases: no other process has this name.
+    /// The name under which leases are held: unique for each process.
     pub holder: String,
-    /// Nobody else can be at work, because what is worked on is open to this process alone: whoever still has a lease
-    /// died with it.
+    /// Whether this process alone has access to the store: then the holder of any lease found there has ended.
     pub alone: bool,
 }
 
@@ -86,21 +90,21 @@ pub struct Modules {
     tools: Tools,
     kinds: Arc<Kinds>,
     home: Home,
-    /// The namespaces of those modules whose records are not in the usual place.
+    /// The namespaces of modules with records that are not in the usual one.
     elsewhere: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
-/// A module as it is recorded, and who works on it.
+/// A module's record, and the holder of its lease.
 #[derive(Debug, Clone)]
 pub struct ModuleView {
     /// The record.
     pub record: ModuleRecord,
-    /// Who holds the lease, if somebody does.
+    /// The lease, if it is held.
     pub lease: Option<LeaseView>,
 }
 
 impl Modules {
-    /// Learns what the server serves, and where records of modules are kept there.
+    /// Reads which kinds the server serves, and so where it keeps records of modules.
     ///
     /// # Errors
     /// The server does not say which kinds it has.
@@ -115,7 +119,7 @@ impl Modules {
         self.home
     }
 
-    /// What the server served when it was asked.
+    /// The kinds that the server served when this was opened.
     pub fn kinds(&self) -> &Kinds {
         &self.kinds
     }
@@ -143,18 +147,19 @@ impl Modules {
         Ok(Some(ModuleView { record, lease }))
     }
 
-    /// Takes the lease of a module away from whoever holds it, and tells who that was.
+    /// Takes the lease of a module away from its holder, and returns the former holder.
     ///
     /// # Errors
     /// See [`LeaseError`].
     pub async fn unlock(&self, name: &str) -> Result<Option<LeaseView>, LeaseError> {
-        // Whoever may not read the record may still hold the lease in the usual place.
+        // A user may be allowed to break the lease in the usual namespace without being allowed to read the record.
         let _ = self.find_record(name).await;
         self.lease(name).break_it().await
     }
 
-    /// What the server serves now: kinds come and go, also with what is deployed. Where a question is expensive, what
-    /// this process knows is enough: it knows of the definitions that it writes itself.
+    /// The kinds that the server serves now: they change, also by what is deployed. On a server of another make,
+    /// where discovery is expensive, what this process knows is enough: it knows the definitions that it writes
+    /// itself.
     async fn kinds_now(&self) -> Result<Arc<Kinds>, DiscoverError> {
         match self.kinds.bulk {
             true => self.tools.resources.kinds_anew().await,

@@ -1,4 +1,4 @@
-//! What a deployment would do, worked out without writing anything.
+//! The plan of a deployment: a value with everything that it would do.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use super::records::{ModuleRecord, RecordsError};
 use super::victims::{Destruction, Kept, Victim};
 use crate::preview::PreviewError;
 
-/// What becomes of a document.
+/// The action for a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutAction {
     /// There is no such object yet.
     Create,
-    /// It is ours, and would be different.
+    /// The module has it, and the put would change it.
     Change,
     /// It exists and belongs to no module yet.
     Adopt,
@@ -35,7 +35,7 @@ pub enum PutAction {
 pub struct PlannedPut {
     /// Where the document is.
     pub origin: String,
-    /// As people type it.
+    /// As users type it.
     pub object: String,
     /// Group and version.
     pub api_version: String,
@@ -47,32 +47,32 @@ pub struct PlannedPut {
     pub name: String,
     /// Its place in the module, from 1.
     pub order: i64,
-    /// What becomes of it.
+    /// The action.
     pub action: PutAction,
-    /// What would be different, field by field.
+    /// The changes, field by field.
     pub changes: Vec<FieldChange>,
     /// Fields that other managers own with other values.
     pub conflicts: Vec<FieldConflict>,
-    /// What the server wants people to know.
+    /// Warnings of the server.
     pub warnings: Vec<String>,
-    /// Whether no dry run could tell what the server makes of it.
+    /// Whether no dry run could show the result.
     pub(super) unforeseen: bool,
-    /// Whether it can be put only when its definition or its class has been.
+    /// Whether it can only be put after its definition or its class.
     pub(super) awaits_kind: bool,
-    /// The version of a Secret that would change: its values are shown and compared nowhere.
+    /// The version of a Secret that would change: its values are neither shown nor compared.
     pub(super) secret_version: Option<String>,
-    /// What is there, if a put would surely change nothing but its marks.
+    /// The object as it was seen, if the put would only change its marks.
     pub(super) seen: Option<Seen>,
 }
 
-/// A life, and the version of it on which a judgement rests.
+/// The uid and version of an object for which an action was decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) uid: String,
     pub(super) version: String,
 }
 
-/// What happens to the unmarked.
+/// What happens to the unmarked objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sweep {
     /// They are accused.
@@ -86,57 +86,58 @@ pub enum Sweep {
     },
 }
 
-/// Another scope than that of the last deployment.
+/// A change of the scope since the last deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopeShift {
     /// The one of the last deployment.
     pub old: Scope,
-    /// Who comes into scope.
+    /// Objects that come into scope.
     pub enter: Vec<Member>,
-    /// Who leaves it, and is never swept.
+    /// Objects that leave it, and are never swept.
     pub leave: Vec<Member>,
 }
 
-/// What a deployment would do. Deploying it does this, or less.
+/// The plan of a deployment. Carrying it out does this, or less.
 #[derive(Debug)]
 pub struct ModulePlan {
     /// The module.
     pub spec: ModuleSpec,
-    /// Which round of deployment.
+    /// The id of the deployment.
     pub deployment_id: String,
     /// The documents, in the order in which they are put.
     pub puts: Vec<PlannedPut>,
-    /// What happens to the unmarked.
+    /// What happens to the unmarked objects.
     pub sweep: Sweep,
-    /// Who would be accused, in the order in which they go. With `Sweep::Renumber` or `Sweep::None`, who is unmarked.
+    /// The objects that would be accused, in the order of their destruction. With `Sweep::Renumber` or `Sweep::None`,
+    /// the unmarked objects.
     pub victims: Vec<Victim>,
-    /// Who is unmarked and spared.
+    /// Unmarked objects that are not swept.
     pub kept: Vec<Kept>,
-    /// What the accusations come to, if there are any.
+    /// The destruction that the accusations lead to, if there are any.
     pub destruction: Option<Destruction>,
-    /// What could not be listed: then nothing is swept.
+    /// Kinds that could not be listed: then nothing is swept.
     pub unlistable: Vec<Unlistable>,
-    /// Why the sweep is held, if it would destroy too much: then nothing may be deployed.
+    /// Why the sweep exceeds the deletion limit, if it does: then nothing may be deployed.
     pub held: Option<Held>,
-    /// The limits it was held against.
+    /// The deletion limit.
     pub limits: FuseLimits,
-    /// How many resources are in scope.
+    /// How many objects are in scope.
     pub in_scope: usize,
     /// Sweeping is turned on for a module that has unmarked resources from before.
     pub first_gc: bool,
-    /// Another scope than before, if it is another one.
+    /// The change of the scope, if it changed.
     pub scope_shift: Option<ScopeShift>,
-    /// How the order of the documents was meant before, if it is meant otherwise now: all places are given anew.
+    /// The former order of the documents, if the module's order has changed: all places are given anew.
     pub order_before: Option<ModuleOrder>,
     /// The deployment before, if one was sealed.
     pub previous: Option<Sealed>,
     /// A deployment that was begun and not sealed.
     pub interrupted: Option<Intent>,
-    /// What people should know.
+    /// Warnings for users.
     pub warnings: Vec<String>,
-    /// Stands for all of it: what is put, and what is destroyed. The same whenever the same would be done.
+    /// The digest of all that is put and destroyed; equal for equal plans.
     pub digest: String,
-    /// What is done after a resource could not be put.
+    /// Whether other documents are put after a failure.
     pub on_failure: OnFailure,
     /// Whether only a part of the documents is put.
     pub partial: bool,
@@ -145,7 +146,7 @@ pub struct ModulePlan {
     pub(super) record: Option<ModuleRecord>,
     /// What is put, in the order of `puts`.
     pub(super) documents: Vec<Arc<Prepared>>,
-    /// When everything was looked at.
+    /// When the objects were listed.
     pub(super) looked_at: Instant,
 }
 
@@ -155,7 +156,7 @@ impl ModulePlan {
         self.puts.iter().filter(|put| !self.force && !put.conflicts.is_empty())
     }
 
-    /// All who are unmarked and not on their way out already.
+    /// All unmarked objects that are not terminating.
     pub(super) fn unmarked(&self) -> impl Iterator<Item = &Member> {
         let kept = self.kept.iter().map(|kept| &kept.member).filter(|member| !member.terminating);
         self.victims.iter().map(|victim| &victim.member).chain(kept)
@@ -179,21 +180,21 @@ pub enum PlanError {
         /// Why not.
         why: String,
     },
-    /// The deployment has been there before.
+    /// The deployment id was used before.
     #[error("the deployment id {0:?} was used before: resources that it put then would pass for put now")]
     UsedId(String),
-    /// The deployment cannot be called so.
+    /// The deployment id is not a valid one.
     #[error(
         "{0:?} cannot be a deployment id: it must be made of at most 63 letters, digits, '-', '_' and '.'"
     )]
     BadId(String),
-    /// The limit makes no sense.
+    /// The deletion limit cannot be parsed.
     #[error("{0}")]
     Limit(String),
     /// Documents are refused.
     #[error("{} of the documents cannot be put", .0.len())]
     Refused(Vec<Refusal>),
-    /// Part of the documents would get places of another order than the rest has.
+    /// A part of the documents would get places in another order than the rest has.
     #[error(
         "the order of the module was {before} and is {now}: a part of it cannot be applied before the whole is"
     )]
@@ -203,16 +204,16 @@ pub enum PlanError {
         /// Of this one.
         now: &'static str,
     },
-    /// Documents have no order.
+    /// The documents cannot be ordered.
     #[error(transparent)]
     Order(#[from] OrderError),
     /// The record of the module cannot be read.
     #[error(transparent)]
     Record(#[from] RecordsError),
-    /// The server cannot be asked.
+    /// A request failed.
     #[error("the server cannot be asked")]
     Call(#[from] CallError),
-    /// The consequences cannot be seen.
+    /// The consequences cannot be determined.
     #[error("what would follow cannot be seen")]
     Preview(#[from] PreviewError),
 }

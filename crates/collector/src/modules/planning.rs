@@ -1,4 +1,5 @@
-//! From documents and one look at the world to a plan. Reads, and asks for dry runs; writes nothing at all.
+//! Makes the plan of a deployment: from its documents and one look at the server. Reads, and asks for dry runs; never
+//! writes.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::records::ModuleRecord;
 use super::victims::{Unmarked, accused_before, divide, foresee, fuse};
 
 impl Modules {
-    /// What a deployment would do. Writes nothing: it reads, and asks for dry runs.
+    /// Plans a deployment. Never writes: it reads, and asks for dry runs.
     ///
     /// # Errors
     /// See [`PlanError`].
@@ -68,7 +69,8 @@ impl Modules {
         let is_marked = |member: &Member| named.contains(&slot_of(member));
         let was_on =
             record.as_ref().is_some_and(|record| record.spec.support_gc && record.status.sealed.is_some());
-        // Until a module sweeps, all that carries its label may have been meant: that is shown, and asked about.
+        // Before a module sweeps for the first time, all objects with its label may be meant as members: a user is
+        // asked.
         let kinds = record.as_ref().filter(|_| was_on).map(|record| kinds_of(record, &named));
         self.set_copies_aside(&mut looked, &spec.manager, kinds, is_marked).await;
         let sorted = sort(&spec.scope, &looked.members, is_marked);
@@ -80,9 +82,9 @@ impl Modules {
         let sweep = what_to_sweep(deployment, &looked);
         let destruction = match sweep {
             Sweep::Accuse => foresee(&self.tools, &spec.manager, &mut unmarked).await?,
-            // What is accused is saved.
+            // Accusations are withdrawn in this case.
             Sweep::Renumber => None,
-            // An earlier sweep goes on, whatever this deployment does: nothing is put where that would take it along.
+            // An earlier sweep continues whatever this deployment does: nothing may be put that it would take along.
             Sweep::None { .. } => {
                 let mut before = accused_before(&documents, &looked.members);
                 if let Some(doom) = foresee(&self.tools, &spec.manager, &mut before).await? {
@@ -138,21 +140,21 @@ fn kinds_of(record: &ModuleRecord, named: &HashSet<Slot>) -> BTreeSet<String> {
     record.status.kinds.iter().cloned().chain(named.iter().map(kind)).collect()
 }
 
-/// All that a plan is made of.
+/// The inputs of a plan.
 struct Material {
     record: Option<ModuleRecord>,
     documents: Vec<Arc<Prepared>>,
-    /// The slots of all documents, also of those that are not put this time.
+    /// The keys of all documents, also of those that are not put this time.
     named: HashSet<Slot>,
     puts: Vec<PlannedPut>,
     looked: Looked,
-    /// When that was.
+    /// When the objects were listed.
     looked_at: Instant,
     limits: FuseLimits,
     order_before: Option<ModuleOrder>,
 }
 
-/// How the order was meant by the last sealed deployment, if it is meant otherwise now.
+/// The order of the last sealed deployment, if the module has another one now.
 fn order_before(
     deployment: &Deployment,
     record: Option<&ModuleRecord>,

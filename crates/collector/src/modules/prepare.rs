@@ -1,6 +1,6 @@
-//! From documents as they are written to documents that can be put: each with its kind, its namespace and its place.
+//! From documents as written to documents that can be put: each with its kind, namespace and place in the order.
 //!
-//! What makes no sense is found before the server is asked about anything.
+//! Errors in the documents are found before the server is asked about any object.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -30,9 +30,9 @@ pub(super) struct Prepared {
     pub(super) awaits: bool,
     /// Whether its definition or its class comes with the module, and may be another one when it is put.
     pub(super) redefined: bool,
-    /// Whether it is among those that are put.
+    /// Whether it is among the documents that are put this time.
     pub(super) wanted: bool,
-    /// Whether it names somebody before whom it must not be put.
+    /// Whether it refers to an object that must be put before it.
     pub(super) linked: bool,
     /// Where it carries the id of its deployment.
     pub(super) deployment_mark: DeploymentMark,
@@ -53,7 +53,7 @@ impl Prepared {
         (&kind.group, &kind.resource, &self.entry.namespace, &self.entry.name)
     }
 
-    /// The same, to keep.
+    /// The same, owned.
     pub(super) fn own_slot(&self) -> (String, String, String, String) {
         let (group, resource, namespace, name) = self.slot();
         (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
@@ -64,7 +64,7 @@ impl Prepared {
         (self.entry.group.clone(), self.entry.kind.clone())
     }
 
-    /// The document as it is put: with the marks, so that putting and marking are one write.
+    /// The document with the marks, as it is put.
     pub(super) fn marked(&self, manager: &str, deployment: &str) -> Value {
         let mut value = self.value.clone();
         for (map, name, mark) in [
@@ -85,7 +85,7 @@ pub(super) enum NotPrepared {
     Order(OrderError),
 }
 
-/// The documents in the order in which they are put. All that is wrong with them is found at once.
+/// The documents in the order in which they are put, or all errors in them.
 pub(super) fn prepare(deployment: &Deployment, kinds: &Kinds) -> Result<Vec<Prepared>, NotPrepared> {
     let coming = coming_kinds(&deployment.documents);
     let mut refusals = Vec::new();
@@ -142,7 +142,7 @@ fn coming_kinds(sources: &[Source]) -> BTreeMap<(String, String), ServedKind> {
     coming
 }
 
-/// Refuses a class or a rule that makes no sense: other clusters store it, and it is ignored there.
+/// Refuses an invalid class or rule: other clusters would store it, and it would be ignored there.
 fn sensible(document: Prepared) -> Result<Prepared, Refusal> {
     let complaints: Vec<String> =
         described::complaints(&document.value).iter().map(ToString::to_string).collect();
@@ -222,7 +222,7 @@ fn one(
     })
 }
 
-/// Whether it is owned, or comes second in an explicit edge.
+/// Whether the document has owners, or is the second one of an explicit dependency.
 fn is_linked(deployment: &Deployment, value: &Value) -> bool {
     let end = format!("/{}", text(value, "/metadata/name"));
     value.pointer("/metadata/ownerReferences").is_some()

@@ -1,6 +1,6 @@
-//! Puts one document with its marks, so that putting and marking are one write.
+//! Puts one document together with its marks, so that no object is ever put without them.
 //!
-//! It must not know in which order documents are put, nor what happens to those that are not put any more.
+//! It must not know the order of documents, nor what happens to objects that are not put any more.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use super::deployment_mark;
 use super::plan::PutAction;
 use super::prepare::Prepared;
 
-/// A kind that was defined just now is served after a moment: so often is it tried again, with this pause.
+/// A kind that was defined just now is served a moment later: this many attempts are made, with this pause.
 const PATIENCE: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Under which name a module writes fields.
+/// The field manager under which a module applies.
 pub(super) fn field_manager(manager: &str) -> String {
     format!("{PREFIX}{manager}")
 }
 
 pub(super) const MANAGER_POINTER: &str = "/metadata/labels/sexton.dev~1manager";
 
-/// Puts a document with its marks. What our own bookkeeping wrote, or a former module, is no reason to refuse it; fields of
-/// other managers are taken over as far as `take` says.
+/// Applies a document with its marks. Conflicts with fields of our own bookkeeping or of a former module are forced;
+/// those with fields of other managers as far as `take` allows.
 pub(super) async fn put_marked(
     resources: &Resources,
     document: &Prepared,
@@ -35,7 +35,7 @@ pub(super) async fn put_marked(
     take: &TakeOver,
 ) -> Result<Put, PutError> {
     let name = &document.entry.name;
-    // Whatever is there, the marks change: only the answer says whether it is new.
+    // The marks change whatever exists; only the answer says whether the object is new.
     let known = Some(&Value::Null);
     match resources.put_over(known, &document.place, name, marked, ask).await {
         Err(PutError::Conflict(status)) if take.allows(&status) => {
@@ -46,17 +46,17 @@ pub(super) async fn put_marked(
     }
 }
 
-/// What is known of a put before it is made.
+/// What the plan knows of a put.
 #[derive(Debug, Clone)]
 pub(super) struct Foreseen {
     pub(super) action: PutAction,
-    /// What it takes over from others.
+    /// The fields that it may take over from other managers.
     pub(super) take: TakeOver,
-    /// Whether the definition or the class that allows it was put just now.
+    /// Whether its definition or class was put just now, and may not be in effect yet.
     pub(super) awaits_kind: bool,
 }
 
-/// Puts a document for good, and makes sure that it carries its marks.
+/// Puts a document for good, and checks that the object carries its marks afterwards.
 pub(super) async fn put(
     resources: &Resources,
     document: &Prepared,

@@ -1,6 +1,13 @@
-//! Puts all documents of a plan in their order. What does not depend on each other is put at the same time.
+//! Puts all documents of a plan, level by level: documents in one level do not depend on each other, and are put at
+//! once.
 //!
-//! It must not know what a sweep is, except that a failed put means that there is none.
+//! 1. Renew the marks of unchanged objects, many in one request (`renewing`).
+//! 2. Put each level with up to [`AT_ONCE`] requests, and confirm the lease before each. The next level begins when
+//!    all of
+//!    this one are put.
+//! 3. After a failure, depending on the module, put no more, or go on. Either way the result is an error, and a
+//!    deployment
+//!    with an error is not sealed and does not sweep.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,14 +26,14 @@ use super::puts::{Foreseen, field_manager, put};
 use super::{Event, Modules, Tell};
 use crate::lease::{Hold, Locked};
 
-/// Puts at once.
+/// The most puts at a time.
 const AT_ONCE: usize = 64;
 
-/// Which document, and what became of it.
+/// The index of a document, and the result of its put.
 type Outcome = (usize, Result<(PutAction, Vec<String>), String>);
 
 impl Modules {
-    /// Puts everything, or says what could not be put.
+    /// Puts all documents, or returns those that could not be put.
     pub(super) async fn put_all(
         &self,
         plan: &ModulePlan,
@@ -50,7 +57,7 @@ impl Modules {
     }
 }
 
-/// All that a put needs that is the same for all of them.
+/// What all puts of a deployment share.
 struct Common {
     resources: Resources,
     manager: String,
@@ -67,9 +74,9 @@ struct Work<'a> {
     deployed: Deployed,
     failed: Vec<FailedPut>,
     done: usize,
-    /// Documents that have their marks already.
+    /// Indexes of documents with objects that have their marks already.
     renewed: HashSet<usize>,
-    /// A put failed, and no other one is to begin.
+    /// A put failed, and no further one begins.
     stopped: bool,
 }
 
@@ -93,7 +100,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Puts what may be put at the same time. If this is dropped, so is whatever is under way.
+    /// Puts the documents of one level. Dropping the future ends the puts under way.
     async fn put_level(&mut self, level: std::ops::Range<usize>) {
         let mut waiting = level;
         let mut tasks: JoinSet<Outcome> = JoinSet::new();
@@ -152,7 +159,7 @@ impl<'a> Work<'a> {
                 let (done, of) = (self.done, self.plan.puts.len());
                 (self.tell)(Event::Put { origin, object, action, done, of, warnings });
             }
-            // Nothing is wrong with what was not even tried.
+            // After a lost lease a put was not made; that is no failure of the document.
             Err(_) if self.locked.check().is_err() => {}
             Err(why) => {
                 self.stopped |= self.plan.on_failure == OnFailure::Stop;
@@ -164,8 +171,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Documents that may be put at the same time, one level after the other. What only gets its marks is there already and
-/// waits for nobody; others are put together if they are of one kind, stand next to each other and name no one.
+/// The documents as ranges that may be put at the same time, one after the other. Unchanged objects exist already and
+/// wait for nothing. The others share a level if they are neighbours of one kind and refer to no other document.
 fn levels(documents: &[Arc<Prepared>], puts: &[PlannedPut]) -> Vec<std::ops::Range<usize>> {
     let mut levels = Vec::new();
     let (mut begin, mut last): (usize, Option<&Arc<Prepared>>) = (0, None);

@@ -1,6 +1,7 @@
-//! The records of modules: objects of their own kind where a server has it, ConfigMaps elsewhere.
+//! The records of modules: objects of our kind `Module` where the server has it, ConfigMaps elsewhere.
 //!
-//! Whoever writes a record must have read the current one. It must not know what a deployment is.
+//! Writes are conditional on the version that was read, so a record that another process changed meanwhile is never
+//! overwritten. It must not know what a deployment is.
 
 use std::collections::BTreeSet;
 
@@ -30,21 +31,21 @@ pub enum Home {
 pub struct ModuleRecord {
     /// What the module is.
     pub spec: ModuleSpec,
-    /// How it stands with it.
+    /// Its state.
     pub status: ModuleStatus,
-    /// The object that was read; whoever writes must have read the current one. Nothing if there is none yet.
+    /// The object that was read, for conditional writes. `None` if there is none yet.
     pub(super) read: Option<Value>,
-    /// Whether it stands where records were kept before our kinds were installed. It moves with the next write.
+    /// Whether it is a ConfigMap from before our kinds were installed. The next write moves it.
     moves: bool,
 }
 
 /// Why a record was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
-    /// Somebody else wrote it meanwhile.
+    /// Another process wrote it meanwhile.
     #[error("the record of the module {0} was changed by somebody else meanwhile")]
     Changed(String),
-    /// It is not one that this version writes.
+    /// It is not a record that this version can parse.
     #[error("the record of the module {name} cannot be understood: {why}")]
     Strange {
         /// Which one.
@@ -52,7 +53,7 @@ pub enum RecordsError {
         /// Why.
         why: String,
     },
-    /// The server cannot be asked, or says no.
+    /// The request failed or was refused.
     #[error("the record of the module {name} cannot be read or written")]
     Call {
         /// Which one; empty for all.
@@ -67,7 +68,7 @@ pub enum RecordsError {
 }
 
 impl RecordsError {
-    /// Whether the user has no right to.
+    /// Whether the user lacks the right.
     pub(super) fn is_forbidden(&self) -> bool {
         matches!(self, RecordsError::Call { source: CallError::Refused(status), .. } if status.code == 403)
     }
@@ -87,7 +88,7 @@ impl ModuleRecord {
         ModuleRecord { spec, status: ModuleStatus::default(), read: None, moves: false }
     }
 
-    /// The same, to be written where our kinds are now.
+    /// The same, to be written as an object of our kind.
     fn moving(self) -> ModuleRecord {
         ModuleRecord { read: None, moves: true, ..self }
     }
@@ -107,12 +108,12 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Those in the usual place.
+    /// The records in the usual namespace.
     pub(super) fn new(resources: Resources, home: Home) -> Records {
         Records::within(resources, home, WORK_NAMESPACE)
     }
 
-    /// Those in a namespace, where they are ConfigMaps.
+    /// The records in a namespace, if they are ConfigMaps.
     pub(super) fn within(resources: Resources, home: Home, namespace: &str) -> Records {
         let place = match home {
             Home::Kind => Place::new(&ServedKind::of_ours(RESOURCE, KIND), None),
@@ -123,7 +124,7 @@ impl Records {
         Records { resources, home, place }
     }
 
-    /// Where records were kept before our kinds were installed, if that may be.
+    /// The ConfigMaps from before our kinds were installed, if there may be any.
     fn before(&self) -> Option<Records> {
         (self.home == Home::Kind).then(|| Records::new(self.resources.clone(), Home::ConfigMap))
     }
@@ -168,7 +169,7 @@ impl Records {
         found.map(|object| self.understand(object)).transpose()
     }
 
-    /// Writes it, if nobody else did since it was read.
+    /// Writes it, if it has not changed since it was read.
     pub(super) async fn write(&self, record: &mut ModuleRecord) -> Result<(), RecordsError> {
         record.status = std::mem::take(&mut record.status).bounded();
         let name = record.spec.manager.clone();
@@ -229,7 +230,7 @@ impl Records {
         }
     }
 
-    /// Removes it, if nobody else wrote it since it was read.
+    /// Removes it, if it has not changed since it was read.
     pub(super) async fn remove(&self, record: &ModuleRecord) -> Result<(), RecordsError> {
         let name = &record.spec.manager;
         let version = Some(record.version().to_owned()).filter(|version| !version.is_empty());
@@ -240,7 +241,7 @@ impl Records {
     }
 
     async fn remove_here(&self, name: &str, version: Option<String>) -> Result<(), RecordsError> {
-        // Nothing belongs to a record: it goes at once.
+        // A record has no dependents.
         let policy = Some(Policy::Background);
         let ask = DeleteAsk { policy, resource_version: version, ..DeleteAsk::default() };
         match self.resources.delete(&self.place, &self.object_name(name), &ask).await {

@@ -1,7 +1,8 @@
-//! New marks for what only gets its marks: many in one write, instead of one put each.
+//! Writes new marks to unchanged objects, up to [`TOGETHER`] in one request, instead of one put for each.
 //!
-//! It rests on what was seen: the life and its version. Whatever was written by anybody since then is left to an ordinary
-//! put, and so is all of it where the server does not know such writes. It must not know what is put otherwise.
+//! Precondition of each write: the object has the uid and version that the plan saw. An object that has changed since
+//! then is put the ordinary way, and so are all of them on servers without writes in bulk. It must not know how
+//! documents are put.
 
 use std::collections::HashSet;
 
@@ -15,13 +16,13 @@ use super::plan::{ModulePlan, Seen};
 use super::prepare::Prepared;
 use crate::lease::Locked;
 
-/// Lives in one request.
+/// The most objects in one request.
 const TOGETHER: usize = 1_000;
-/// Requests at once: one is decided while the next is written down.
+/// The most requests at a time: the server decides one while it writes the other to disk.
 const AT_ONCE: usize = 2;
 
 impl Modules {
-    /// Which documents of a plan are done, because what is there carries the marks of this deployment now.
+    /// The indexes of documents that are done, because their objects carry the marks of this deployment now.
     pub(super) async fn renew(&self, plan: &ModulePlan, locked: &Locked) -> HashSet<usize> {
         if !self.tools.gateway.resumes() {
             return HashSet::new();
@@ -43,7 +44,7 @@ impl Modules {
         places.into_iter().zip(renewed).filter_map(|(at, renewed)| renewed.then_some(at)).collect()
     }
 
-    /// Whether each of them is marked.
+    /// For each item, whether its object is marked now.
     async fn renew_together(&self, items: Vec<Item>, locked: &Locked) -> Vec<bool> {
         let nobody = vec![false; items.len()];
         if locked.check().is_err() {
@@ -55,7 +56,7 @@ impl Modules {
                 answer.items.iter().map(|result| result.outcome == Some(Outcome::Patched)).collect()
             }
             Err(error) => {
-                // Whatever it is, the puts that follow meet it as well, and can say of which document.
+                // The puts that follow meet the same problem, and can say for which document.
                 if !matches!(error, BulkError::StaleEpoch(_)) {
                     tracing::debug!(%error, "marks are not renewed together");
                 }

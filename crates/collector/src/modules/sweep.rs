@@ -1,7 +1,8 @@
-//! Accuses exactly those that were shown and are still unmarked, or gives them new places.
+//! Accuses exactly those objects that the plan showed and that are still unmarked, or gives them new places.
 //!
-//! What it writes carries its evidence: the life, and the mark that it had. Whoever was put again, given to another
-//! module or protected meanwhile is not touched. It must not destroy anything: that is the collector's.
+//! Preconditions of each write: the uid, the deployment id and the labels that the object had. So an object that was
+//! put again, moved to another module or protected meanwhile is not touched. It destroys nothing: that is the
+//! collector's.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,21 +22,21 @@ use super::prepare::APPLY_SET;
 use super::victims::{Kept, Victim, spared};
 use super::{Event, Modules, Tell};
 
-/// Lives in one request.
+/// The most objects in one request.
 const TOGETHER: usize = 2_500;
 const _: () = assert!(TOGETHER <= MAX_ITEMS);
 
-/// A look at a cluster is a list per kind: it is not repeated within this.
+/// A look at a cluster is one list per kind, so it is not repeated within this time.
 const LOOK_FRESH: Duration = Duration::from_secs(10);
 
-/// What became of the unmarked.
+/// The outcome of a sweep.
 #[derive(Debug, Clone, Default)]
 pub struct Swept {
-    /// The collection in which they end, if somebody was accused.
+    /// The collection to which they belong, if any were accused.
     pub collection: Option<String>,
-    /// Who was accused.
+    /// The objects that were accused.
     pub accused: Vec<Member>,
-    /// Who was shown and not accused after all, and why: put again, gone, protected.
+    /// Objects that the plan showed and that were not accused after all, and why: put again, gone, protected.
     pub spared: Vec<Kept>,
     /// How many got new places instead.
     pub renumbered: usize,
@@ -43,13 +44,13 @@ pub struct Swept {
     pub why_not: Option<String>,
 }
 
-/// Why a sweep was broken off. Those who were accused before that stay accused.
+/// Why a sweep was broken off. Objects that were accused before stay accused.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// Not all that the module manages can be seen.
     #[error("{} kinds cannot be listed, so nothing was swept", .0.len())]
     Unlistable(Vec<Unlistable>),
-    /// Somebody else has the lease now.
+    /// The lease has another holder.
     #[error("the lease was lost to somebody else, so nothing more was swept")]
     Lost,
     /// The server did not do it, or it is not known whether it did.
@@ -57,22 +58,22 @@ pub enum SweepError {
     Bulk(#[source] BulkError),
 }
 
-/// What is said of those who are accused.
+/// What all accusations of a sweep have in common.
 #[derive(Debug)]
 pub(super) struct Charge<'a> {
     pub(super) module: &'a str,
-    /// Whoever left it meanwhile is spared. Without one, all that were shown are meant.
+    /// An object that left the scope since the plan is not swept. Without a scope all that the plan showed are accused.
     pub(super) scope: Option<&'a Scope>,
-    /// When everything was looked at for the plan.
+    /// When the objects were listed for the plan.
     pub(super) looked_at: Instant,
     pub(super) because: String,
-    /// How many of them are destroyed at the same time, if the module says so.
+    /// How many of them may be destroyed at the same time, if the module sets a bound.
     pub(super) parallel: Option<u32>,
     pub(super) collection: String,
     pub(super) epoch: &'a Epoch,
 }
 
-/// The name of a collection: of a module and of a deployment, as names may be.
+/// The name of a collection, from a module and a deployment, in allowed characters.
 pub(super) fn collection_name(trigger: &str, module: &str, deployment: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let deployment: String = deployment.chars().map(plain).collect();
@@ -80,7 +81,7 @@ pub(super) fn collection_name(trigger: &str, module: &str, deployment: &str) -> 
 }
 
 impl Modules {
-    /// Accuses those of the shown who are still as they were.
+    /// Accuses those of the shown objects that are still as they were.
     pub(super) async fn accuse(
         &self,
         victims: &[Victim],
@@ -91,8 +92,8 @@ impl Modules {
         if victims.is_empty() {
             return Ok(swept);
         }
-        // What was shown rests on a look at everything. Each write has evidence of its own, but where something cannot be
-        // seen any more nobody knows why, and nothing is swept.
+        // Each write has its own evidence, but the plan had seen everything. Where something cannot be listed any
+        // more, the reason is unknown, and nothing is swept.
         let unlistable = match charge.scope.is_some() && !self.is_recent(charge.looked_at) {
             true => self.unlistable().await,
             false => Vec::new(),
@@ -101,8 +102,8 @@ impl Modules {
             return Err(SweepError::Unlistable(unlistable));
         }
         let mut refused: Vec<(&Member, String)> = Vec::new();
-        // One request after the other: they are accused in the order in which they go, so that those who are accused
-        // already never have to wait for one who is not.
+        // One request after the other, in the order of destruction: so an accused object never has to wait for one
+        // that is not accused yet.
         for chunk in victims.chunks(TOGETHER) {
             let members: Vec<&Member> = chunk.iter().map(|victim| &victim.member).collect();
             let done = self.send(self.accusations(&members, charge), charge.epoch).await?;
@@ -119,13 +120,13 @@ impl Modules {
         Ok(swept)
     }
 
-    /// Whether what was looked at need not be looked at again yet. A server of ours is asked nevertheless: it costs next
-    /// to nothing there.
+    /// Whether the list for the plan is recent enough. A server of ours is asked in any case: there it costs next to
+    /// nothing.
     fn is_recent(&self, looked_at: Instant) -> bool {
         !self.tools.gateway.resumes() && looked_at.elapsed() < LOOK_FRESH
     }
 
-    /// Why some are not what was shown any more: what the server refused, in the words of a plan where those fit.
+    /// Why objects were refused, in the words of a plan where those fit, else in the server's.
     async fn why_spared(&self, refused: Vec<(&Member, String)>, charge: &Charge<'_>) -> Vec<Kept> {
         if refused.is_empty() {
             return Vec::new();
@@ -143,9 +144,9 @@ impl Modules {
             .collect()
     }
 
-    /// One accusation for all of whom the same is said.
+    /// The accusations, with one item for all objects that have the same one.
     fn accusations(&self, members: &[&Member], charge: &Charge<'_>) -> Vec<Item> {
-        // Elsewhere anybody can copy an annotation: there each says of whom it speaks.
+        // On other servers any user can copy an annotation, so there it contains the uid of its object.
         let foreign = !self.tools.gateway.resumes();
         let write = |member: &Member| {
             let accusation = Accusation {
@@ -162,7 +163,7 @@ impl Modules {
             };
             let mut annotations = Annotations::from([(marks::ACCUSED.to_owned(), Some(accusation.encode()))]);
             if member.order.is_none() {
-                // Below all places that are given, so that it goes last.
+                // Lower than all places that are given, so that it is destroyed last.
                 annotations.insert(marks::DEPENDENCY_ORDER.to_owned(), Some("0".to_owned()));
             }
             annotations
@@ -183,7 +184,7 @@ impl Modules {
         items
     }
 
-    /// Takes back what an earlier sweep said of them and nobody has acted on.
+    /// Removes accusations of an earlier sweep from objects that are not terminating yet.
     pub(super) async fn withdraw(&self, unmarked: &[&Member], epoch: &Epoch) -> Result<(), SweepError> {
         let accused: Vec<&Member> = unmarked.iter().copied().filter(|member| member.accused).collect();
         for chunk in accused.chunks(TOGETHER) {
@@ -193,7 +194,7 @@ impl Modules {
         Ok(())
     }
 
-    /// Gives the unmarked new places behind all that are marked.
+    /// Gives the unmarked objects new places after all marked ones.
     pub(super) async fn renumber(
         &self,
         unmarked: &[&Member],
@@ -221,7 +222,7 @@ impl Modules {
         Ok(count)
     }
 
-    /// Makes the writes of one request. For each life, why it was refused, if it was.
+    /// Makes the writes of one request. Returns for each uid the reason of its refusal, if it was refused.
     async fn send(
         &self,
         items: Vec<Item>,
@@ -244,7 +245,7 @@ impl Modules {
     }
 }
 
-/// Why a life is not what was shown any more, if it is not.
+/// Why an object is not what the plan showed any more, if it is not.
 fn changed(shown: &Member, now: Option<&Member>, scope: Option<&Scope>) -> Option<String> {
     let Some(now) = now else { return Some("it is gone, or not the module's any more".to_owned()) };
     if now.deployment != shown.deployment {
@@ -256,8 +257,8 @@ fn changed(shown: &Member, now: Option<&Member>, scope: Option<&Scope>) -> Optio
     spared(now)
 }
 
-/// Items for these lives, as long as they carry the mark that they were shown with: one for all that are of one kind and
-/// namespace, have the same mark and do not differ in what is written.
+/// Items for these objects, each with the condition that the object still carries the deployment id that it was shown
+/// with. Objects of one kind, namespace and deployment id share an item, unless they differ in what is written.
 fn shared<D: Eq + Hash>(
     members: &[&Member],
     differs: impl Fn(&Member) -> D,

@@ -1,8 +1,8 @@
-//! From one module to another: in one write, so that there is no moment at which a sweep of either could take it.
+//! Moves an object from one module to another in one write, so that a sweep of neither can take it in between.
 //!
-//! The write changes the label and the mark together. A sweep of the former module that has it on its list finds
-//! another mark and leaves it alone; one of the new module finds the mark of its own last deployment. Only then the
-//! former module lets go of the fields that it had put.
+//! The write changes the module's label and the deployment id together. A sweep of the former module that has the
+//! object in its plan finds another id, and leaves it alone; one of the new module finds the id of its own last
+//! deployment. Only then the former module gives up the fields that it had put.
 
 use serde_json::{Value, json};
 use sexton_client::resources::{PutAsk, PutError, Slim, text};
@@ -19,22 +19,22 @@ use super::prepare::APPLY_SET;
 use super::puts::field_manager;
 use super::records::RecordsError;
 
-/// What is to be transferred.
+/// The input of a transfer.
 #[derive(Debug, Clone)]
 pub struct Transfer {
     /// Kind and namespace.
     pub place: Place,
     /// The name.
     pub name: String,
-    /// Only if this is its module now; without it, whoever's it is.
+    /// The module that must have it now; `None` for any.
     pub from: Option<String>,
     /// The module that gets it.
     pub to: String,
-    /// Do everything but write.
+    /// Only a dry run.
     pub dry_run: bool,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transferred {
     /// The module that had it, if one did.
@@ -53,21 +53,21 @@ pub enum TransferError {
     /// There is no such object.
     #[error("there is no such object")]
     Missing,
-    /// It is somebody else's.
+    /// It belongs to another module than expected.
     #[error("it belongs to {}, not to {expected}", .found.as_deref().unwrap_or("no module"))]
     NotTheirs {
-        /// Whose it is.
+        /// Its module.
         found: Option<String>,
-        /// Whose it was said to be.
+        /// The expected module.
         expected: String,
     },
-    /// It is on its way out already.
+    /// It is terminating.
     #[error("it is being deleted already")]
     Terminating,
     /// Another tool manages it.
     #[error("it is part of the ApplySet {0} of another tool")]
     ApplySet(String),
-    /// The module cannot be called so.
+    /// The name of the module is not valid.
     #[error("{name:?} cannot be the name of a module: {why}")]
     Name {
         /// The name.
@@ -87,7 +87,7 @@ pub enum TransferError {
 }
 
 impl Modules {
-    /// Gives an object to another module.
+    /// Moves an object to another module.
     ///
     /// # Errors
     /// See [`TransferError`].
@@ -102,7 +102,7 @@ impl Modules {
         if let Some(set) = now.labels.get(APPLY_SET) {
             return Err(TransferError::ApplySet(set.clone()));
         }
-        // Who only carries its label, because somebody copied it, is not the module's yet.
+        // An object with a copied label is not the module's yet.
         let unchanged = from.as_deref() == Some(&ask.to) && is_put_by(&live, &ask.to);
         let other = from.as_deref().filter(|from| *from != ask.to);
         if let Some(expected) =
@@ -117,7 +117,7 @@ impl Modules {
             let resources = &self.tools.resources;
             resources.put_over(Some(&live), &ask.place, &ask.name, &document, &put).await?;
             if !former.is_empty() && !ask.dry_run {
-                // All of its fields belong to the new module as well now, so that none of them goes.
+                // The new module manages all of its fields now, so none is removed.
                 let put = PutAsk { manager: former, force: false, dry_run: false };
                 resources.put_over(Some(&live), &ask.place, &ask.name, &bare(ask), &put).await?;
             }
@@ -134,8 +134,8 @@ impl Modules {
         Ok(Transferred { from, to: ask.to.clone(), unchanged, next })
     }
 
-    /// What the former module had put, with label and marks, for the version that was read and no other. It is as if the
-    /// last deployment of the new module had put it.
+    /// The document of the write: what the former module had put, with the new label and marks, for the version that
+    /// was read. As if the last deployment of the new module had put it.
     async fn adoption(&self, ask: &Transfer, live: &Value, former: &str) -> Result<Value, TransferError> {
         let record = self.find_record(&ask.to).await?;
         let sealed = record.and_then(|record| record.status.sealed);
@@ -162,7 +162,7 @@ impl Modules {
     }
 }
 
-/// Which object it is, and nothing else.
+/// The identity of the object, and nothing else.
 fn bare(ask: &Transfer) -> Value {
     let kind = &ask.place.kind;
     let mut metadata = json!({"name": ask.name});

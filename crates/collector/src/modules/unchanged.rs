@@ -1,8 +1,8 @@
-//! Whether putting a document would change nothing but its marks, found out without asking the server.
+//! Whether a put of a document would change nothing but its marks, found out without a request.
 //!
-//! It is so if the object has everything that the document says, and if the fields that the module manages of it are
-//! exactly those of the document: then there is nothing to set and nothing to take away. Whatever is not that simple is
-//! left to a dry run: only a yes counts.
+//! It is so if the object has every value of the document, and if the fields that the module manages are exactly
+//! those of the document: then there is nothing to set and nothing to remove. `false` means that a dry run must
+//! decide.
 
 use serde_json::{Map, Value};
 use sexton_client::resources::text;
@@ -21,7 +21,8 @@ pub(super) fn is_unchanged(document: &Value, marked: &Value, live: &Value, field
     entry.get("fieldsV1").is_some_and(|fields| are_fields(fields, marked)) && has(live, document)
 }
 
-/// Whether managed fields are those of a document. Lists are one field: where they are not, it is not the same.
+/// Whether managed fields are exactly those of a document. A list must be managed as one field; otherwise the answer
+/// is no.
 fn are_fields(fields: &Value, document: &Value) -> bool {
     are_same(fields, document, &["apiVersion", "kind"], |name, fields, value| match name {
         "metadata" => are_same(fields, value, &["name", "namespace"], are_inner),
@@ -36,8 +37,8 @@ fn are_inner(_: &str, fields: &Value, value: &Value) -> bool {
     }
 }
 
-/// Whether fields are those of an object but for some, and what is below each of them is `same`. Both are in the order of
-/// their names.
+/// Whether fields are those of an object but for some, and what is below each of them is `same`. Both are in the
+/// order of their names.
 fn are_same(fields: &Value, object: &Value, but: &[&str], same: fn(&str, &Value, &Value) -> bool) -> bool {
     let (Value::Object(fields), Value::Object(object)) = (fields, object) else { return false };
     let mut fields = fields.iter();

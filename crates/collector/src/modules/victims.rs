@@ -1,4 +1,5 @@
-//! Who would be destroyed by a sweep, who follows, and who is spared.
+//! The objects that a sweep would accuse, all that would be destroyed with them, and the unmarked objects that are
+//! not swept.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -17,19 +18,19 @@ use super::look::{Slot, Unlistable, slot_of};
 use super::prepare::{APPLY_SET, Prepared};
 use crate::preview::{PreviewError, World};
 
-/// So many causes are named when a sweep is held.
+/// How many causes are named when a sweep exceeds the deletion limit.
 const NAMED: usize = 3;
 
 /// A resource that would be accused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Victim {
-    /// The resource; without an order it goes last.
+    /// The resource. One without a place in the order is destroyed last.
     pub member: Member,
     /// Why, in words.
     pub reason: String,
 }
 
-/// A resource that is unmarked and in scope, and spared all the same.
+/// A resource that is unmarked and in scope, but not swept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The resource.
@@ -38,19 +39,19 @@ pub struct Kept {
     pub why: String,
 }
 
-/// What the collector makes of the accusations: the plan with all that follows, its order and its reasons.
+/// What the collector will make of the accusations: a plan of all that is destroyed.
 #[derive(Debug)]
 pub struct Destruction {
-    /// The world that it was planned in.
+    /// The snapshot in which it was planned.
     pub world: World,
-    /// Who dies and why.
+    /// The doomed objects, with causes.
     pub judgement: Judgement,
-    /// In which order.
+    /// The order of destruction.
     pub plan: Plan,
 }
 
 impl Destruction {
-    /// Whether all of it may be marked for deletion; see [`World::may_delete`].
+    /// Checks that all of it may be deleted by this user; see [`World::may_delete`].
     pub(super) fn may_be_marked(&self) -> Result<(), PreviewError> {
         self.world.may_delete(self.plan.steps().map(|step| step.life))
     }
@@ -70,7 +71,7 @@ pub(super) fn reason(member: &Member) -> String {
     }
 }
 
-/// Why an unmarked resource is spared, if it is.
+/// Why an unmarked resource is not swept, if so.
 pub(super) fn spared(member: &Member) -> Option<String> {
     if member.terminating {
         return Some("it is being deleted already".to_owned());
@@ -88,12 +89,12 @@ pub(super) fn spared(member: &Member) -> Option<String> {
     }
 }
 
-/// Those of a module who are not put any more.
+/// Objects of a module that are not put any more.
 #[derive(Debug, Default)]
 pub(super) struct Unmarked {
-    /// Who would be accused.
+    /// Those that would be accused.
     pub(super) victims: Vec<Victim>,
-    /// Who is spared.
+    /// Those that are not swept.
     pub(super) kept: Vec<Kept>,
 }
 
@@ -109,7 +110,7 @@ impl Unmarked {
         self
     }
 
-    /// Spares those of whom there is a reason to.
+    /// Spares the objects for which there is a reason.
     fn spare(&mut self, why: &BTreeMap<Uid, String>) {
         let reason = |victim: &Victim| why.get(&Uid(victim.member.uid.clone())).cloned();
         for victim in std::mem::take(&mut self.victims) {
@@ -121,7 +122,7 @@ impl Unmarked {
     }
 }
 
-/// Divides the unmarked into those who would be accused and those who are spared.
+/// Divides the unmarked objects into those that would be accused and those that are not swept.
 pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
     let (mut victims, mut kept) = (Vec::new(), Vec::new());
     for member in unmarked {
@@ -133,14 +134,15 @@ pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
     Unmarked { victims, kept }
 }
 
-/// Whom an earlier sweep has accused and no document saves.
+/// Objects that an earlier sweep has accused and that no document names.
 pub(super) fn accused_before(documents: &[Arc<Prepared>], members: &[Member]) -> Unmarked {
     let saved: HashSet<Slot> = documents.iter().map(|document| document.own_slot()).collect();
     let goes = |member: &&Member| member.accused && !member.terminating && !saved.contains(&slot_of(member));
     divide(members.iter().filter(goes).cloned().collect())
 }
 
-/// What becomes of the world if they are accused. Whoever would take along what belongs to another module is spared.
+/// The destruction that the accusations lead to. Objects that would take along an object of another module are
+/// not swept.
 pub(super) async fn foresee(
     tools: &Tools,
     module: &str,
@@ -152,14 +154,14 @@ pub(super) async fn foresee(
     foresee_in(World::look(&*tools.gateway, &tools.resources).await?, module, unmarked)
 }
 
-/// What becomes of a world if they are accused. Spared is what would take along an object of another module, and what an
-/// object that stays needs.
+/// The same in a given snapshot. Objects are not swept if they would take along an object of another module, or if an
+/// object that stays needs them.
 pub(super) fn foresee_in(
     world: World,
     module: &str,
     unmarked: &mut Unmarked,
 ) -> Result<Option<Destruction>, PreviewError> {
-    // Each round spares somebody.
+    // Each turn spares at least one object, or ends.
     while !unmarked.victims.is_empty() {
         let lives = unmarked.victims.iter().filter_map(|victim| world.life(&victim.member.uid));
         let asked: Vec<Hypothetical> =
@@ -177,8 +179,8 @@ pub(super) fn foresee_in(
     Ok(None)
 }
 
-/// What objects that stay need, and would wait for them for ever once it is terminating: the owners, the namespace and the
-/// definition of a protected object, and the class of every object that is kept. By uid, with why in words.
+/// Objects that must stay because an object that stays would block them forever: the owners, namespace and definition
+/// of a protected object, and the class of every object that is not swept. By uid, with the reason in words.
 fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeMap<Uid, String> {
     let snapshot = world.snapshot();
     let mut needed = BTreeMap::new();
@@ -189,7 +191,7 @@ fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeM
     for hold in judgement.holds.iter().filter(|hold| matches!(hold.why, WhyHeld::Protected(_))) {
         let owners = snapshot.owner_uids(hold.life).map(|(uid, _)| uid);
         for uid in owners.chain(hold.keeps.map(|keeps| snapshot.uid(keeps))) {
-            // What it needs may only follow from another deletion: then that must not happen.
+            // Such an object may be doomed as a consequence of another deletion only: then that one must not happen.
             let finding = snapshot.get(&uid).and_then(|life| judgement.doomed.get(&life));
             if let Some(finding) = finding {
                 need(finding.root.clone(), hold.life, "is protected");
@@ -205,7 +207,7 @@ fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeM
     needed
 }
 
-/// Who would take along what belongs to other modules, and what: by the life from which it follows.
+/// The roots that would take along objects of other modules, and which.
 fn of_other_modules(snapshot: &Snapshot, judgement: &Judgement, module: &str) -> BTreeMap<Uid, String> {
     let mut taken: BTreeMap<Uid, Vec<LifeId>> = BTreeMap::new();
     for finding in judgement.doomed.values().filter(|finding| !finding.marked) {
@@ -226,7 +228,7 @@ fn of_other_modules(snapshot: &Snapshot, judgement: &Judgement, module: &str) ->
     taken.into_iter().filter_map(|(root, lives)| Some((root, why(&lives)?))).collect()
 }
 
-/// Why a sweep is held, if it would destroy too much.
+/// Why a sweep is refused, if it would exceed the deletion limit.
 pub(super) fn fuse(
     destruction: &Destruction,
     victims: &[Victim],

@@ -1,8 +1,8 @@
 //! Where the record and the lease of a module are: in the namespace `default`, or in the user's own.
 //!
-//! One rule: a record that exists is used where it is, in `default` before the user's own namespace. A new one is made
-//! in `default` if the user may write there, else in the namespace that is meant when none is named. So somebody with
-//! rights in one namespace finds the record again in each run.
+//! One rule: a record that exists is used where it is, in `default` before the user's own namespace. A new one is
+//! made in `default` if the user may write there, else in the user's own namespace. So a user with rights in one
+//! namespace finds the record again in each run.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use super::{Modules, WorkLease};
 use crate::rights::is_allowed;
 
 impl Modules {
-    /// The namespace in which the user is at work, if it is not the usual place.
+    /// The user's own namespace, if it is not the usual one.
     fn own(&self) -> Option<&str> {
         self.tools.resources.namespace().filter(|own| *own != WORK_NAMESPACE)
     }
 
-    /// The record of a module, if there is one; and where it is from now on.
+    /// The record of a module, if there is one. Remembers where it is from now on.
     pub(super) async fn find_record(&self, name: &str) -> Result<Option<ModuleRecord>, RecordsError> {
         let usual = Records::new(self.tools.resources.clone(), self.home).find(name).await;
         let Some(own) = self.own() else { return usual };
@@ -36,7 +36,7 @@ impl Modules {
         Ok(found)
     }
 
-    /// All records that may be seen.
+    /// All records that the user may read.
     pub(super) async fn all_records(&self) -> Result<Vec<ModuleRecord>, RecordsError> {
         let usual = Records::new(self.tools.resources.clone(), self.home).list().await;
         let Some(own) = self.own() else { return usual };
@@ -57,7 +57,7 @@ impl Modules {
         Ok(records)
     }
 
-    /// The records among which that of a module is.
+    /// The records that have, or will have, the one of a module.
     pub(super) fn records_of(&self, name: &str) -> Records {
         match self.remembered(name) {
             Some(own) => self.records_within(&own),
@@ -65,7 +65,7 @@ impl Modules {
         }
     }
 
-    /// The lease of a module. It is beside the record.
+    /// The lease of a module, in the namespace of its record.
     pub(super) fn lease(&self, name: &str) -> WorkLease {
         let namespace = self.remembered(name);
         WorkLease::of_module(&self.tools, name, namespace.as_deref())
@@ -85,8 +85,7 @@ impl Modules {
         elsewhere.get(name).cloned()
     }
 
-    /// Whether the user may make leases in the usual place. A server that does not say so is taken at its word when it
-    /// is written to.
+    /// Whether the user may create leases in the usual namespace. If the server does not say, the write will tell.
     async fn may_write_usually(&self) -> bool {
         let asked = json!({
             "namespace": WORK_NAMESPACE, "verb": "create", "group": "coordination.k8s.io", "resource": "leases",

@@ -1,5 +1,24 @@
-//! Owners that are marked although they could go at once: somebody who goes before them, or with them, dies of their
-//! end, too, and rests on what cannot be taken back.
+//! Owners that must be set terminating early: before their dependents, although a single DELETE could remove them
+//! later.
+//!
+//! Why: the DELETE of a dependent carries the reason why it is doomed as preconditions, which the server checks in
+//! the committing transaction. An owner that is destroyed before the dependent must be absent (`Item::absent`). Any
+//! other owner must be terminating (`Item::marked`), because a termination cannot be taken back. But an owner with
+//! the policy `Background` usually never is terminating: one DELETE removes it when its wave comes. So where a
+//! dependent is destroyed before such an owner, or in one group with it, the owner is set terminating first.
+//!
+//! Example: `Vm/a` owns `Disk/d`, is deleted in the background, and subscribes to the destruction of the disk, which
+//! therefore is destroyed before it:
+//!
+//! ```text
+//! 1. DELETE Vm/a, policy Foreground            terminating; a finalizer holds it
+//! 2. DELETE Disk/d, if Vm/a is terminating     removed
+//! 3. take the finalizer off Vm/a               removed
+//! ```
+//!
+//! Guarantees: a precondition is only sent when the snapshot and the writes of this round let it hold, so a refusal
+//! means that something has changed. A candidate that takes steps is never set terminating early: a veto could still
+//! save it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,7 +32,8 @@ use super::items::{self, Signature};
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 
-/// The owners on whose end the death of a life rests: the one that takes it along, or all of them if each would keep it.
+/// The owners that are the reason why an object is doomed: the one in its cause if that is deleted with `Cascade`
+/// (or is not doomed itself), otherwise all its doomed owners, because each of them alone would keep the object.
 pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
     let Cause::OwnerDoomed { owner } = finding.cause else { return Vec::new() };
     let other = |owner: &LifeId| *owner != finding.life;
@@ -27,8 +47,8 @@ pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Fin
     owners
 }
 
-/// The owners that have to be marked before a life may be: those on whose end its death rests, and that do not go
-/// before it.
+/// The owners that must be terminating before an object may be set terminating: those of [`rests_on`] that are not
+/// destroyed before the object.
 pub(super) fn marked_before(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> Vec<LifeId> {
     let judgement = &decision.judgement;
     let mut owners = rests_on(snapshot, judgement, finding);
@@ -37,7 +57,8 @@ pub(super) fn marked_before(snapshot: &Snapshot, decision: &Decision, finding: &
     owners
 }
 
-/// Whether an owner goes before a life although others wait for the life. As long as it is there the life has no mark.
+/// Whether one of the owners of an object is destroyed before it, although another owner waits for the object. Until
+/// that first owner is gone, the object cannot be set terminating: the absence of the owner is a precondition.
 pub(super) fn is_preceded(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> bool {
     let judgement = &decision.judgement;
     !judgement.follows_owners(snapshot, finding.life)
@@ -46,8 +67,8 @@ pub(super) fn is_preceded(snapshot: &Snapshot, decision: &Decision, finding: &Fi
         })
 }
 
-/// Whether a life may be marked now: the owners that would have to be marked before it are. Asking earlier would only be
-/// refused.
+/// Whether an object may be set terminating now: all of its [`marked_before`] are terminating in the snapshot or were
+/// set so in this round (`marked`). The server would refuse an earlier attempt.
 pub(super) fn may_be_marked(
     snapshot: &Snapshot,
     decision: &Decision,
@@ -59,7 +80,9 @@ pub(super) fn may_be_marked(
         || marked_before(snapshot, decision, finding).iter().all(is_marked)
 }
 
-/// Who has to be marked early. What is only accused and takes steps is not: it can still be saved.
+/// The doomed objects that must be set terminating early: with policy `Background`, and needed by an object in the
+/// plan, directly or through another such owner. Candidates that take steps are left out, because they can still be
+/// saved.
 pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId> {
     let judgement = &decision.judgement;
     let before_owners =
@@ -83,8 +106,8 @@ pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId
     early
 }
 
-/// Whether an object has to wait for others, and its owner, which is deleted in the foreground, does not wait for it once
-/// it is terminating: then it is set terminating at once.
+/// Whether an object has to wait for others, and its owner, which is deleted in the foreground, does not wait for it
+/// once it is terminating: then it is set terminating at once.
 fn is_free(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> bool {
     let (life, finding) = (step.life, &step.finding);
     let Cause::OwnerDoomed { owner } = finding.cause else { return false };
@@ -96,7 +119,8 @@ fn is_free(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> bool {
         && !snapshot.blocks(life, owner)
 }
 
-/// The mark of such an owner. With this policy it waits for those who go before it, and goes all the same.
+/// The DELETE that sets such an owner terminating. It uses the policy `Foreground`, with a finalizer that holds the
+/// object until its predecessors in the plan are gone.
 pub(super) fn mark(
     snapshot: &Snapshot,
     judgement: &Judgement,
@@ -106,13 +130,14 @@ pub(super) fn mark(
     let marked = rests_on(snapshot, judgement, finding).into_iter().map(|owner| snapshot.uid(owner).0);
     let finding = Finding { policy: Policy::Foreground, ..finding.clone() };
     let mut item = items::delete(snapshot, judgement, &finding, signature);
-    // Those of its owners that are still there are not gone before it any more, but marked.
+    // The owners that still exist are not absent any more, as in `items::delete`: they have to be terminating.
     item.absent.retain(|uid| snapshot.get(&sexton_model::Uid(uid.clone())).is_none());
     item.marked = marked.collect();
     item
 }
 
-/// The deletion of somebody who goes together with others: those of them whose end is inevitable need not be gone first.
+/// The deletion of a member of a group of several objects. The other members are taken out of `absent` if their end is
+/// inevitable (terminating, or notified according to their journal): they are destroyed together with it, not before.
 pub(crate) fn in_circle(snapshot: &Snapshot, group: &Group, mut item: Item) -> Item {
     let inevitable = |life: LifeId| {
         let told = snapshot.journal(life).and_then(|text| State::decode(text).ok());

@@ -1,7 +1,7 @@
-//! What is written about one life, and on which evidence: strips, marks, removals, journals.
+//! The single writes about an object: removal of references, deletion, release, journal.
 //!
-//! Each function makes one item of a bulk. The conditions in it are the proof that travels with the write; nothing
-//! here asks anybody.
+//! Each function makes one [`Item`] of a bulk request. The conditions in the item are the evidence of the decision:
+//! the server checks them in the transaction that makes the write. Nothing here does any IO.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,17 @@ use sexton_model::{Policy, Revision, Uid, marks};
 use super::early::rests_on;
 use crate::hooked::has_steps;
 
-/// The finalizers of others: what the life waits for, whatever we do.
+/// The finalizers of other controllers, for which the object waits whatever the collector does.
 pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
     snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
 }
 
-/// Whether others have to let it go.
+/// Whether a finalizer of another controller is on the object.
 pub(crate) fn is_held_by_others(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.finalizers(life).any(|finalizer| !marks::is_ours(finalizer))
 }
 
-/// What goes with every mark: in which collection, on whose wish, and in which plan it was approved.
+/// The annotations of every deletion: its collection, its requester, and the approved plan.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signature {
     pub(crate) collection: Option<String>,
@@ -45,24 +45,26 @@ fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
     Item::new(snapshot.key(life), snapshot.uid(life).0, action)
 }
 
-/// The owners that a life names; or only those that it names rightly, as far as that is known. A reference that is not
-/// what it says never becomes right, and it neither keeps nor condemns.
+/// The uids of the owners that an object names; with `rightly`, without the references that are known to be invalid.
+/// An invalid reference never becomes valid, and neither protects the object nor dooms it.
 fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
     let owners = snapshot.owner_uids(life);
     let named = owners.filter(|(_, leads)| !rightly || !matches!(leads, Ownership::Invalid(_)));
     named.map(|(uid, _)| uid.0).collect()
 }
 
-/// The owners to whom a life that lives on refers no longer after this round: those for whom there is no way back. The
-/// others may have to wait until these are gone.
+/// The owners to which an object that survives loses its references in this round: all of them if the strip is ready,
+/// otherwise those that are gone or terminating. The reference to another owner may have to wait until these are
+/// gone.
 pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
     let lost = |uid: &&Uid| strip.ready || snapshot.get(uid).is_none_or(|owner| snapshot.is_marked(owner));
     strip.owners.iter().filter(lost).map(|uid| uid.0.clone()).collect()
 }
 
-/// A life lives on and loses references, as long as its owners are those by which that was decided.
+/// Removes references of an object that survives, as long as its owners are those that the decision saw.
 pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String>) -> Item {
-    // That they go without it is what they say now; somebody may delete them once more, in another way.
+    // An owner is deleted without its dependents because its newest deletion says so; another deletion could change
+    // that.
     let as_seen = |uid: &String| {
         let owner = snapshot.get(&Uid(uid.clone()))?;
         Some((uid.clone(), snapshot.revision_of(owner).to_string()))
@@ -77,7 +79,7 @@ pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String
     Item { owners: Some(owner_uids(snapshot, life, false)), unchanged, ..about(snapshot, life, action) }
 }
 
-/// The DELETE of a life: marks it, or removes what nothing holds.
+/// The DELETE of an object: sets it terminating, or removes it if it has no finalizers.
 pub(crate) fn delete(
     snapshot: &Snapshot,
     judgement: &Judgement,
@@ -95,10 +97,10 @@ pub(crate) fn delete(
         Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations(), hold };
     let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
     match &finding.cause {
-        // What somebody asked for by name was protected at the door, or not at all.
+        // A deletion that a user requested was checked against the protection by the server's admission.
         Cause::Asked => Item { unprotected: false, unmarked: false, ..item },
         Cause::Accused { accused } => {
-            // As long as it is accused of the same, and carries the same mark: a put takes that back.
+            // The object must still carry the same accusation and the same deployment id: a put changes the latter.
             let said = &accused.said;
             let annotated = BTreeMap::from([
                 (marks::ACCUSED.to_owned(), Some(accused.text.clone())),
@@ -107,15 +109,16 @@ pub(crate) fn delete(
             let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.life, false));
             Item { absent: said.absent.clone(), owners, annotated, ..item }
         }
-        // What lies in something that is marked goes, whoever owns it. What a program lost it destroys itself.
+        // The content of a terminating namespace or definition is deleted, with any owners. What a program lost it
+        // destroys itself.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } | Cause::Unreachable | Cause::Removed => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
             let owners = Some(owner_uids(snapshot, finding.life, false));
             match judgement.follows_owners(snapshot, finding.life) {
                 true => Item { absent: owner_uids(snapshot, finding.life, true), owners, ..item },
                 false => {
-                    // Should one be saved at the last moment, or leave behind what it owns after all, so is whoever
-                    // would have followed it.
+                    // If an owner is saved at the last moment, or leaves its dependents behind after all, these
+                    // preconditions fail and save the object, too.
                     let first = |owner: &LifeId| judgement.follows(snapshot, finding.life, *owner);
                     let (absent, marked): (Vec<LifeId>, Vec<LifeId>) =
                         rests_on(snapshot, judgement, finding).into_iter().partition(first);
@@ -128,8 +131,9 @@ pub(crate) fn delete(
     }
 }
 
-/// Takes off what is ours of a marked life. It goes, unless something else holds it. Its dependents that go `with` it, or after
-/// it as `survivors`, are not waited for, and neither are those whose reference is not what it says.
+/// Takes our finalizers off a terminating object, which removes it unless other finalizers are left. It does not wait
+/// for dependents that are destroyed in one group with it (`with`) or after it (`survivors`), nor for those with
+/// an invalid reference.
 pub(crate) fn release(
     snapshot: &Snapshot,
     judgement: &Judgement,
@@ -140,7 +144,7 @@ pub(crate) fn release(
     let life = finding.life;
     let mut remove_finalizers: Vec<String> =
         snapshot.finalizers(life).filter(|finalizer| marks::is_ours(finalizer)).map(str::to_owned).collect();
-    // What was marked just now is not seen with its mark yet.
+    // An object that was set terminating just now has no finalizer in the snapshot yet.
     let policy = finding.policy.finalizer().map(str::to_owned);
     remove_finalizers.extend(policy.filter(|policy| !remove_finalizers.contains(policy)));
     if snapshot.is_namespace(life) {
@@ -156,12 +160,12 @@ pub(crate) fn release(
     if !waits_for_dependents(snapshot, finding) {
         return item;
     }
-    // Of a circle of thousands only those that name it as their owner: all of them for each of them would be too many
+    // Of a circle of thousands only the dependents are named: to name all members for each of them would be too many
     // conditions for any server.
     let together = snapshot.dependents_of(&snapshot.uid(life)).filter(|other| with.contains(other));
     let others: BTreeSet<LifeId> =
         together.chain(survivors.iter().copied()).filter(|other| *other != life).collect();
-    // That it does not wait for them rests on what they say, and on whom it names as its owners itself.
+    // The reason not to wait is in the references of these objects, and of this one: all must be unchanged.
     let owners = (!others.is_empty()).then(|| owner_uids(snapshot, life, false));
     let as_seen = |other: &LifeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());
     let unchanged = others.iter().map(as_seen).collect();
@@ -171,7 +175,7 @@ pub(crate) fn release(
     Item { unreferenced: true, except, owners, unchanged, ..item }
 }
 
-/// Whether a marked life may only go when nothing refers to it any more.
+/// Whether a terminating object may only be removed when nothing refers to it any more.
 fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
     let life = finding.life;
     match finding.policy {
@@ -184,7 +188,7 @@ fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
     }
 }
 
-/// In a foreground deletion dependents that do not block are not waited for.
+/// The dependents that a foreground deletion does not wait for, because they do not block it.
 fn not_waited_for(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
     if finding.policy != Policy::Foreground {
         return Vec::new();
@@ -193,12 +197,12 @@ fn not_waited_for(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding)
     dependents.filter(|one| judgement.goes_without(snapshot, finding.life, *one)).collect()
 }
 
-/// Whether taking off what is ours would change anything.
+/// Whether the object has finalizers of ours that a release would take off.
 pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: LifeId) -> bool {
     snapshot.is_namespace(life) || snapshot.finalizers(life).any(marks::is_ours)
 }
 
-/// Takes a finalizer of somebody else off, because somebody said so.
+/// Takes a finalizer of another controller off, because a user requested it with `sexton force`.
 pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Item {
     let action = Action::Patch {
         remove_finalizers: vec![finalizer.to_owned()],
@@ -209,8 +213,8 @@ pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str
     about(snapshot, life, action)
 }
 
-/// Writes the journal of a life, or removes it, if the life is still as it was when that was decided: no step is ever
-/// taken back by somebody who did not see it.
+/// Writes the journal of an object, or removes it, if the object is still at the version for which that was decided.
+/// So a collector never overwrites a step that it has not seen.
 pub(crate) fn journal(
     snapshot: &Snapshot,
     life: LifeId,

@@ -1,6 +1,17 @@
-//! From a plan to writes: first what marks and strips, then what removes, in the plan's order.
+//! Turns a checked plan into writes. It makes no choices: the order is the plan's, and each write carries its
+//! evidence.
 //!
-//! It has no choice: whose turn it is is the plan's, and each write carries the evidence on which it rests.
+//! A round writes twice:
+//!
+//! 1. [`first`]: removes references of objects that survive, and sets objects terminating if their policy needs it,
+//!    owners before
+//!    their dependents. A termination cannot be taken back, so later writes may depend on it.
+//! 2. [`turns`]: walks the plan wave by wave as far as it can now, and removes what can be removed. The walk
+//!    continues past
+//!    an object that is removed by one write. It stops at an object that takes steps (see `hooked`), has finalizers
+//! of    others, waits for an object that stays, or was refused.
+//!
+//! What a round cannot do is found again by the next one, from a newer snapshot.
 
 mod early;
 pub(crate) mod items;
@@ -30,20 +41,21 @@ use items::Signature;
 use stays::Staying;
 use writes::Basis;
 
-/// How many tombstones of each collection are on their way.
+/// How many tombstones are about to be written, by collection.
 pub(crate) type Burials = HashMap<String, usize>;
 
-/// What goes with the writes about one life.
+/// Annotations and tombstones that belong to the writes about one object.
 pub(crate) trait Sign {
-    /// In which collection it dies, and on whose wish.
+    /// The collection, requester and approved plan of the deletion.
     fn signature(&self, finding: &Finding) -> Signature;
 
-    /// What is left behind of it, and counted.
+    /// The tombstone that the removal leaves behind, counted in `burials`; `None` if it leaves none.
     fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw>;
 }
 
-/// Strips, and the marks of everybody whose policy leaves one: owners before those they own, so that whoever follows
-/// can rely on a mark that cannot be taken back.
+/// The writes that come first: references to remove, and deletions that leave an object terminating. Owners come
+/// before their dependents, so that the deletion of a dependent can have the termination of its owner as a
+/// precondition.
 pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn Sign) -> Writes<'a> {
     let mut writes = Writes::default();
     strips(&mut writes, snapshot, decision);
@@ -72,7 +84,7 @@ pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn 
     writes
 }
 
-/// References that are lost. Two detectors may say it of the same life: what the second says is left for the next look.
+/// Removals of references. Two detectors may say so of one object: the second one is left for the next round.
 fn strips<'a>(writes: &mut Writes<'a>, snapshot: &Snapshot, decision: &'a Decision) {
     let mut stripped: HashSet<LifeId> = HashSet::new();
     let (ready, later): (Vec<&Strip>, Vec<&Strip>) =
@@ -90,7 +102,7 @@ fn strips<'a>(writes: &mut Writes<'a>, snapshot: &Snapshot, decision: &'a Decisi
     }
 }
 
-/// The deletion of a life, together with others who die on the same evidence.
+/// The deletion of an object, shared with others that are deleted on the same evidence.
 fn delete<'a>(
     writes: &mut Writes<'a>,
     snapshot: &Snapshot,
@@ -99,14 +111,15 @@ fn delete<'a>(
     sign: &dyn Sign,
 ) {
     let make = || decision.deletion(snapshot, finding, &sign.signature(finding));
-    // Steps belong to one life.
+    // Objects with steps have an item of their own.
     match decision.has_late_owners(finding.life) || has_steps(snapshot, finding.life) {
         true => writes.alone(finding.life, make()),
         false => writes.share(snapshot, finding.life, Basis::Deletion(finding), make),
     }
 }
 
-/// Everybody after the one whose mark takes it along, in layers: those first who follow nobody.
+/// The steps of the plan in layers: an object that is doomed because of its owner is in a later layer than that
+/// owner.
 fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
     let mut followers: HashMap<LifeId, Vec<&Step>> = HashMap::new();
     let mut layer: Vec<&Step> = Vec::new();
@@ -123,19 +136,19 @@ fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
         let below = layer.iter().flat_map(|step| followers.remove(&step.life).unwrap_or_default()).collect();
         layers.push(std::mem::replace(&mut layer, below));
     }
-    // Nobody is its own cause; if somebody were, it would still not be forgotten.
+    // No object is its own cause; if the plan said so, the object would still not be forgotten.
     let mut rest: Vec<&Step> = followers.into_values().flatten().collect();
     rest.sort_by_key(|step| step.life);
     layers.push(rest);
     layers
 }
 
-/// Whether a life is marked before anything below it is touched.
+/// Whether an object is set terminating before anything below it is touched.
 fn needs_mark(finding: &Finding) -> bool {
     !finding.marked && finding.policy != Policy::Background && !finding.detector.accuses()
 }
 
-/// Finalizers of others that somebody gave up.
+/// Removals of finalizers of other controllers, where a user requested that with `sexton force`.
 pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item)> {
     let wanted = |life: &LifeId| {
         let request = Request::read(snapshot.request(*life)?)?;
@@ -147,36 +160,36 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item
     stuck.iter().filter_map(wanted).collect()
 }
 
-/// What became of the marks.
+/// The outcome of the first writes.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct First {
-    /// Who is marked now.
+    /// Objects that are terminating now.
     pub(crate) marked: HashSet<LifeId>,
-    /// Who must not be, says the server, and why: no race, so it is no use to look again at once.
+    /// Objects that the server refuses to delete, and why. That is no race, so another attempt at once is of no use.
     pub(crate) refused: BTreeMap<LifeId, String>,
-    /// Objects whose mark has no space on the server's disk. A removal needs none.
+    /// Objects that could not be set terminating because the server's disk is full. A removal needs no space.
     pub(crate) no_space: HashSet<LifeId>,
 }
 
-/// Whose turn it is.
+/// What the walk through the plan came to.
 #[derive(Debug, Default)]
 pub(crate) struct Turns<'a> {
-    /// Simple lives: removed by these writes, in this order.
+    /// The removals of objects without steps, in this order.
     pub(crate) writes: Writes<'a>,
-    /// The tombstones among them.
+    /// How many tombstones these leave, by collection.
     pub(crate) burials: Burials,
-    /// Groups with lives that go through steps, and it is their turn.
+    /// Groups with objects that take steps, and with no predecessors left.
     pub(crate) stepping: Vec<&'a Group>,
-    /// Lives that only others can let go.
+    /// Terminating objects that wait for finalizers of other controllers.
     pub(crate) stuck: Vec<LifeId>,
-    /// Namespaces and definitions that a controller of the cluster lets go.
+    /// Namespaces and definitions that a controller of the cluster releases.
     pub(crate) controlled: Vec<LifeId>,
-    /// Lives that wait for somebody who stays, and for whom.
+    /// Objects that wait for one that is not doomed, each with that one.
     pub(crate) kept: Vec<(LifeId, LifeId)>,
 }
 
 impl<'a> Turns<'a> {
-    /// The turn of a group that takes steps: whoever is not marked is, and the steps are taken elsewhere.
+    /// Handles a group that takes steps: its members that are not terminating become so; `hooked` takes the steps.
     fn step(
         &mut self,
         snapshot: &Snapshot,
@@ -189,7 +202,8 @@ impl<'a> Turns<'a> {
         let outside = |life: &LifeId| !group.members.iter().any(|step| step.life == *life);
         let waits = |step: &Step| step.after.iter().any(|life| snapshot.contains(*life) && outside(life));
         if group.members.iter().filter(accused).any(waits) {
-            // That its end is inevitable is told when those before it are seen to be gone, not when they should be.
+            // Subscribers learn that the end is inevitable only when the predecessors are seen to be gone, not when
+            // they should be.
             return;
         }
         let unmarked =
@@ -202,14 +216,15 @@ impl<'a> Turns<'a> {
             let item = decision.deletion(snapshot, &step.finding, &sign.signature(&step.finding));
             self.writes.alone(step.life, early::in_circle(snapshot, group, item));
         }
-        // What has taken all its steps only waits for others.
+        // An object that has taken all its steps waits for finalizers of others only.
         let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
         self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
         self.stepping.push(group);
     }
 
-    /// The turn of a group whose mark has no space on the server's disk, and what is gone after it. What could be marked
-    /// and removed in one breath is only removed; the others wait until there is space. Nothing if there is space.
+    /// Handles a group with a member that could not be set terminating because the disk is full. An object that can
+    /// be removed without a termination is; `Some(Some(_))` names it. Others wait for space: `Some(None)`. `None` if
+    /// there was space.
     fn without_mark(
         &mut self,
         snapshot: &Snapshot,
@@ -229,7 +244,7 @@ impl<'a> Turns<'a> {
         Some(Some(step.life))
     }
 
-    /// The write that removes somebody, or marks it, or takes off what is ours.
+    /// Adds the write that deletes an object, or releases it if it is terminating.
     fn remove(
         &mut self,
         snapshot: &Snapshot,
@@ -264,7 +279,8 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Walks the plan as far as it can be walked now: what simply goes is passed, what takes its time is not.
+/// Walks the plan as far as possible now. The walk goes on past an object that one write removes, and stops at any
+/// other.
 pub(crate) fn turns<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,
@@ -296,13 +312,13 @@ pub(crate) fn turns<'a>(
         if group.members.iter().any(unsettled) {
             continue;
         }
-        // Who was marked early is seen with its mark first.
+        // An object that was set terminating early must be seen so in the feed first.
         let early =
             |step: &Step| step.finding.policy == Policy::Background && marked_now.contains(&step.life);
         if group.members.iter().any(early) {
             continue;
         }
-        // Somebody who would have to go before does not: the turn of this group does not come.
+        // An object that stays blocks this group.
         let kept = staying.keeps(group, marked_now);
         if !kept.is_empty() {
             turns.kept.extend(kept);

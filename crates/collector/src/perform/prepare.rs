@@ -1,6 +1,6 @@
-//! The first writes of a round, made while the plan is proved: two things that can be done at the same time.
+//! The first writes of a round, prepared while another thread checks the plan.
 //!
-//! Whoever gets them holds a proved plan; nothing is sent here.
+//! [`prepare`] only returns if the plan passed its check. Nothing is sent here.
 
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::bulk::{Action, Item};
@@ -8,20 +8,20 @@ use sexton_model::bulk::{Action, Item};
 use super::{First, Sign, Turns, Writes, first, turns};
 use crate::decide::{Decision, Unproved};
 
-/// A smaller plan is proved sooner than somebody else could begin with it.
+/// A smaller plan is checked on the same thread: that takes less time than to start another one.
 const WORTH_A_THREAD: usize = 500;
 
-/// What a round writes first, and what it writes then if all of that is accepted.
+/// The writes that a round makes first, and those after them if there are none.
 #[derive(Debug)]
 pub(crate) struct Prepared<'a> {
-    /// Strips and marks.
+    /// References to remove, and objects to set terminating.
     pub(crate) first: Writes<'a>,
-    /// If there are none, whose turn it is.
+    /// The removals, if there is nothing to write first.
     pub(crate) turns: Option<Turns<'a>>,
 }
 
 impl Prepared<'_> {
-    /// What becomes of the marks if nothing is in the way.
+    /// The result that the first writes have if the server refuses none of them.
     pub(crate) fn hoped(&self) -> First {
         let marks = |(_, item): &(LifeId, &Item)| matches!(item.action, Action::Delete { .. });
         let marked = self.first.each().filter(marks).map(|(life, _)| life).collect();
@@ -29,7 +29,7 @@ impl Prepared<'_> {
     }
 }
 
-/// Proves the plan and makes the first writes.
+/// Checks the plan and makes the first writes.
 pub(crate) fn prepare<'a>(
     snapshot: &Snapshot,
     decision: &'a Decision,

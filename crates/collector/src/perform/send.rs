@@ -1,6 +1,12 @@
-//! Sends writes under the lease's epoch, in as many requests as it takes, in order.
+//! Sends writes under the lease's epoch, in order, in as many requests as it takes.
 //!
-//! It must not know why anything is written.
+//! Flow: [`Hand::send_in_stages`] cuts the items into requests that fit, sends up to two at a time within one stage,
+//! and waits at every border of a stage. A request that the server refuses as a whole is halved until the item that
+//! it cannot take is alone.
+//!
+//! Guarantees: an item of a later stage is sent behind those of earlier stages in one request, or after their answers.
+//! Results are in the order of the items. If the epoch is stale nothing more is sent. It must not know why anything is
+//! written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,13 +23,13 @@ use crate::controller::Stop;
 /// Why writes were not made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
-    /// The lease is somebody else's: nothing more may be done.
+    /// The lease has another holder: nothing more may be done.
     #[error("the lease is no longer ours")]
     Stale,
-    /// The server cannot be asked, or it is not known what became of the request.
+    /// The request failed, or its answer was lost.
     #[error("the writes were not made")]
     Bulk(#[source] BulkError),
-    /// The task that made them was ended.
+    /// The task that made them was aborted.
     #[error("the writes were broken off")]
     BrokenOff,
     /// The answer does not fit the request.
@@ -36,47 +42,48 @@ pub(crate) enum SendError {
     },
 }
 
-/// Lives in one request: as many as make the way there and back not matter, and not so many that nothing else could be
-/// done meanwhile.
+/// The most objects in one request: enough that the round trip does not matter, and few enough that other requests
+/// are served in between.
 const TOGETHER: usize = 1_000;
-/// Conditions in one request, of all its items.
+/// The most conditions in one request, summed over its items.
 const MAX_CONDITIONS: usize = bulk::MAX_CONDITIONS / 4;
-/// About as many bytes make one request; servers take twice as many.
+/// About the most bytes of a request; servers accept twice as many.
 const MAX_BYTES: usize = 8 << 20;
-/// Requests at once.
+/// The most requests under way.
 const AT_ONCE: usize = 2;
 const _: () = assert!(TOGETHER <= bulk::MAX_ITEMS);
 
-/// The one who writes.
+/// Sends writes through a gateway, under an epoch.
 #[derive(Debug, Clone)]
 pub(crate) struct Hand {
     gateway: Arc<dyn Gateway>,
     epoch: Option<Epoch>,
-    /// Told to stop, it begins no further request of many stages.
+    /// When this says to stop, no further request of many stages begins.
     stop: Option<watch::Receiver<Stop>>,
 }
 
-/// What became of the writes.
+/// The results of writes.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     /// In the order of the items.
     pub(crate) results: Vec<ItemResult>,
-    /// Up to here the feed must tell before anything is concluded.
+    /// The feed must reach this revision before anything is concluded.
     pub(crate) revision: Revision,
 }
 
 impl Sent {
-    /// How many lives ended.
+    /// How many objects were removed.
     pub(crate) fn removed(&self) -> usize {
         self.results.iter().filter(|result| result.outcome == Some(Outcome::Removed)).count()
     }
 
-    /// The refusals that are not simply that somebody was faster.
+    /// The refused writes, without those of objects that are gone already.
     pub(crate) fn refusals(&self) -> impl Iterator<Item = (usize, &ItemResult)> {
         self.results.iter().enumerate().filter(|(_, result)| result.code >= 400 && result.code != 404)
     }
 
-    /// Why somebody was refused, if that is no race.
+    /// The reason of a refusal that another attempt would not change. `None` for a race (409), an object that is gone
+    /// (404), or success.
     pub(crate) fn denial(result: &ItemResult) -> Option<String> {
         let denied = result.code >= 400 && !matches!(result.code, 404 | 409);
         denied.then(|| result.status.as_ref().map(|status| status.message.clone()).unwrap_or_default())
@@ -118,12 +125,12 @@ impl Sending {
 }
 
 impl Hand {
-    /// A hand that writes under an epoch.
+    /// A sender for an epoch.
     pub(crate) fn new(gateway: Arc<dyn Gateway>, epoch: Option<Epoch>) -> Hand {
         Hand { gateway, epoch, stop: None }
     }
 
-    /// The same, which stops when it is told to.
+    /// The same sender, which stops when it is told to.
     #[must_use]
     pub(crate) fn until(self, stop: Option<watch::Receiver<Stop>>) -> Hand {
         Hand { stop, ..self }
@@ -133,7 +140,7 @@ impl Hand {
         self.stop.as_ref().is_some_and(|stop| *stop.borrow() >= Stop::Drain)
     }
 
-    /// The epoch, for whoever writes beside.
+    /// The epoch, for other code that writes under the same lease.
     pub(crate) fn lease(&self) -> Option<&Epoch> {
         self.epoch.as_ref()
     }
@@ -143,26 +150,26 @@ impl Hand {
         self.epoch.as_ref().map_or(0, |epoch| epoch.transitions)
     }
 
-    /// Begins to make the writes, beside whatever else there is to do. Dropped, it ends: what is under way then is as
-    /// good as an answer that was lost.
+    /// Begins to make the writes, in a task. Dropping the result ends the task: what became of the request under way
+    /// is then as unknown as after a lost answer.
     pub(crate) fn begin(&self, items: Vec<Item>, stages: Vec<usize>) -> Sending {
         let hand = self.clone();
         Sending::spawn(async move { hand.send_in_stages(items, &stages).await })
     }
 
-    /// Makes the writes, one request after the other. What was made before an error stays made: the next look at the
-    /// world sees it.
+    /// Makes the writes, one request after the other, and does not stop early. What was made before an error stays
+    /// made: the next round sees it.
     pub(crate) async fn send(&self, items: Vec<Item>) -> Result<Sent, SendError> {
         let everything_depends: Vec<usize> = (0..items.len()).collect();
-        // What a step has to write down is written down, also at the end.
+        // The journal of a step is written also while the collector stops.
         self.clone().until(None).send_in_stages(items, &everything_depends).await
     }
 
-    /// The same where items depend only on those of earlier stages: requests within one stage may overlap. Each stage
-    /// but the first begins at one of these.
+    /// Makes the writes, where items depend only on items of earlier stages: requests within one stage may overlap.
+    /// `stages` are the indexes at which a stage begins, except the first.
     ///
-    /// Told to stop, it finishes the requests under way and answers for those alone: the results are of the first items.
-    /// The rest is as if it had never been begun; the next collector finds it.
+    /// Told to stop, it finishes the requests under way and returns their results only, which are those of the first
+    /// items. The other writes were never begun; the next collector finds them again.
     pub(crate) async fn send_in_stages(&self, items: Vec<Item>, stages: &[usize]) -> Result<Sent, SendError> {
         let stage = |at: usize| stages.partition_point(|begin| *begin <= at);
         let mut sent = Sent::default();
@@ -173,7 +180,7 @@ impl Hand {
             let later = rest.split_off(count);
             let items = std::mem::replace(&mut rest, later);
             let these = stage(at)..=stage(at + count - 1);
-            // Behind a request in which a stage begins or ends nothing may overtake.
+            // Nothing may overtake a request in which a stage begins or ends.
             let overlaps = these == last && these.start() == these.end();
             let most = if overlaps { AT_ONCE - 1 } else { 0 };
             while under_way.len() > most
@@ -194,8 +201,8 @@ impl Hand {
         Ok(sent)
     }
 
-    /// Makes one request. What a server refuses as a whole, because it is too much or makes no sense, is taken apart: one item
-    /// must not keep the others from being made.
+    /// Makes one request. If the server refuses it as a whole, because it is too large or invalid, it is halved and
+    /// tried again: one bad item must not keep the others from being made.
     async fn request(&self, items: Vec<Item>) -> Result<Sent, SendError> {
         let (mut sent, mut parts) = (Sent::default(), vec![items]);
         while let Some(items) = parts.pop() {
@@ -224,7 +231,7 @@ impl Hand {
     }
 }
 
-/// How many of the first items go into one request.
+/// How many of the first items fit into one request; at least one.
 fn fitting(items: &[Item]) -> usize {
     let (mut lives, mut conditions, mut bytes) = (0, 0, 0);
     let fits = |item: &&Item| {
@@ -236,7 +243,7 @@ fn fitting(items: &[Item]) -> usize {
     items.iter().take_while(fits).count().max(1)
 }
 
-/// Why a server did nothing of a request, if it would be the same another time.
+/// The status with which a server refused a whole request, if it would do so again.
 fn refusal(error: &BulkError) -> Option<&Status> {
     match error {
         BulkError::Call(CallError::Refused(status)) if matches!(status.code, 400 | 413 | 422) => Some(status),
@@ -275,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that removes everything, and tells whoever writes to stop with the first request.
+    /// A server that removes everything, and gives the signal to stop with the first request.
     #[derive(Debug)]
     struct Interrupting(watch::Sender<Stop>);
 
@@ -305,7 +312,7 @@ mod tests {
         serde_json::from_value(item).unwrap()
     }
 
-    /// EXT-26: whoever stops a deletion of very many stops it now, not when all of them are gone.
+    /// EXT-26: a deletion of very many objects can be stopped at once, and not only when all of them are gone.
     #[tokio::test]
     async fn no_request_begins_after_the_end_was_told() {
         let (stop, stopped) = watch::channel(Stop::No);
@@ -314,7 +321,7 @@ mod tests {
         let sent = hand.clone().until(Some(stopped.clone())).send_in_stages(items(), &[]).await.unwrap();
         assert!(sent.removed() >= TOGETHER, "what was begun is answered");
         assert!(sent.removed() <= AT_ONCE * TOGETHER, "{} were removed", sent.removed());
-        // What has to be written down is written down all the same.
+        // Journals are written all the same.
         let sent = hand.until(Some(stopped)).send(items()).await.unwrap();
         assert_eq!(sent.removed(), 10 * TOGETHER);
     }

@@ -1,4 +1,9 @@
-//! Who stays, and so keeps somebody from going: a write that would be refused is not even tried.
+//! Doomed objects that wait for an object which is not doomed. Their removal would be refused, so it is not even
+//! tried.
+//!
+//! An object that stays blocks a terminating one in three cases: it is inside of that namespace or an instance of
+//! that definition, it is of a kind to which that class gives code, or it is a dependent that the deletion policy
+//! waits for.
 
 use std::collections::HashSet;
 
@@ -9,11 +14,11 @@ use sexton_model::Policy;
 use crate::decide::Decision;
 use crate::perform::items::lost_now;
 
-/// Looks for those who stay.
+/// Finds the blocking objects of a snapshot and a decision.
 pub(crate) struct Staying<'a> {
     snapshot: &'a Snapshot,
     decision: &'a Decision,
-    /// Those who lose a reference in this round.
+    /// Objects that lose a reference to an owner in this round, and so stop blocking it.
     stripped: HashSet<LifeId>,
 }
 
@@ -24,7 +29,7 @@ impl<'a> Staying<'a> {
         Staying { snapshot, decision, stripped: strips.map(|strip| strip.life).collect() }
     }
 
-    /// Terminating objects of a group that wait for an object which stays, and for which one.
+    /// The terminating objects of a group that wait for an object which stays, each with that object.
     pub(crate) fn keeps(&self, group: &Group, marked_now: &HashSet<LifeId>) -> Vec<(LifeId, LifeId)> {
         let terminating =
             group.members.iter().filter(|step| step.finding.marked || marked_now.contains(&step.life));
@@ -33,7 +38,7 @@ impl<'a> Staying<'a> {
             .collect()
     }
 
-    /// Somebody who does not go, and for whom a marked life has to wait.
+    /// An object that is not doomed and that a terminating object with this policy has to wait for, if there is one.
     pub(crate) fn behind(&self, life: LifeId, policy: Policy) -> Option<LifeId> {
         let stays = |other: &LifeId| *other != life && !self.decision.judgement.dooms(*other);
         if let Some(content) = self.snapshot.contents(life).find(stays) {

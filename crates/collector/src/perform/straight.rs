@@ -1,7 +1,7 @@
-//! Removals without a mark before them, for when the server's disk has no space for marks.
+//! Removals without a termination before them, for when the server's disk has no space for one.
 //!
-//! An object to which nothing refers, which nothing holds and which takes no steps would be marked and removed in one
-//! breath. The removal alone comes to the same, rests on the same evidence, and frees space instead of taking some.
+//! An object without dependents, finalizers and steps would be set terminating and removed in one round. The removal
+//! alone has the same effect on the same evidence, and frees disk space instead of using some.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use super::items::Signature;
 use crate::decide::Decision;
 use crate::hooked::has_steps;
 
-/// Whether an object may go without having been marked.
+/// Whether an object may be removed without having been terminating.
 pub(super) fn may_go(
     snapshot: &Snapshot,
     decision: &Decision,
@@ -32,7 +32,7 @@ pub(super) fn may_go(
         && early::may_be_marked(snapshot, decision, &step.finding, marked_now)
 }
 
-/// The removal: on the evidence of the mark, and as long as nothing refers to the object.
+/// The removal: on the evidence of the deletion, and only as long as nothing refers to the object.
 pub(super) fn removal(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> Item {
     let finding = Finding { policy: Policy::Background, ..finding.clone() };
     let item = decision.deletion(snapshot, &finding, &Signature::default());

@@ -1,12 +1,13 @@
-//! Writes in order, and whom each is about. What several in a row have in common is said once.
+//! An ordered list of writes, and the object that each result is about. Consecutive objects with equal items share
+//! one item, so that a condition which holds for thousands is sent once.
 //!
-//! It must not know what is written; only when two lives may share an item.
+//! It must not know what is written; only when two objects may share an item.
 
 use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
 use sexton_model::bulk::Item;
 use sexton_model::{Policy, Uid};
 
-/// As many lives share an item: requests are divided between items.
+/// The most objects in one item: requests are divided between items.
 const TOGETHER: usize = 500;
 
 /// Writes in the order in which they are made.
@@ -17,30 +18,31 @@ pub(crate) struct Writes<'a> {
     pub(crate) lives: Vec<LifeId>,
     /// Where a stage begins: what is in one stage does not depend on anything else in it.
     pub(crate) stages: Vec<usize>,
-    /// The last life and on what its item rests, if others may share it.
+    /// The last object, and the basis of its item, if the next object may share it.
     last: Option<(LifeId, Basis<'a>)>,
 }
 
-/// All that an item is made from, besides where its life is and who owns it.
+/// All that an item is made from, besides the namespace, kind and owners of its object. Two objects with the same
+/// basis may share an item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Basis<'a> {
-    /// The deletion of what follows from this.
+    /// The deletion that follows from this finding.
     Deletion(&'a Finding),
-    /// The removal, without a mark before it, of what follows from this.
+    /// The removal, without a termination before it, that follows from this finding.
     Straight(&'a Finding),
-    /// The loss of references to these.
+    /// The removal of references to these owners.
     Strip(&'a [Uid]),
-    /// The release of somebody to whom nobody refers, and who goes alone.
+    /// The release of an object that has no dependents and is in a group of its own.
     Release(Policy),
 }
 
 impl Basis<'_> {
-    /// Whether two lives, with their own, come to the same item.
+    /// Whether two objects, each with its basis, come to the same item.
     fn is_same(&self, other: &Basis<'_>, snapshot: &Snapshot, one: LifeId, another: LifeId) -> bool {
         let same = match (self, other) {
             (Basis::Deletion(a), Basis::Deletion(b)) | (Basis::Straight(a), Basis::Straight(b)) => {
                 let Finding { life: _, detector, cause, policy, marked, root, initiator } = a;
-                // Those who are accused of the same end in the same collection, each from itself.
+                // Candidates of one accusation end in the same collection, although each is its own root.
                 let same_root = root == &b.root || matches!(cause, Cause::Accused { .. });
                 (detector, policy, marked) == (&b.detector, &b.policy, &b.marked)
                     && (cause, initiator) == (&b.cause, &b.initiator)
@@ -60,7 +62,7 @@ impl<'a> Writes<'a> {
         self.items.is_empty()
     }
 
-    /// What comes now may depend on what was there before.
+    /// Begins a stage: writes from here on may depend on the writes before.
     pub(crate) fn next_stage(&mut self) {
         if self.stages.last().copied().unwrap_or(0) < self.items.len() {
             self.stages.push(self.items.len());
@@ -68,14 +70,14 @@ impl<'a> Writes<'a> {
         }
     }
 
-    /// A write that nobody shares.
+    /// Adds a write with an item of its own.
     pub(crate) fn alone(&mut self, life: LifeId, item: Item) {
         self.items.push(item);
         self.lives.push(life);
         self.last = None;
     }
 
-    /// A write that is the same for whoever has the same basis.
+    /// Adds a write that joins the last item if the basis is the same, or else makes its own.
     pub(crate) fn share(
         &mut self,
         snapshot: &Snapshot,
@@ -89,7 +91,7 @@ impl<'a> Writes<'a> {
             Some(item) => {
                 let (name, uid) = (snapshot.name(life).to_owned(), snapshot.uid(life).0);
                 if cfg!(debug_assertions) {
-                    // Wherever speed does not matter it is made for each of them all the same, and compared.
+                    // Debug builds make every item and compare it with the shared one.
                     let also = std::mem::take(&mut item.also);
                     let own = Item { name: name.clone(), uid: uid.clone(), ..item.clone() };
                     assert_eq!(own, make(), "what is shared is the same");
@@ -103,7 +105,7 @@ impl<'a> Writes<'a> {
         self.last = Some((life, basis));
     }
 
-    /// Everybody with the item that is about them.
+    /// Each object with the item that it is part of, in the order of the results.
     pub(crate) fn each(&self) -> impl Iterator<Item = (LifeId, &Item)> {
         let items = self.items.iter().flat_map(|item| std::iter::repeat_n(item, item.count()));
         self.lives.iter().copied().zip(items)

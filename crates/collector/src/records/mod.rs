@@ -1,7 +1,7 @@
-//! What people can read about collections afterwards and while they run: `Collection` and `Tombstone` objects.
+//! Records of collections: `Collection` and `Tombstone` objects, for people, to be read while a collection runs and
+//! after.
 //!
-//! Records are for people. It must not decide anything, and nothing is decided by what stands in them: the marks on the
-//! lives themselves are what counts.
+//! No decision is based on a record: what counts is what the objects themselves carry.
 
 mod prune;
 
@@ -14,9 +14,9 @@ use sexton_model::collection::{self, Collection, Phase, Progress, trigger};
 use sexton_model::feed::FeedKind;
 use sexton_model::{time, tombstone};
 
-/// A record that is removed and made again while it is written is not chased further than this.
+/// A record that is deleted and created again while it is written is only tried this often.
 const ATTEMPTS: usize = 3;
-/// Records that are looked at for unfinished ones; many more are not kept.
+/// The most records that are searched for unfinished ones; many more are not kept.
 const MOST_UNFINISHED: usize = 50_000;
 
 /// Why a record was not written.
@@ -49,7 +49,7 @@ pub enum RecordError {
         #[source]
         source: CallError,
     },
-    /// It is not one that this version writes.
+    /// It is not a record that this version can parse.
     #[error("the record of the collection {name} cannot be understood")]
     Strange {
         /// Which one.
@@ -78,10 +78,10 @@ impl Records {
         Records { resources, collections, tombstones, keep }
     }
 
-    /// Makes the record say this. It is created if it is not there, else only its status is replaced.
+    /// Writes the status of a record, and creates the record if there is none.
     ///
     /// # Errors
-    /// See [`RecordError`]. Nothing else depends on it: the next write says everything again.
+    /// See [`RecordError`]. A failure does no harm: the next write has everything again.
     pub async fn write(&self, collection: &Collection) -> Result<(), RecordError> {
         let name = || collection.name.clone();
         let strange = |source| RecordError::Strange { name: name(), source };
@@ -97,7 +97,7 @@ impl Records {
             let whole = Collection { name: name(), spec, status: status.clone() };
             let document = whole.document().map_err(strange)?;
             match self.resources.create(&self.collections, &document).await {
-                // A new object has no status yet, whatever it was sent with; or somebody else made it just now.
+                // A new object has no status yet, whatever was sent; or another process has just created it.
                 Ok(_) | Err(PutError::Conflict(_)) => {}
                 Err(source) => return Err(RecordError::Create { name: name(), source }),
             }
@@ -106,7 +106,7 @@ impl Records {
         value.map(drop).map_err(|source| RecordError::Status { name: name(), source })
     }
 
-    /// Writes the last state of a collection: over, since now unless it says otherwise.
+    /// Writes the last state of a collection: done, at `now`, unless its status says otherwise.
     ///
     /// # Errors
     /// As for [`Records::write`].
@@ -116,29 +116,29 @@ impl Records {
         self.write(&last).await
     }
 
-    /// Whether the server has the kind that records are of. One that is not ours has it only if it was installed.
+    /// Whether the server has the kind of records. A server of another make has it only if it was installed.
     pub(crate) async fn are_kept(&self) -> bool {
         let kind = &self.collections.kind.resource;
-        // A server that does not even say what it serves is asked, and says why not.
+        // If the server does not say what it serves, the write is tried, and its error says why.
         self.resources.kinds().await.map_or(true, |kinds| kinds.may_serve(kind))
     }
 
-    /// The records of what the collector itself began and nobody has finished, on a server that has these kinds. What
-    /// cannot be understood is left out.
+    /// The unfinished records of collections that a collector began, if the server has such kinds. Records that
+    /// cannot be parsed are left out.
     ///
     /// # Errors
     /// They cannot be listed.
     pub async fn unfinished(&self, kinds: &[FeedKind]) -> Result<Vec<Collection>, ListError> {
         let kind = &self.collections.kind.resource;
         if !FeedKind::may_be_among(kinds, &kind.group, &kind.resource) {
-            // A server of another make, on which nobody keeps records.
+            // A server of another make without records.
             return Ok(Vec::new());
         }
         let ask = ListAsk { limit: Some(MOST_UNFINISHED), ..ListAsk::default() };
         let listed = match self.resources.list(&self.collections, &ask).await {
-            // The kind went a moment ago.
+            // The kind was removed just now.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(Vec::new()),
-            // Records are for people: without the right to read them the work goes on.
+            // A collector without the right to read records still works: they are for people.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 403 => {
                 tracing::warn!(why = status.message, "the records of collections are not read");
                 return Ok(Vec::new());

@@ -1,6 +1,6 @@
-//! Taking away old records, so that they do not grow for ever. What still goes on is never taken.
+//! Deletes old records, so that their number is bounded. A record of an unfinished collection is never deleted.
 //!
-//! It must not know what the records say, except whether a collection is over.
+//! It must not know what is in the records, except whether a collection is over.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use sexton_model::{Policy, time};
 
 use super::Records;
 
-/// Deletions under way at the same time.
+/// The most deletions at a time.
 const AT_ONCE: usize = 16;
-/// Records that are looked at in one go; if there are more, the oldest may be among the rest until the next one.
+/// The most records that are read at a time; if there are more, the oldest may be among the rest.
 const LOOK: usize = 50_000;
 
-/// What is kept.
+/// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
-    /// At most so many collections that are over.
+    /// The most finished collections.
     pub collections: usize,
-    /// At most so many tombstones.
+    /// The most tombstones.
     pub tombstones: usize,
-    /// Nothing that is older.
+    /// The greatest age.
     pub max_age: Duration,
-    /// At most so many are taken away in one go.
+    /// The most deletions in one call.
     pub at_a_time: usize,
 }
 
@@ -38,18 +38,18 @@ impl Default for Keep {
     }
 }
 
-/// What was taken away.
+/// What was deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Collections.
     pub collections: usize,
     /// Tombstones.
     pub tombstones: usize,
-    /// Whether there is more to take away.
+    /// Whether there is more to delete.
     pub more: bool,
 }
 
-/// Why old records are still there.
+/// Why old records were not deleted.
 #[derive(Debug, thiserror::Error)]
 pub enum PruneError {
     /// They cannot be listed.
@@ -71,17 +71,17 @@ pub enum PruneError {
 struct Entry {
     name: String,
     uid: String,
-    /// When it was made, or when what it tells of was over.
+    /// When it was created, or when its collection ended.
     since: i64,
-    /// Orders what happened within the same second.
+    /// Orders records of the same second.
     version: u64,
 }
 
 impl Records {
-    /// Takes away what is too old or too much, the oldest first. A record that changed hands meanwhile is left alone.
+    /// Deletes what is too old or too much, the oldest first. A record that was replaced meanwhile is left alone.
     ///
     /// # Errors
-    /// See [`PruneError`]; what was taken away until then is gone.
+    /// See [`PruneError`]; deletions before the error stay.
     pub async fn prune(&self, now: i64) -> Result<Pruned, PruneError> {
         let ask = ListAsk { limit: Some(LOOK), ..ListAsk::default() };
         let listed = self.resources.list(&self.collections, &ask).await?;
@@ -89,7 +89,7 @@ impl Records {
         let (old, more_collections) = self.excess(over, self.keep.collections, now, self.keep.at_a_time);
         let collections = self.remove(&self.collections, old).await?;
 
-        // A tombstone may hold a whole document: only metadata is looked at.
+        // Tombstones are large, so only metadata is read.
         let listed = self.resources.list_metadata(&self.tombstones, &ask).await?;
         let stones = listed.found.iter().map(entry).collect();
         let room = self.keep.at_a_time.saturating_sub(collections);
@@ -98,7 +98,7 @@ impl Records {
         Ok(Pruned { collections, tombstones, more: more_collections || more_tombstones || listed.more })
     }
 
-    /// The oldest that have to go, and whether that is all of them.
+    /// The oldest records to delete, and whether there are more of them.
     fn excess(&self, mut all: Vec<Entry>, keep: usize, now: i64, room: usize) -> (Vec<Entry>, bool) {
         all.sort_by(|a, b| (a.since, a.version, &a.name).cmp(&(b.since, b.version, &b.name)));
         let oldest = now.saturating_sub(i64::try_from(self.keep.max_age.as_secs()).unwrap_or(i64::MAX));
@@ -110,7 +110,7 @@ impl Records {
 
     async fn remove(&self, place: &Place, entries: Vec<Entry>) -> Result<usize, PruneError> {
         let removals = entries.into_iter().map(|entry| async move {
-            // Records own nothing, so there is nobody to wait for.
+            // Records have no dependents to wait for.
             let (uid, policy) = (Some(entry.uid), Some(Policy::Background));
             let ask = DeleteAsk { uid, policy, ..DeleteAsk::default() };
             match self.resources.delete(place, &entry.name, &ask).await {
@@ -128,7 +128,7 @@ impl Records {
     }
 }
 
-/// Whether nothing more is written to it. What cannot be understood may still go on.
+/// Whether nothing more will be written to it. A record that cannot be parsed may be unfinished.
 fn is_over(collection: &Value) -> bool {
     let phase = collection.pointer("/status/phase").cloned().unwrap_or_default();
     serde_json::from_value::<Phase>(phase).is_ok_and(Phase::is_over)

@@ -1,7 +1,7 @@
-//! Accuses those who are condemned, each with the evidence on which that rests: that its owners do not exist is looked at
-//! again with the write, and where the server can do that, in its transaction.
+//! Writes accusations, each with its evidence: the server checks in the same transaction that the owners do not
+//! exist, or checks right before it where it is not ours.
 //!
-//! It must not know who condemned them, and destroys nothing: the collector does.
+//! It must not know how the candidates were found, and destroys nothing: the collector does.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,36 @@ use sexton_model::marks::{ACCUSED, DEPLOYMENT_ID};
 
 use super::found::Found;
 
-/// Lives in one request.
+/// The most objects in one request.
 const TOGETHER: usize = 1_000;
 
-/// Who accuses, and in whose name.
+/// What all accusations of one search have in common.
 #[derive(Debug, Clone)]
 pub struct Charge {
-    /// What was looked for.
+    /// The search that found them.
     pub accuser: Accuser,
-    /// On whose behalf: `Rule/web`.
+    /// The name of the rule or command: `Rule/web`.
     pub by: String,
-    /// The collection in which all of them end.
+    /// The collection to which all of them belong.
     pub collection: String,
-    /// Who asked for it.
+    /// The requester.
     pub initiator: Option<String>,
 }
 
-/// What became of accusations.
+/// The outcome of accusations.
 #[derive(Debug, Clone, Default)]
 pub struct Accused {
-    /// The uids of those who are accused now.
+    /// The uids of the objects that are accused now.
     pub accused: Vec<String>,
-    /// Those who were accused before, and still are: nothing was written.
+    /// How many were accused before, and still are: nothing was written.
     pub before: usize,
-    /// Whom the server did not let us accuse, and why: their world is another one by now.
+    /// Objects that the server refused to change, and why: they are not what was seen any more.
     pub refused: Vec<(String, String)>,
-    /// Which guarantee could not be given, on a server of another make.
+    /// Which guarantee a server of another make could not give.
     pub weaker: Option<String>,
 }
 
-/// Accuses. What is accused already, and rightly, is left as it is.
+/// Accuses objects. One with a valid accusation is left as it is.
 ///
 /// # Errors
 /// See [`BulkError`]: what was written before stands.
@@ -61,7 +61,8 @@ pub async fn accuse(
             done.before += 1;
             continue;
         }
-        // Elsewhere anybody could copy the annotation to somebody else, so there it names its life.
+        // On other servers a user could copy the annotation to another object, so there it contains the uid of its
+        // own.
         let text = accusation(found, charge, !gateway.resumes()).encode();
         let of = (found.kind.resource.group.clone(), found.kind.resource.resource.clone());
         let place = (of.0, of.1, found.namespace.clone(), text.clone());
@@ -124,7 +125,7 @@ fn accusation(found: &Found, charge: &Charge, names_life: bool) -> Accusation {
     }
 }
 
-/// Whether it carries an accusation that holds, whoever wrote it.
+/// Whether an object carries an accusation that holds, from any source.
 fn is_accused(found: &Found) -> bool {
     let written = found.accused.as_deref().and_then(|text| Accusation::decode(text).ok());
     let owners = found.owners.iter().map(|owner| owner.uid.as_str());

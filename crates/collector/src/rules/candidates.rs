@@ -1,4 +1,5 @@
-//! Those who may be garbage, kept small: there may be a million of them. What many have in common is kept once.
+//! The objects that may be garbage, in little memory, because there may be a million. Values that many share are
+//! stored once.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,17 +13,17 @@ use sexton_model::time;
 
 use super::found::Ask;
 
-/// One of them.
+/// An object that may be garbage.
 #[derive(Debug)]
 pub(super) struct Seen {
     kind: u32,
     namespace: u32,
     owners: u32,
-    /// In seconds since 1970. Who does not say so was made just now.
+    /// Seconds since 1970. An object that does not say when it was created counts as new.
     pub(super) created: i64,
     pub(super) name: Box<str>,
     pub(super) uid: Box<str>,
-    /// What few have.
+    /// Facts that few objects have.
     pub(super) rare: Option<Box<Rare>>,
 }
 
@@ -45,7 +46,7 @@ impl Seen {
     }
 }
 
-/// All of them.
+/// All objects that may be garbage.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     seen: Vec<Seen>,
@@ -53,11 +54,11 @@ pub(super) struct Candidates {
     namespaces: Vec<Box<str>>,
     namespace_ids: HashMap<Box<str>, u32>,
     owners: Vec<Vec<OwnerReference>>,
-    /// By a hash of their uids: whoever shares it by chance is only kept twice.
+    /// By a hash of their uids: in a collision the second list is only stored twice.
     owner_ids: HashMap<u64, u32>,
 }
 
-/// Who is named as an owner.
+/// The owners that objects name.
 #[derive(Debug, Default)]
 pub(super) struct Named<'a> {
     pub(super) kinds: Vec<KindName>,
@@ -66,12 +67,12 @@ pub(super) struct Named<'a> {
 }
 
 impl Candidates {
-    /// How many there are, to come back to.
+    /// The number of objects, to return to with `reset`.
     pub(super) fn mark(&self) -> usize {
         self.seen.len()
     }
 
-    /// Forgets who came after a mark.
+    /// Drops the objects that were added after a mark.
     pub(super) fn reset(&mut self, mark: usize) {
         self.seen.truncate(mark);
     }
@@ -88,7 +89,7 @@ impl Candidates {
         &self.owners[seen.owners as usize]
     }
 
-    /// Takes in somebody whom the server selected, unless it is not nominated after all.
+    /// Adds an object that the server selected, unless it is not nominated after all.
     pub(super) fn add(&mut self, kind: &ServedKind, slim: Slim, ask: &Ask) {
         let of = match &ask.leftover {
             None => None,
@@ -140,7 +141,7 @@ impl Candidates {
 
     fn owners_id(&mut self, owners: Vec<OwnerReference>) -> u32 {
         let same = |other: &[OwnerReference]| *other == *owners;
-        // Those of one owner usually come together.
+        // Dependents of one owner usually come together.
         let last = self.owners.len().checked_sub(1);
         if let Some(last) = last.filter(|last| same(&self.owners[*last])) {
             return small(last);
@@ -157,7 +158,7 @@ impl Candidates {
         id
     }
 
-    /// Who is named as an owner by any of them.
+    /// The owners that any of the objects names.
     pub(super) fn named(&self) -> Named<'_> {
         let mut named = Named::default();
         let mut kinds = HashSet::new();
@@ -176,7 +177,7 @@ impl Candidates {
     }
 }
 
-/// Nobody has more than that of anything.
+/// An index as `u32`: there are never more.
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

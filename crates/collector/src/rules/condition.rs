@@ -1,4 +1,5 @@
-//! Tells the owners whether the leftovers of their name are gone: as a condition, so that whoever starts them can wait.
+//! Sets a condition on owners that says whether leftovers of an earlier owner of the same name still exist, so that a
+//! controller can wait for their end before it starts.
 //!
 //! It must not know how leftovers are found.
 
@@ -16,13 +17,13 @@ use sexton_model::{Key, time};
 
 use super::found::{Found, Scan};
 
-/// So many leftovers are named.
+/// The most leftovers that are named.
 const NAMED: usize = 5;
 
-/// What is in the way of whom: by namespace and name of the owner.
+/// Leftovers by namespace and name of the owner.
 type Waiting<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Found>>;
 
-/// The one who tells.
+/// Writes the conditions.
 pub(super) struct Teller<'a> {
     pub(super) resources: &'a Resources,
     pub(super) gateway: &'a dyn Gateway,
@@ -31,7 +32,8 @@ pub(super) struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    /// Tells all owners of a kind, or the one of this namespace and name, and gives back who waits for what.
+    /// Sets the condition on all owners of a kind, or on the one of this namespace and name. Returns those that wait,
+    /// and what for.
     pub(super) async fn tell(
         &self,
         owner: &KindName,
@@ -66,7 +68,7 @@ impl Teller<'_> {
                 told.insert(slot.clone(), format!("{} waits for {}", kind.label(name), names(&left)));
             }
             if let Err(error) = self.tell_one(kind, owner, &left).await {
-                // Somebody else wrote meanwhile, or it is gone: the next look says it again.
+                // Another writer was faster, or the owner is gone: the next search writes it again.
                 tracing::debug!(%error, name, "an owner was not told about its leftovers");
                 told.insert(slot, format!("{} was not told: {error}", kind.label(name)));
             }
@@ -126,7 +128,7 @@ impl Teller<'_> {
     }
 }
 
-/// Everything that is still there of former owners, whether it may be taken or not: only gone is gone.
+/// All leftovers of former owners, whether they may be deleted or not: the condition says that they are gone.
 fn waiting(scan: &Scan) -> Waiting<'_> {
     let mut waiting = Waiting::new();
     for found in &scan.found {

@@ -1,6 +1,6 @@
-//! What a look for garbage asks for, and what it found.
+//! The input and the result of a search for garbage.
 //!
-//! It must not know how it was found.
+//! It must not know how garbage is found.
 
 use sexton_client::ServedKind;
 use sexton_lifecycle::FuseLimits;
@@ -8,27 +8,27 @@ use sexton_lifecycle::rules::{Counts, Verdict};
 use sexton_model::feed::OwnerReference;
 use sexton_model::rule::{Detector, Leftover, Rule, Targets};
 
-/// What is looked for.
+/// What to search for.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Among which kinds.
+    /// The kinds to search.
     pub kinds: Targets,
-    /// Among whom of them: a selector of labels; empty for all.
+    /// A label selector; empty for all objects.
     pub selector: String,
-    /// In which namespaces; empty for all.
+    /// The namespaces to search; empty for all.
     pub namespaces: Vec<String>,
-    /// How old somebody has to be to be garbage, in seconds.
+    /// The age from which an object can be garbage, in seconds.
     pub min_age: i64,
-    /// If leftovers are looked for: whose.
+    /// If leftovers are wanted: of which owners.
     pub leftover: Option<Leftover>,
-    /// If leftovers of one name are looked for: which.
+    /// If leftovers of one name are wanted: that name.
     pub name: Option<String>,
-    /// Whether those are told, too, of whom there is nothing to tell.
+    /// Whether the result also has the objects that are no garbage.
     pub all: bool,
 }
 
 impl Ask {
-    /// What a rule looks for.
+    /// The search that a rule describes.
     pub fn of(rule: &Rule) -> Ask {
         let leftover = match &rule.detector {
             Detector::Orphaned => None,
@@ -45,7 +45,7 @@ impl Ask {
         }
     }
 
-    /// The selector that nominates, for the server.
+    /// The label selector that nominates objects, for the server.
     pub(super) fn labels(&self) -> String {
         let of_owner = self.leftover.as_ref().map(|leftover| match &self.name {
             Some(name) => leftover.selector_for(name),
@@ -56,7 +56,7 @@ impl Ask {
     }
 }
 
-/// One of whom there is something to tell.
+/// An object of the result.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The kind.
@@ -65,26 +65,26 @@ pub struct Found {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// The life.
+    /// The uid.
     pub uid: String,
-    /// Whom it names.
+    /// The owners that it names.
     pub owners: Vec<OwnerReference>,
-    /// Which deployment put it last.
+    /// The deployment that put it last.
     pub deployment: Option<String>,
-    /// What it is accused of already, as it is written.
+    /// The accusation that it carries, as it is written.
     pub accused: Option<String>,
-    /// Whether it is marked and on its way out.
+    /// Whether it is terminating, or destroyed already.
     pub dying: bool,
-    /// Of which owner's name it is a leftover.
+    /// The name of the owner of which it is a leftover.
     pub of: Option<String>,
-    /// What is said of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// And why.
+    /// The evidence for the verdict.
     pub evidence: String,
 }
 
 impl Found {
-    /// As people write it: `statefulset.apps/web`.
+    /// As users type it: `statefulset.apps/web`.
     pub fn label(&self) -> String {
         self.kind.label(&self.name)
     }
@@ -98,26 +98,26 @@ impl Found {
     }
 }
 
-/// What a look came to.
+/// The result of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Scan {
-    /// Those of whom there is something to tell: by verdict, the ones that matter most first, then by place.
+    /// The objects by verdict, the important ones first, then by kind, namespace and name.
     pub found: Vec<Found>,
-    /// How many of each verdict.
+    /// How many objects have each verdict.
     pub counts: Counts,
-    /// Among how many was looked. Those on their way out do not count.
+    /// How many objects were judged. Those terminating or destroyed already do not count.
     pub scope: usize,
-    /// What could not be looked at, and why. Nothing is concluded about it.
+    /// What could not be read, and why. Nothing is concluded about it.
     pub troubles: Vec<String>,
 }
 
 impl Scan {
-    /// Those that may die: condemned, and not on their way out.
+    /// The objects that may be deleted: with the verdict `Orphan`, and neither terminating nor destroyed already.
     pub fn condemned(&self) -> impl Iterator<Item = &Found> {
         self.found.iter().filter(|found| found.verdict == Verdict::Orphan && !found.dying)
     }
 
-    /// Why nothing of it may be taken, if that is too much of a scope at once; what most of it comes from is named.
+    /// Why nothing may be deleted, if that would exceed the deletion limit; the most frequent causes are named.
     ///
     /// # Errors
     /// The reason, in words.

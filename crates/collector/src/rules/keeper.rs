@@ -1,6 +1,9 @@
-//! Keeps the rules: knows them, looks when it is time or when something happened, accuses, and tells what came of it.
+//! The task that applies the rules: reads them, searches when a rule is due or a hint came, accuses, and writes the
+//! status.
 //!
-//! Only whoever acts as the collector keeps rules: every accusation carries its epoch.
+//! Only the holder of the collector's lease applies rules: every accusation carries its epoch. Per rule two kinds of
+//! search: a complete one by interval, and after a hint one for a single owner's name, with a result that is merged
+//! into the last complete one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,18 +26,18 @@ use super::status::{Told, command, status};
 use super::{Hint, Watched};
 use crate::settings::Means;
 
-/// The rules cannot be read: tried again after this.
+/// The pause before rules that could not be read are read again.
 const PAUSE: Duration = Duration::from_secs(2);
-/// So much of a rule's name is in that of its collections.
+/// How many characters of a rule's name are in the names of its collections.
 const NAME: usize = 40;
 
-/// A rule and how it stands.
+/// A rule, and the result of its last search.
 #[derive(Debug)]
 struct Standing {
     name: String,
     generation: i64,
     rule: Rule,
-    /// When everything is looked at next, in seconds since 1970.
+    /// When the next complete search is due, in seconds since 1970.
     next: i64,
     last: i64,
     told: Told,
@@ -51,7 +54,7 @@ pub(super) struct Keeper {
     /// By uid.
     standing: BTreeMap<String, Standing>,
     stale: bool,
-    /// Rule, namespace and name of owners that are to be looked at.
+    /// Rule, namespace and name of owners with a hint.
     names: BTreeSet<(String, String, String)>,
 }
 
@@ -67,12 +70,12 @@ impl Keeper {
         Keeper { means, turn, hints, missed, tell, epoch: None, standing, stale: true, names }
     }
 
-    /// Until nobody hints any more.
+    /// Runs until the collector drops its end.
     pub(super) async fn run(mut self) {
         loop {
             let epoch = self.turn.borrow_and_update().clone();
             if epoch != self.epoch {
-                // Whoever kept them before may have left them half done: everything is looked at at once.
+                // The former holder of the lease may have stopped half-way: everything is searched at once.
                 self.standing.clear();
                 (self.epoch, self.stale) = (epoch, true);
             }
@@ -131,11 +134,11 @@ impl Keeper {
         }
     }
 
-    /// Reads all rules. Whoever was changed is looked at at once.
+    /// Reads all rules. A new or changed one is due at once.
     async fn read_rules(&mut self) {
         let listed = match self.means.resources.list(&place(), &ListAsk::default()).await {
             Ok(listed) => listed.found,
-            // A server of another make, on which nobody defined rules.
+            // A server of another make without a definition of rules.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => Vec::new(),
             Err(error) => {
                 tracing::warn!(%error, "the rules cannot be read");
@@ -172,7 +175,7 @@ impl Keeper {
         self.tell.send_replace(Arc::new(watched.collect()));
     }
 
-    /// Looks by a rule: at everything, or at one owner's name.
+    /// Searches by a rule: everything, or for one owner's name.
     async fn look(&mut self, uid: &str, one: Option<(&str, &str)>) {
         let now = self.means.clock.now();
         let Some(mut standing) = self.standing.remove(uid) else { return };
@@ -189,7 +192,7 @@ impl Keeper {
             }
         }
         let mut told = Told::default();
-        // Others define kinds as well.
+        // Definitions of kinds may have changed.
         let looked = match self.means.resources.kinds_anew().await {
             Ok(_) => scan(&self.means.resources, &ask, now).await,
             Err(error) => Err(error),
@@ -210,7 +213,7 @@ impl Keeper {
                 standing.told = told;
             }
             Some((namespace, name)) => {
-                // Of everything else the last look at everything tells.
+                // The last complete search tells about all other names.
                 let before = &mut standing.told;
                 before.waiting.remove(&(namespace.to_owned(), name.to_owned()));
                 before.waiting.append(&mut told.waiting);
@@ -230,7 +233,7 @@ impl Keeper {
         self.standing.insert(uid.to_owned(), standing);
     }
 
-    /// Accuses who is condemned, unless the rule only reports or it is too much.
+    /// Accuses the objects found, unless the rule only reports, or the deletion limit is exceeded.
     async fn take(&self, standing: &Standing, told: &mut Told, scope: usize, now: i64) {
         let condemned: Vec<&Found> = told.scan.condemned().collect();
         if standing.rule.mode == Mode::Report || condemned.is_empty() {
@@ -275,7 +278,7 @@ impl Keeper {
         now: i64,
     ) -> Result<(), CallError> {
         let Detector::Leftover(leftover) = &standing.rule.detector else { return Ok(()) };
-        // Whoever does not know whether there are any must not say that there are none.
+        // A search with errors does not know whether leftovers exist, and must not say that there are none.
         if !leftover.on_create || told.error.is_some() || !told.scan.troubles.is_empty() {
             return Ok(());
         }
@@ -294,7 +297,7 @@ fn watched(uid: &str, rule: &Rule) -> Option<Watched> {
     Some(Watched { uid: uid.to_owned(), leftover: leftover.clone(), kinds: kinds.clone() })
 }
 
-/// Where rules are.
+/// The place of the rules.
 fn place() -> Place {
     Place::new(&ServedKind::of_ours("rules", "Rule"), None)
 }

@@ -1,7 +1,8 @@
-//! Looks for garbage: lists the candidates, then their owners, then judges. An error on one kind is told, and the others
-//! are looked at nevertheless.
+//! Searches for garbage: lists the candidates, then the kinds of their owners, then judges.
 //!
-//! It writes nothing.
+//! Owners are listed after the candidates, so an owner that a candidate names and that exists is seen. A kind that
+//! cannot be listed completely proves no absence: candidates that name it get no verdict of garbage. The error is in
+//! the result, and the other kinds are judged nevertheless. Nothing is written.
 
 use sexton_client::kinds::DiscoverError;
 use sexton_client::resources::{Identity, ListAsk};
@@ -14,15 +15,15 @@ use sexton_model::rule::{KindName, Targets};
 use super::candidates::{Candidates, Seen};
 use super::found::{Ask, Found, Scan};
 
-/// Looks once.
+/// Searches once.
 ///
 /// # Errors
-/// The server does not say which kinds it has. Everything else is told in the result.
+/// The server does not say which kinds it has. Every other error is in the result.
 pub async fn scan(resources: &Resources, ask: &Ask, now: i64) -> Result<Scan, DiscoverError> {
     scan_counting(resources, ask, now, &|_| {}).await
 }
 
-/// The same, and tells how many objects have been read.
+/// The same, and reports how many objects have been read.
 ///
 /// # Errors
 /// As of [`scan`].
@@ -35,7 +36,8 @@ pub async fn scan_counting(
     let kinds = resources.kinds().await?;
     let mut scan = Scan::default();
     let mut candidates = Candidates::default();
-    // The kind that was listed last, if all of it was: nothing that is named by anybody here can be newer than that.
+    // The kind that was listed last, if it was listed completely: no owner that a candidate names can be newer than
+    // that list.
     let mut last = None;
     for kind in wanted(&kinds, ask, &mut scan.troubles) {
         let whose = if ask.namespaces.is_empty() || !kind.namespaced { &[][..] } else { &ask.namespaces };
@@ -58,7 +60,7 @@ pub async fn scan_counting(
                 None => candidates.reset(before),
             });
             if let Err(error) = read.await {
-                // What was read of it stays out: half a list is no list.
+                // Half a list is no list.
                 candidates.reset(before);
                 last = None;
                 scan.troubles.push(format!("{} cannot be listed: {error}", kind.resource));
@@ -70,15 +72,15 @@ pub async fn scan_counting(
     Ok(scan)
 }
 
-/// The kinds that are meant, each in the version that the server prefers.
+/// The wanted kinds, each in the version that the server prefers.
 fn wanted(kinds: &Kinds, ask: &Ask, troubles: &mut Vec<String>) -> Vec<ServedKind> {
     match &ask.kinds {
         Targets::All => {
             for (group, why) in &kinds.unread {
                 troubles.push(format!("the kinds of {group} cannot be asked for: {}", why.message));
             }
-            // Events name what they are about, not whose they are; and our own kinds are records and rules. What cannot
-            // be deleted is no garbage: some of it, such as component statuses, has not even a uid.
+            // Events refer to objects, but belong to none; our own kinds are records and rules. What cannot be
+            // deleted is no garbage: some of it, such as component statuses, has not even a uid.
             let meant = |kind: &&ServedKind| {
                 let can = ["list", "watch", "delete"].iter().all(|verb| kind.can(verb));
                 can && kind.kind != "Event" && kind.resource.group != "sexton.dev"
@@ -98,7 +100,7 @@ fn wanted(kinds: &Kinds, ask: &Ask, troubles: &mut Vec<String>) -> Vec<ServedKin
     }
 }
 
-/// The kind of a name, or why there is none.
+/// The kind of this name, or why there is none.
 fn served<'k>(kinds: &'k Kinds, name: &KindName) -> Result<&'k ServedKind, String> {
     let same = |kind: &&ServedKind| kind.resource.group == name.group && kind.kind == name.kind;
     if let Some(kind) = kinds.preferred().find(same) {
@@ -110,7 +112,7 @@ fn served<'k>(kinds: &'k Kinds, name: &KindName) -> Result<&'k ServedKind, Strin
     }
 }
 
-/// Looks at all kinds that are named as owners, completely. Of what is there only what is named is kept.
+/// Lists all kinds that are named as owners, completely. Only objects that are named are kept.
 async fn look_for_owners(
     resources: &Resources,
     kinds: &Kinds,
@@ -158,7 +160,7 @@ async fn look_for_owners(
             }
         }
     }
-    // A life of another kind than its dependents say is no owner, and no evidence either.
+    // An object of another kind than its dependents say is not their owner, and no evidence of its absence either.
     for (seen, kind) in candidates.all().filter(|(seen, _)| named.uids.contains(&*seen.uid)) {
         let name = KindName { group: kind.resource.group.clone(), kind: kind.kind.clone() };
         if !owners.knows(&name) {

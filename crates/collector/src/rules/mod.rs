@@ -1,11 +1,14 @@
-//! Standing rules: looks for orphans and leftovers, at the start, by interval, and when an owner comes or goes.
+//! Standing rules: search for orphans and leftovers at the start, by interval, and when an owner is created or
+//! deleted.
 //!
 //! ```text
-//! feed ─► desk ─► keeper ─► look: candidates, then owners ─► verdicts ─► accuse ─► (the collector does the rest)
+//! feed ─► desk ─► keeper ─► look: candidates, then owners ─► verdicts ─► accuse ─► (the collector deletes)
 //!                    └────► status of the rule, condition of the owners
 //! ```
 //!
-//! Whoever looks only accuses. It must not know how anything is destroyed.
+//! The desk turns lines of the feed into hints; the keeper, a task of its own, searches. A search only writes
+//! accusations as annotations. It must not know how anything is destroyed: the collector decides about accusations
+//! like about any other candidate, and checks their evidence again with each deletion.
 
 mod accuse;
 mod candidates;
@@ -33,15 +36,15 @@ use tokio::task::JoinSet;
 use crate::settings::Means;
 use keeper::Keeper;
 
-/// Hints that wait. When there are more, everything is looked at instead.
+/// The most hints that wait. If there are more, everything is searched instead.
 const HINTS: usize = 1_024;
 
-/// Something happened that may matter to a rule.
+/// A change that may matter to a rule.
 #[derive(Debug)]
 enum Hint {
-    /// A rule was written or removed.
+    /// A rule was created, changed or deleted.
     Rules,
-    /// An owner of this name came or went, or something that was labelled with it went.
+    /// An owner of this name was created or deleted, or an object that is labelled with it was deleted.
     Name {
         /// The rule, by its uid.
         rule: String,
@@ -50,7 +53,7 @@ enum Hint {
     },
 }
 
-/// A rule for leftovers, as far as it decides what is worth a hint.
+/// A rule for leftovers, as far as it decides which changes are worth a hint.
 #[derive(Debug)]
 struct Watched {
     uid: String,
@@ -58,7 +61,7 @@ struct Watched {
     kinds: Vec<KindName>,
 }
 
-/// Where a collector tells those who look what it hears, and whether it is their turn. They end with it.
+/// The collector's end of the rules: passes on hints and the epoch of the lease. The task ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Desk {
     turn: watch::Sender<Option<Epoch>>,
@@ -69,7 +72,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Starts those who look. They do nothing before it is their turn.
+    /// Starts the task. It does nothing before there is an epoch.
     pub(crate) fn start(means: Means) -> Desk {
         let (turn, turns) = watch::channel(None);
         let (hints, hinted) = mpsc::channel(HINTS);
@@ -80,7 +83,7 @@ impl Desk {
         Desk { turn, hints, missed, watched, _work: work }
     }
 
-    /// Whose turn it is: ours under this epoch, or somebody else's.
+    /// Sets the epoch under which this collector acts; `None` if another one does.
     pub(crate) fn turn(&self, epoch: Option<&Epoch>) {
         self.turn.send_if_modified(|known| {
             let other = known.as_ref() != epoch;
@@ -91,7 +94,7 @@ impl Desk {
         });
     }
 
-    /// Something was heard. Only hints are made of it: whatever is missed is found when everything is looked at.
+    /// Makes hints of a line of the feed. A hint that is lost is made up for by the next complete search.
     pub(crate) fn hear(&self, line: &Line) {
         let (seen, gone) = match line {
             Line::Added(seen) => (seen, false),

@@ -1,10 +1,10 @@
-//! Rules that cannot be understood. A server of ours refuses them; any other stores what it is given.
+//! Finds rules that cannot be parsed. A server of ours refuses them; any other stores what it is given.
 
 use sexton_client::resources::{ListAsk, ListError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::rule::Rule;
 
-/// What is wrong with the rules of a server, a line for each rule. Rules that may not be read are no concern of the user.
+/// Errors in the rules of a server, one line for each rule. Rules that the user may not read are left out.
 ///
 /// # Errors
 /// They cannot be listed.

@@ -1,4 +1,4 @@
-//! What a rule tells of its last look, as its status. For people: nothing is decided by what stands there.
+//! The status of a rule: the result of its last search, for people. No decision is based on it.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use sexton_model::time;
 use super::accuse::Accused;
 use super::found::{Ask, Scan};
 
-/// So many are named.
+/// The most objects that are named.
 const NAMED: usize = 50;
-/// Bytes of each text.
+/// The most bytes of a text.
 const TEXT: usize = 512;
 
-/// What a look came to.
+/// The result of a search and of what followed from it.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) scan: Scan,
     pub(super) accused: Option<Accused>,
-    /// The collection in which they end.
+    /// The collection of the accused objects.
     pub(super) collection: Option<String>,
-    /// Why nothing was taken, if it was too much, and what to type then.
+    /// Why nothing was accused, if the deletion limit was exceeded, with the command that does it nevertheless.
     pub(super) held: Option<String>,
     pub(super) error: Option<String>,
-    /// Owners that wait for the end of leftovers, and for whose.
+    /// Owners that wait for leftovers to be gone, with a text for each.
     pub(super) waiting: BTreeMap<(String, String), String>,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn status(told: &Told, generation: i64, now: i64, next: i64) -> Value
     status
 }
 
-/// What to type to have it done although it is much.
+/// The command that deletes the objects although they exceed the limit.
 pub(super) fn command(rule: &Rule, scan: &Scan) -> String {
     let mut text = String::from("sexton orphans --collect");
     if let Targets::These(kinds) = &rule.kinds {

@@ -1,4 +1,4 @@
-//! The classes: which methods the objects of a kind have. Read whole, because the feed tells only metadata.
+//! The classes: which methods the objects of a kind have. They are listed, because the feed has metadata only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
 use sexton_model::{FieldError, Uid};
 
-/// All classes, by the kind that each is for.
+/// All classes, by the kind that they are for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Classes {
     by_kind: BTreeMap<(String, String), (Uid, Arc<Class>)>,
-    /// Kinds whose class cannot be understood, and what is wrong with it. Their objects wait: the class may have methods.
+    /// Kinds with a class that cannot be parsed, and why. Their objects wait: the class may have methods.
     broken: BTreeMap<(String, String), (Uid, String)>,
-    /// What is wrong with classes that cannot be understood, a line for each.
+    /// Errors of classes that cannot be parsed, one line for each.
     nonsense: Vec<String>,
 }
 
@@ -26,12 +26,12 @@ impl Classes {
         self.by_kind.get(&(group.to_owned(), kind.to_owned())).map(|(_, class)| class)
     }
 
-    /// What is wrong with the class of a kind, and what to do, if the class cannot be understood.
+    /// Why the class of a kind cannot be parsed and what to do, if that is so.
     pub(crate) fn broken(&self, group: &str, kind: &str) -> Option<&str> {
         self.broken.get(&(group.to_owned(), kind.to_owned())).map(|(_, why)| why.as_str())
     }
 
-    /// What is wrong with those that cannot be understood.
+    /// Errors of classes that cannot be parsed.
     pub(crate) fn nonsense(&self) -> &[String] {
         &self.nonsense
     }
@@ -43,15 +43,15 @@ impl Classes {
         self.by_kind.get(&kind).map(|(uid, _)| uid).or_else(broken)
     }
 
-    /// Which class gives code to which kind.
+    /// The uid of the class of each kind.
     pub(crate) fn bindings(&self) -> BTreeMap<(String, String), Uid> {
         let read = self.by_kind.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone()));
         read.chain(self.broken.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone()))).collect()
     }
 
-    /// Reads all classes, unless the server has no such kind: it is not asked for what it does not serve, because
-    /// users with few rights are refused that, too. The objects of a class that makes no sense wait until it does: without
-    /// its methods they would leave behind what these destroy.
+    /// Lists all classes, unless the server has no such kind: a user with few rights would be refused even that.
+    /// Objects of a class that cannot be parsed wait until it can: without its methods they would leave behind what
+    /// these destroy.
     pub(crate) async fn read(resources: &Resources, kinds: &[FeedKind]) -> Result<Classes, ListError> {
         let mut classes = Classes::default();
         let kind = served().resource;
@@ -59,7 +59,7 @@ impl Classes {
             return Ok(classes);
         }
         let listed = match resources.list(&Place::new(&served(), None), &ListAsk::default()).await {
-            // The kind went a moment ago.
+            // The kind was removed just now.
             Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(classes),
             listed => listed?,
         };

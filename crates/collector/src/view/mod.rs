@@ -1,6 +1,6 @@
-//! What the collector sees: a snapshot kept by the feed, and the classes that give code to kinds.
+//! The collector's view of the server: a snapshot updated by the feed, and the classes.
 //!
-//! It must not decide anything; it only says whether something happened that may matter.
+//! It decides nothing; for each line it says whether a round is needed.
 
 mod classes;
 
@@ -12,21 +12,22 @@ use sexton_lifecycle::{LifeId, Observation, Ownership, Snapshot};
 use sexton_model::feed::{FeedKind, FeedObject, Line};
 use sexton_model::{GroupResource, Revision, Uid};
 
-/// What is seen now.
+/// The view.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     pub(crate) snapshot: Snapshot,
     pub(crate) classes: Classes,
-    /// Every kind in every version, as it was told last.
+    /// Every kind in every version, from the last `Kinds` line.
     pub(crate) kinds: Vec<FeedKind>,
-    /// Who has a journal and no mark: accused, perhaps by somebody before us.
+    /// Objects with a journal that are not terminating: candidates, perhaps of an earlier collector.
     accused: HashSet<Uid>,
-    /// While everything is told from the beginning.
+    /// Set while a complete listing is received.
     listing: Option<Listing>,
     synced: bool,
 }
 
-/// Who was told of since the beginning. Nobody keeps count where nobody was known before.
+/// The uids that a listing has named; what it does not name is removed at its end. Not needed if nothing was known
+/// before.
 #[derive(Debug)]
 enum Listing {
     First,
@@ -47,27 +48,27 @@ impl Listing {
     }
 }
 
-/// What hearing a line meant.
+/// What a line implies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// Somebody may have become garbage, may go on, or is saved.
+    /// Whether a round is needed: an object may be garbage, may continue, or is saved.
     pub(crate) matters: bool,
-    /// The classes are to be read again.
+    /// Whether the classes must be listed again.
     pub(crate) classes: bool,
 }
 
 impl View {
-    /// Whether everything that exists has been told once. Before that nothing is concluded.
+    /// Whether a complete listing was received. Before that nothing is concluded.
     pub(crate) fn synced(&self) -> bool {
         self.synced
     }
 
-    /// Who has a journal and no mark.
+    /// Objects with a journal that are not terminating.
     pub(crate) fn accused(&self) -> impl Iterator<Item = LifeId> + '_ {
         self.accused.iter().filter_map(|uid| self.snapshot.get(uid))
     }
 
-    /// From here on everything is told anew.
+    /// A complete listing begins.
     pub(crate) fn begin(&mut self) {
         self.listing = Some(match self.snapshot.is_empty() {
             true => Listing::First,
@@ -78,12 +79,12 @@ impl View {
         self.snapshot.set_synced(false);
     }
 
-    /// Takes in a line.
+    /// Applies a line.
     pub(crate) fn hear(&mut self, line: Line) -> Effect {
         match line {
             Line::Kinds { kinds } => {
                 self.snapshot.set_kinds(&kinds);
-                // A kind that is not told any more has nothing left that could be missed.
+                // A kind that is not served any more cannot be incomplete.
                 for kind in self.kinds.iter().filter(|kind| kind.broken.is_some()) {
                     let resource = GroupResource::new(kind.group.as_str(), kind.resource.as_str());
                     self.snapshot.set_incomplete(resource, None);
@@ -134,13 +135,13 @@ impl View {
         let touched = self.snapshot.put(observation);
         let hears = heard || self.hears_of_an_end(&uid);
         let life = self.snapshot.get(&uid);
-        // Who names it as an owner may have been judged as if it did not exist.
+        // Its dependents may have been judged as if it did not exist.
         let saves = is_new && self.snapshot.dependents_of(&uid).next().is_some();
         if let Some(listing) = &mut self.listing {
             listing.told(uid);
         }
         if self.listing.is_some() {
-            // Everything is looked at when all of it is told.
+            // A round follows at the end of the listing.
             return Effect { matters: false, classes };
         }
         let others = touched.iter().any(|one| Some(*one) != life);
@@ -158,12 +159,12 @@ impl View {
         let at = revision(&metadata.resource_version);
         let referenced = self.snapshot.dependents_of(&uid).next().is_some();
         if self.snapshot.get(&uid).is_none() && (referenced || self.listing.is_some()) {
-            // It went before we came: seen for a moment, so that it is known how.
+            // It was deleted before it was seen: added for a moment, so that it is known how it ended.
             if let Ok(last) = Observation::from_partial(gone) {
                 self.snapshot.put(last);
             }
         }
-        // Who was to die is gone now, by whomever: the books do not know it yet.
+        // A terminating object is gone, from any cause: the ledger must count it.
         let awaited = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
         let heard = self.hears_of_an_end(&uid);
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
@@ -171,7 +172,7 @@ impl View {
         Effect { matters: awaited || heard || followed || !touched.is_empty(), classes: is_class(gone) }
     }
 
-    /// Whether a life subscribes to somebody who is on the way out: they may wait for its answer.
+    /// Whether an object subscribes to one that is being destroyed, which may wait for its answer.
     fn hears_of_an_end(&self, uid: &Uid) -> bool {
         let snapshot = &self.snapshot;
         let subscriber = snapshot.get(uid).filter(|life| !snapshot.subscriptions(*life).is_empty());
@@ -179,7 +180,7 @@ impl View {
         subscriber.is_some_and(|life| snapshot.targets_of(life).iter().any(leaves))
     }
 
-    /// Whether a life that was just seen is worth a look.
+    /// Whether an object that has changed is a reason for a round.
     fn may_be_garbage(&self, life: LifeId) -> bool {
         let snapshot = &self.snapshot;
         let marked = |other: Option<LifeId>| other.is_some_and(|other| snapshot.is_marked(other));
@@ -196,7 +197,7 @@ impl View {
 }
 
 impl View {
-    /// Whether somebody left a request on a record of ours.
+    /// Whether an object is one of our records, with a request of a user.
     fn is_about_the_fuse(&self, life: LifeId) -> bool {
         self.snapshot.group(life) == "sexton.dev" && self.snapshot.request(life).is_some()
     }
@@ -249,8 +250,8 @@ mod tests {
         Line::Kinds { kinds: vec![map] }
     }
 
-    /// Whoever was judged without an owner that nobody had heard of is judged again when it is heard of, in
-    /// whatever way; what else happens to an owner that is known is no reason to look.
+    /// A dependent that was judged without its owner is judged again when the owner appears, in whatever way. Other
+    /// changes of a known owner are no reason for a round.
     #[test]
     fn an_owner_that_is_heard_of_late_matters() {
         let mut view = View::default();

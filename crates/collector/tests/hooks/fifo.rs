@@ -1,4 +1,5 @@
-//! A named pipe that tells when the last process that holds it is gone: the event instead of a look at process tables.
+//! A named pipe that tells when the last process that holds it is gone: an event instead of polling the process
+//! table.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use crate::LONG;
 pub(crate) struct Fifo {
     path: PathBuf,
     reading: Receiver,
-    /// Without it, a pipe that nobody has opened yet looks like one that everybody has closed.
+    /// Keeps the pipe open: without it, a pipe that was not opened yet looks like one that all processes have closed.
     own: Option<Sender>,
     _dir: TempDir,
 }
@@ -44,7 +45,7 @@ impl Fifo {
         matches!(self.reading.try_read(&mut [0; 5]), Ok(5))
     }
 
-    /// Waits until nobody holds it any more.
+    /// Waits until no process holds it any more.
     pub(crate) async fn wait_until_free(mut self) {
         self.own = None;
         let mut rest = Vec::new();

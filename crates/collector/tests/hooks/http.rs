@@ -50,7 +50,7 @@ async fn hanging(said: &'static str) -> (Method, oneshot::Receiver<()>, JoinHand
     (method, told, task)
 }
 
-/// A server for one request, which it hands back.
+/// A server for one request; returns what it received.
 async fn server(then: Then) -> (Method, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/gone?a=b", listener.local_addr().unwrap());
@@ -208,7 +208,7 @@ async fn an_early_answer_to_a_big_call_counts() {
 
 #[tokio::test]
 async fn who_is_not_there_cannot_be_called() {
-    // A port that is given to nobody who asks for any: one that was free before may be somebody's by now.
+    // A port below the range from which the system gives out free ones, so no other test listens there.
     let error = answer(&to("http://127.0.0.1:1/".into())).await.unwrap_err();
     assert!(matches!(error, HookError::Unreachable { .. }) && error.is_before_anything(), "{error}");
     for url in ["nonsense", "ftp://127.0.0.1/", "http://"] {

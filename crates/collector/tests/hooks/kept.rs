@@ -91,7 +91,7 @@ async fn a_survivor_that_refuses_to_end_is_ended() {
     survivor_is_ended(|script| format!("trap '' TERM HUP INT; {script} & wait; sleep 300"), false).await;
 }
 
-/// A script that is run by a process in a session of its own, without the environment, whose parent has ended.
+/// A script that is run by a process in a session of its own, without the environment, after its parent has ended.
 fn left_the_group(script: &str) -> String {
     assert!(!script.contains('\''), "it stands in quotes");
     format!("(env -i setsid sh -c '{script}' &) ; sleep 300")
@@ -187,7 +187,8 @@ async fn a_dropped_call_ends_with_all_that_left_its_group() {
     fifo.wait_until_free().await;
 }
 
-/// A record of another machine says nothing of processes here: its deadline is waited for, and no slot is held meanwhile.
+/// A record of another machine says nothing of processes here: its deadline is waited for, and no slot is held
+/// meanwhile.
 #[tokio::test]
 async fn a_call_of_another_machine_is_waited_for() {
     let records = tempfile::tempdir().unwrap();

@@ -38,7 +38,7 @@ fn call() -> Call {
     }
 }
 
-/// A call whose document fits into no pipe.
+/// A call with a document that fits into no pipe.
 fn big_call() -> Call {
     Call { object: json!({"data": "x".repeat(1 << 20)}), ..call() }
 }

@@ -1,4 +1,4 @@
-//! What programs are given, and what becomes of what they say.
+//! What programs get as input, and what becomes of their output.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,7 @@ async fn the_call_is_on_standard_input() {
     assert_eq!(document["object"]["metadata"]["name"], "web-1");
 }
 
-/// Whoever is cut off from the collector, because that was killed, has the whole call: nobody has to send the rest.
+/// A program that outlives its killed collector has the whole call: no process has to send the rest.
 #[tokio::test]
 async fn the_call_is_complete_before_the_program_begins() {
     assert_eq!(answer(&sh("test ! -p /dev/stdin")).await.unwrap(), done());
@@ -93,7 +93,7 @@ async fn as_much_as_allowed_is_not_too_much() {
     assert!(matches!(answer(&method).await, Err(HookError::TooMuch { limit: 1023 })));
 }
 
-/// However reading and writing are mixed, nobody waits for the other for ever.
+/// However reading and writing are interleaved, neither side waits for the other forever.
 #[tokio::test]
 async fn a_big_call_meets_every_way_of_not_reading_it() {
     let gone = r#"echo '{"verdict":"gone"}'"#;

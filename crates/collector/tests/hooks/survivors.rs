@@ -61,7 +61,7 @@ async fn who_left_the_group_with_the_streams_holds_up_nobody() {
         r#"cd {}; mkfifo left; setsid sh -c 'echo left > left; n=0; while [ -e left ] && [ $n -lt 600 ]; do sleep 1; n=$((n+1)); done' & read -r _ < left; echo '{{"verdict":"gone"}}'"#,
         dir.path().display()
     );
-    // Whoever waited for it would wait until the deadline.
+    // Waiting for that process would take until the deadline.
     assert_eq!(answer(&sh(&script)).await.unwrap(), Verdict::Gone);
 }
 

@@ -1,4 +1,4 @@
-//! Services behind `https`: whom to trust is a question that has to be answered before anything is sent.
+//! Services behind `https`: the certificate is checked before anything is sent.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ async fn server(name: &str) -> (String, CertificateDer<'static>) {
     let url = format!("https://{}/", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (tcp, _) = listener.accept().await.unwrap();
-        // Whoever does not trust us goes away here.
+        // A client that does not trust the certificate disconnects here.
         if let Ok(stream) = TlsAcceptor::from(Arc::new(config)).accept(tcp).await {
             serve(stream, reply("200 OK", r#"{"verdict":"gone"}"#)).await;
         }

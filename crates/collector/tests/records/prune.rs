@@ -1,4 +1,4 @@
-//! Old records go, the oldest first, and never those of what still goes on.
+//! Old records are deleted, the oldest first, and never those of unfinished collections.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A collection is written down while it runs, and when it is over.
+//! The record of a collection is written while it runs, and when it is over.
 
 use sexton_client::Resources;
 use sexton_collector::records::{Keep, RecordError, Records};
@@ -22,7 +22,7 @@ async fn a_record_is_created_once_and_then_follows() {
     records.write(&first).await.unwrap();
     assert_eq!(records.find("c-1").await.unwrap(), Some(first.clone()));
 
-    // What is not said any more is not there any more.
+    // A field that the new status lacks is removed.
     let second = collection("c-1", Phase::Running);
     records.write(&second).await.unwrap();
     assert_eq!(records.find("c-1").await.unwrap(), Some(second.clone()));
@@ -87,8 +87,8 @@ fn refusal(written: Result<(), RecordError>) -> String {
     std::error::Error::source(&error).unwrap().to_string()
 }
 
-/// A collector that lost its lease neither overwrites the record that its successor has finished, nor leaves a new one that is
-/// never finished.
+/// A collector that lost its lease neither overwrites the record that its successor has finished, nor leaves a new
+/// one that is never finished.
 #[tokio::test]
 async fn a_late_record_is_refused() {
     let world = World::new().await;

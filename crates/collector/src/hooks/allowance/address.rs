@@ -1,5 +1,5 @@
-//! Which services may be called: on hosts that the operator names, and never on addresses of this machine, of the link or
-//! of a cloud's metadata because a name happens to lead there.
+//! Which services may be called: on hosts that the operator names, and never on addresses of this machine, of the
+//! link or of a cloud's metadata because a name happens to lead there.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -30,8 +30,8 @@ pub enum ConnectError {
     Io(io::Error),
 }
 
-/// Connects to a host as it stands in an address. The name is looked up once: what was decided on is what is connected to.
-/// Without an allowance every host and address may be called.
+/// Connects to a host as it stands in an address. The name is looked up once: what was decided on is what is
+/// connected to. Without an allowance every host and address may be called.
 ///
 /// # Errors
 /// See [`ConnectError`].

@@ -1,8 +1,8 @@
 //! Whether a method may be called: running programs and calling services is the right of the operator.
 //!
-//! A collector that works for others (`serve`, `collect`) does nothing of it unless it is allowed. A command on the store
-//! of this process has no operator but its user: it passes no [`Allowance`], and does what the documents say. It must not
-//! know what is called for, nor what follows from a refusal.
+//! A collector that works for others (`serve`, `collect`) does nothing of it unless it is allowed. A command on the
+//! store of this process has no operator but its user: it passes no [`Allowance`], and does what the documents say.
+//! It must not know what is called for, nor what follows from a refusal.
 
 mod address;
 mod program;
@@ -14,7 +14,7 @@ pub use program::{ProgramError, allowed_dir, program};
 
 use sexton_model::text::tame;
 
-/// What an object waits for whose method is not allowed.
+/// The blocker of an object with a method that is not allowed.
 pub const OPERATOR: &str = "the operator's settings";
 /// Where hooks could be; used in proposals.
 const EXAMPLE_DIR: &str = "/etc/sexton/hooks";

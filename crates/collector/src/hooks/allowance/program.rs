@@ -32,8 +32,9 @@ pub enum ProgramError {
     NotThere(io::Error),
 }
 
-/// The real path of a program, if the operator allows it: symbolic links and `..` are resolved before it is decided, and
-/// what is returned is what has to be run. `name` is a path, from `dir` if it is relative, or a name to be looked for.
+/// The real path of a program, if the operator allows it: symbolic links and `..` are resolved before it is decided,
+/// and what is returned is what has to be run. `name` is a path, from `dir` if it is relative, or a name to be looked
+/// for.
 ///
 /// # Errors
 /// See [`ProgramError`].
@@ -49,7 +50,7 @@ pub fn program(
     };
     let real = match std::fs::canonicalize(&path) {
         Ok(real) if is_inside(allowance, &real) => real,
-        // What is not there is only told of directories that are allowed: of others nothing may be found out so.
+        // A missing file is only reported in allowed directories; elsewhere the answer must not show what exists.
         Err(error) if is_inside(allowance, &without_dots(&path)) => {
             return Err(ProgramError::NotThere(error));
         }
@@ -81,15 +82,16 @@ fn is_inside(allowance: &Allowance, path: &Path) -> bool {
     holding(allowance, path).next().is_some()
 }
 
-/// The real paths of the directories that allow a path. They are resolved each time: one of them may be a link that leads
-/// elsewhere by now.
+/// The real paths of the directories that allow a path. They are resolved each time: one of them may be a link that
+/// leads elsewhere by now.
 fn holding<'a>(allowance: &'a Allowance, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
     let resolved = allowance.exec.iter().filter_map(|dir| std::fs::canonicalize(dir).ok());
     resolved.filter(|dir| path.starts_with(dir))
 }
 
-/// What lets all users of this machine decide what a program does, although its directory is allowed: the program, or a
-/// directory between the two, into which all of them may write. Nothing if one of the directories allows it without that.
+/// What lets all users of this machine decide what a program does, although its directory is allowed: the program, or
+/// a directory between the two, into which all of them may write. Nothing if one of the directories allows it without
+/// that.
 fn open_to_all(allowance: &Allowance, real: &Path) -> Option<PathBuf> {
     let mut found = None;
     for dir in holding(allowance, real) {
@@ -167,8 +169,8 @@ fn mode(path: &Path) -> u32 {
 /// A directory that an operator names, as an absolute path.
 ///
 /// # Errors
-/// It is not there, is not a directory, or all users of this machine can put programs into it, or another directory in its
-/// place.
+/// It is not there, is not a directory, or all users of this machine can put programs into it, or another directory
+/// in its place.
 pub fn allowed_dir(dir: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(dir)?;
     if !std::fs::metadata(&absolute)?.is_dir() {

@@ -1,8 +1,8 @@
-//! Which variables a class may not set for a program that an operator allowed: those that choose what else is loaded, run or
-//! connected to. The operator allowed one program; with such a variable the class would choose another.
+//! Which variables a class may not set for a program that an operator allowed: those that choose what else is loaded,
+//! run or connected to. The operator allowed one program; with such a variable the class would choose another.
 //!
-//! There is no complete list of them, so endings and beginnings are refused that such variables have. That refuses some that
-//! are harmless: a program can set those itself.
+//! There is no complete list of them, so endings and beginnings are refused that such variables have. That refuses
+//! some that are harmless: a program can set those itself.
 
 /// Variables that are known by their whole name. All are compared in capitals.
 const NAMES: [&str; 20] = [
@@ -99,8 +99,8 @@ const ENDINGS: [&str; 29] = [
     "_WRAPPER",
 ];
 
-/// Whether a variable may choose what else a program loads, runs or connects to. Names that no shell has as they are can be
-/// functions, and count as such.
+/// Whether a variable may choose what else a program loads, runs or connects to. Names that no shell has as they are
+/// can be functions, and count as such.
 pub(super) fn steers(variable: &str) -> bool {
     let name = variable.to_ascii_uppercase();
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

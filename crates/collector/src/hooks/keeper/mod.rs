@@ -1,9 +1,9 @@
 //! Keepers: every program that is run for a call gets one, a small process that outlives the collector if need be.
 //!
 //! What a call starts must be ended before the call is made again, also when the collector was killed in between. A
-//! collector that is dead ends nothing, and the one after it sees only processes that belong to no one. So the hook is
-//! started by a keeper, which adopts what is orphaned below it, ends all of it when the hook or the collector ends, and
-//! holds the lock of a record as long as it lives.
+//! collector that is dead ends nothing, and the next one sees only processes without a parent that it knows. So the
+//! hook is started by a keeper, which adopts orphaned processes below it, ends all of them when the hook or the
+//! collector ends, and holds the lock of a record as long as it lives.
 
 mod process;
 mod record;
@@ -27,19 +27,19 @@ use self::record::Ended;
 /// The variable of every program under a keeper: the path of its record, by which it is recognized later. The key alone
 /// would not do: a copy of a data directory makes calls of the same keys.
 const RECORD_VARIABLE: &str = "SEXTON_HOOK_RECORD";
-/// Tells a keeper that all of it is to end at once: the deadline is over, or the answer is not wanted any more.
+/// Ends all processes at once: the deadline has passed, or the answer is not wanted any more.
 pub(super) const END_NOW: Signal = Signal::USR1;
-/// Tells a keeper that all of it is to end, with a grace: the same call is to be made again by another process.
+/// Ends all processes with a grace period: another process makes the same call again.
 const END_SOFTLY: Signal = Signal::USR2;
-/// How long the processes of a call may clean up after they were told to end because their collector died.
+/// How long the processes of a call may clean up after their collector has died.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How an earlier call stands.
+/// The state of an earlier call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Earlier {
-    /// Nothing of it is left.
+    /// No process of it is left.
     Over,
-    /// It is on another machine, and over at the latest after this time.
+    /// It runs on another machine, and is over after this time at the latest.
     Elsewhere(Duration),
 }
 
@@ -51,8 +51,8 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Keepers that are run by this program, which passes what follows its own arguments to [`keep`]. The records are in
-    /// this directory, which is made if need be; collectors that may make the same calls share it.
+    /// Keepers that this program runs, which passes the arguments after its own to [`keep`]. The records are in this
+    /// directory, which is created if it does not exist; collectors that may make the same calls share it.
     ///
     /// # Errors
     /// The directory cannot be used, or this system has no keepers.
@@ -63,13 +63,13 @@ impl Keeper {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let dir = fs::canonicalize(dir)?;
         for left in fs::read_dir(&dir)?.flatten() {
-            // What cannot be removed is in no call's way.
+            // A record that cannot be removed blocks no call.
             let _ = record::remove_if_over(&left.path());
         }
         Ok(Keeper { program, dir })
     }
 
-    /// What is known of the call of a key. Keys are made of letters and digits; anything else names no file.
+    /// The keeper of the call with this key. Keys are letters and digits; any other key has no record.
     pub(super) fn of(&self, key: &str) -> Option<Kept<'_>> {
         let is_name = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
         is_name.then(|| Kept { program: &self.program, path: self.dir.join(key), key: key.to_owned() })
@@ -84,7 +84,7 @@ pub(super) struct Kept<'k> {
 }
 
 impl Kept<'_> {
-    /// Makes sure that nothing is left of an earlier call of the key.
+    /// Makes sure that no process of an earlier call with the key is left.
     pub(super) async fn end_earlier(&self) -> io::Result<Earlier> {
         survivors::end(&self.path, &self.key).await
     }
@@ -94,7 +94,8 @@ impl Kept<'_> {
         (RECORD_VARIABLE, &self.path)
     }
 
-    /// What starts the keeper of a program, which is told by which name it was called, with a deadline for all of it.
+    /// The command that starts the keeper of a program, with the name by which to call it, and with a deadline for
+    /// all of it.
     pub(super) fn command(
         &self,
         program: &Path,
@@ -117,7 +118,7 @@ impl Kept<'_> {
         command
     }
 
-    /// How the hook ended, after its keeper has.
+    /// The exit status of the hook, once its keeper has ended.
     ///
     /// # Errors
     /// It could not be started ([`KeptError::NotStarted`]), or nothing is known of it.
@@ -138,11 +139,11 @@ impl Kept<'_> {
     }
 }
 
-/// Why it is not known how a hook ended.
+/// Why the exit status of a hook is unknown.
 #[derive(Debug)]
 pub(super) enum KeptError {
     /// It could not be started.
     NotStarted(io::Error),
-    /// Its keeper, or what that wrote, is gone.
+    /// Its keeper, or the record, is gone.
     Lost(io::Error),
 }

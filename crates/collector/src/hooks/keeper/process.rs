@@ -48,8 +48,7 @@ impl Process {
         environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
     }
 
-    /// Whether it holds the lock of a file, by an open file that it inherited. Nothing is known of the processes of other
-    /// users.
+    /// Whether it has the file open, and so holds its lock. Processes of other users cannot be inspected.
     pub(super) fn has_locked(&self, file: &Path) -> bool {
         let Ok(open) = fs::read_dir(format!("/proc/{}/fd", self.this.pid)) else { return false };
         let same = open.flatten().filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == file));
@@ -80,7 +79,8 @@ impl ProcessRef {
     }
 }
 
-/// Reads a line of `/proc/PID/stat`. The name of the program is in brackets and may contain anything, brackets included.
+/// Reads a line of `/proc/PID/stat`. The name of the program is in brackets and may contain anything, brackets
+/// included.
 fn parse(pid: i32, stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -114,8 +114,8 @@ pub(super) fn descendants(of: &BTreeSet<i32>, all: &[Process]) -> Vec<Process> {
     found
 }
 
-/// Sends a signal to processes and to the groups that these lead or are in, so that what starts further processes at this
-/// moment does not escape. The caller knows that no other process is in these groups.
+/// Sends a signal to processes and to the groups that these lead or are in, so that what starts further processes at
+/// this moment does not escape. The caller knows that no other process is in these groups.
 pub(super) fn signal_with_groups(processes: &[Process], spared: &BTreeSet<i32>, signal: Signal) {
     let groups: BTreeSet<i32> = processes.iter().map(|process| process.group).collect();
     for group in groups.difference(spared).filter_map(|group| Pid::from_raw(*group)) {

@@ -21,19 +21,20 @@ use super::process::{Process, ProcessRef, descendants, signal_with_groups};
 use super::record::{self, Ended, Place, Record};
 use super::{END_NOW, END_SOFTLY, GRACE};
 
-/// What a keeper that has done its work ends with; what became of the hook is in the record.
+/// The exit code of a keeper that has done its work; the result of the hook is in the record.
 const KEPT: u8 = 0;
-/// What it ends with if nothing was started, or nothing is known.
+/// The exit code if nothing was started, or nothing is known.
 const BROKEN: u8 = 70;
 /// How long the lock of the record is waited for: a predecessor of the same key may be at its very end.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-/// How often processes that are to end are looked for again. Something that cannot be ended is asked less and less often.
+/// How often processes that are to end are looked for again. Something that cannot be ended is asked less and less
+/// often.
 const FIRST_TICK: Duration = Duration::from_millis(10);
 const LAST_TICK: Duration = Duration::from_secs(1);
 /// The least number of the open record in the hook: not one that scripts use for files of their own.
 const INHERITED_FD: i32 = 700;
 
-/// What a keeper is told.
+/// The arguments of a keeper.
 struct Order {
     record: PathBuf,
     key: String,
@@ -56,8 +57,8 @@ impl Order {
     }
 }
 
-/// Keeps one hook, as the words say that [`super::Keeper`] passes on, and gives the exit code of this process. It is to
-/// be called in a process of its own, before anything else is started there.
+/// Keeps one hook, with the arguments that [`super::Keeper`] passes, and returns the exit code of this process. Must
+/// be called in a process of its own, before anything else starts there.
 pub fn keep(words: impl Iterator<Item = OsString>) -> u8 {
     let Some(order) = Order::read(words) else { return BROKEN };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -76,8 +77,8 @@ enum Ending {
     Now,
 }
 
-/// What a keeper listens to. Signals that others send to everything, such as those of a service manager that stops, are
-/// for the hook to obey: it gets them, too.
+/// The signals of a keeper. Signals that others send to all processes, such as those of a service manager that stops,
+/// are for the hook: it gets them, too.
 struct Orders {
     now: Signal,
     softly: Signal,
@@ -153,8 +154,8 @@ impl Order {
     }
 }
 
-/// From now on processes below this one whose parents end become children of this one, and the end of the collector is a
-/// signal to this process.
+/// Makes orphaned processes below this one its children, and has the system send this process a signal when the
+/// collector ends.
 #[cfg(target_os = "linux")]
 fn adopt_orphans() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(getpid()))?;

@@ -1,8 +1,8 @@
-//! What is left of an earlier call of the same key: it is ended before the call is made again.
+//! Ends the processes that are left of an earlier call with the same key, before the call is made again.
 //!
-//! Usually there is nothing: the keeper of a call ends everything when its collector dies, and this only waits for that.
-//! If the keeper was killed, too, what is left is found by the open record, by the mark in the environment, and by the
-//! group of the hook.
+//! Usually there are none: the keeper of a call ends everything when its collector dies, and this only waits for
+//! that. If the keeper was killed, too, processes are found by the open record, by the variable in their environment,
+//! and by the group of the hook.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -55,7 +55,7 @@ pub(super) async fn end(path: &Path, key: &str) -> io::Result<Earlier> {
     Ok(Earlier::Over)
 }
 
-/// How long a call of another machine is waited for. Nothing can be asked there, so its deadline has to pass.
+/// How long to wait for a call on another machine: it cannot be asked there, so its deadline has to pass.
 fn elsewhere(path: &Path, record: &Record) -> io::Result<Option<Duration>> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let until = Duration::from_secs(u64::try_from(record.until).unwrap_or(0)) + GRACE + KEEPER_PATIENCE;
@@ -65,7 +65,7 @@ fn elsewhere(path: &Path, record: &Record) -> io::Result<Option<Duration>> {
     }
 }
 
-/// Whether no process has the record any more, which is ours to remove then, or gone.
+/// Whether no process holds the record any more; then its lock is ours, or it is gone.
 fn is_free(file: &File, path: &Path) -> io::Result<bool> {
     Ok(!record::is_at(file, path) || record::try_lock(file)?)
 }
@@ -97,7 +97,7 @@ async fn wait(most: Duration, is_so: impl Fn() -> io::Result<bool>) -> io::Resul
     Ok(true)
 }
 
-/// Ends what is left without a keeper: first softly, then not.
+/// Ends processes without a keeper: first softly, then by force.
 async fn kill_survivors(
     path: &Path,
     key: &str,
@@ -127,7 +127,7 @@ async fn kill_survivors(
     }
 }
 
-/// What can be recognized of an earlier call, and all that it started.
+/// The processes of an earlier call that can be recognized, and all that they started.
 fn survivors(path: &Path, record: Option<&Record>) -> Vec<Process> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let all: Vec<Process> = Process::all().into_iter().filter(|process| !process.is_zombie).collect();

@@ -38,7 +38,7 @@ impl Scripts {
     }
 }
 
-/// Whom an object names: in its properties, and as its owner.
+/// The objects that an object names: in its properties, and as its owners.
 fn named_by(object: &Value) -> Vec<(String, Reference)> {
     let namespace = text(object, "/metadata/namespace");
     let mut named = environment::references(&object["spec"]);

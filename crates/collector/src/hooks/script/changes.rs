@@ -1,4 +1,4 @@
-//! What a script changed, written back: properties only, and only if nobody else changed them meanwhile.
+//! Writes back what a script changed: properties only, and only if no other writer changed them meanwhile.
 
 use serde_json::Value;
 use sexton_client::resources::{PutError, text};
@@ -8,11 +8,11 @@ use sexton_model::marks;
 use super::{Scripts, place_of};
 use crate::hooks::HookError;
 
-/// How often metadata may change under our hands.
+/// How often a write is repeated because metadata changed meanwhile.
 const RACES: usize = 5;
 
 impl Scripts {
-    /// Writes the objects that a script changed. The doomed one is not among them: it goes.
+    /// Writes the objects that a script changed, except the doomed one.
     pub(super) async fn keep(&self, told: &ScriptCall, changed: &[Value]) -> Result<(), HookError> {
         let doomed = text(&told.call.object, "/metadata/uid");
         for object in changed.iter().filter(|object| text(object, "/metadata/uid") != doomed) {
@@ -49,7 +49,7 @@ impl Scripts {
             }
             let found = self.resources.find(&place, name).await;
             let found = found.map_err(|error| HookError::Script(error.to_string()))?;
-            // Whoever is gone needs no change.
+            // An object that is gone needs no change.
             let Some(now) = found.filter(|now| now["metadata"]["uid"] == before["metadata"]["uid"]) else {
                 return Ok(());
             };

@@ -1,7 +1,8 @@
-//! Methods that are written in a script: run by a worker, a process of its own that can be killed and asks nobody.
+//! Methods that are written in a script: run by a worker, a process that can be killed and has no access to the
+//! server.
 //!
-//! Before the call everything that the script may look at is gathered; after it, what the script changed is written. It
-//! must not know any script language.
+//! Before the call all objects that the script may read are gathered; after it, what the script changed is written.
+//! It must not know any script language.
 
 mod around;
 mod changes;

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::OwnedMutexGuard;
 
-/// Who is at it, by name. Names that nobody waits for are forgotten.
+/// The holder of each name. Names without a holder or a waiting task are dropped.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Turns {
     all: Arc<Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>>,
 }
 
 impl Turns {
-    /// Waits for the turn of a name, and has it as long as the answer is kept.
+    /// Waits until no other task holds the name, and holds it as long as the result is kept.
     pub(super) async fn take(&self, name: &str) -> OwnedMutexGuard<()> {
         let turn = {
             let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);

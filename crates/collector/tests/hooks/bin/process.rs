@@ -1,6 +1,7 @@
 //! A process for the tests: the keeper of a hook, or a collector that makes one call until it is killed.
 //!
-//! `keep …` is what [`Keeper`] starts. `call DIR SCRIPT` runs a shell script for a fixed key, with records in a directory.
+//! `keep …` is what [`Keeper`] starts. `call DIR SCRIPT` runs a shell script for a fixed key, with records in a
+//! directory.
 
 use std::collections::BTreeMap;
 use std::path::Path;

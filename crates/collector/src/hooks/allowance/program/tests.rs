@@ -98,8 +98,8 @@ fn the_flag_is_named_and_never_one_for_all_programs() {
     assert!(dirs.refused(&[], &format!("/{}/x", "long/".repeat(900))).len() < 1000);
 }
 
-/// The operator allows a directory in which a file, or a directory below it, is writable for all: another user would decide
-/// what the server runs.
+/// The operator allows a directory in which a file, or a directory below it, is writable for all: another user would
+/// decide what the server runs.
 #[test]
 fn what_all_users_may_write_is_not_run() {
     let dirs = Dirs::new();
@@ -122,8 +122,8 @@ fn what_all_users_may_write_is_not_run() {
     }
 }
 
-/// A directory above an allowed one decides as much: who may rename in it puts another one in its place. Not in those where
-/// only the owner of a file may, as in `/tmp`.
+/// A directory above an allowed one matters as much: the right to rename in it is the right to replace the allowed
+/// one. Unless only the owner of a file may rename it, as in `/tmp`.
 #[test]
 fn a_directory_that_all_users_may_replace_is_not_allowed() {
     let dirs = Dirs::new();
