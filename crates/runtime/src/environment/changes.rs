@@ -19,8 +19,8 @@ use super::keeper::{Keeping, Kept, failed};
 use super::kinds::{classes_of, ensure};
 use super::predecessor::note_object;
 use super::save::save;
-use crate::gc::KeeperError;
-use crate::model::{HEADER, ModelObject, Plain, gather_some};
+use crate::gc::RecorderError;
+use crate::model::{HEADER, ModelObject, ModelValue, gather_some};
 use crate::stored::changes;
 use crate::world::{Handle, ObjectId, ObjectKey, World};
 
@@ -48,7 +48,7 @@ impl Keeping {
         world: &World,
         kept: &mut Kept,
         ending: &[ObjectId],
-    ) -> Result<BTreeSet<ObjectId>, KeeperError> {
+    ) -> Result<BTreeSet<ObjectId>, RecorderError> {
         let changed = world.write(|store| store.take_changed());
         let found = self.changed_objects(world, kept, &changed, ending);
         if found.objects.is_empty() {
@@ -69,7 +69,7 @@ impl Keeping {
         ending: &[ObjectId],
     ) -> Found {
         let mut found = Found::default();
-        let is_over = |object: &Handle| object.is_destroyed() || object.is_stillborn();
+        let is_over = |object: &Handle| object.is_destroyed() || object.init_failed();
         let lives = |key: &ObjectKey| world.handle(*key).is_some_and(|object| !is_over(&object));
         let now = gather_some(world, changed.iter().copied().filter(lives));
         let mut open: Vec<ObjectId> = Vec::new();
@@ -91,7 +91,7 @@ impl Keeping {
                 } else {
                     value.visit(&mut |id| open.push(id.clone()));
                     match value {
-                        Plain::Null => _ = object.properties.remove(&name),
+                        ModelValue::Null => _ = object.properties.remove(&name),
                         value => _ = object.properties.insert(name.clone(), value),
                     }
                 }
@@ -103,7 +103,7 @@ impl Keeping {
         found
     }
 
-    async fn store_found(&self, world: &World, kept: &mut Kept, found: &Found) -> Result<(), KeeperError> {
+    async fn store_found(&self, world: &World, kept: &mut Kept, found: &Found) -> Result<(), RecorderError> {
         let epoch = self.epoch()?;
         let Kept { shelf, record } = kept;
         let resources = &self.tools.resources;
@@ -133,7 +133,7 @@ impl Keeping {
         &self,
         kept: &mut Kept,
         written: &BTreeMap<String, (ObjectId, String, String)>,
-    ) -> Result<(), KeeperError> {
+    ) -> Result<(), RecorderError> {
         let resources = &self.tools.resources;
         let environment = kept.shelf.environment.clone();
         let mut now = Vec::new();
@@ -201,7 +201,7 @@ fn is_unborn(world: &World, id: &ObjectId) -> bool {
     world.find(id).is_some_and(|object| !object.is_initialized() && !object.is_destroyed())
 }
 
-fn refers_to(value: &Plain, is: impl Fn(&ObjectId) -> bool) -> bool {
+fn refers_to(value: &ModelValue, is: impl Fn(&ObjectId) -> bool) -> bool {
     let mut found = false;
     value.visit(&mut |id| found |= is(id));
     found

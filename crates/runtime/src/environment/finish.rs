@@ -24,7 +24,7 @@ use super::open::Opened;
 use super::save::save;
 use super::{FinishError, RunError, burial, predecessor};
 use crate::gc::{Report, Scope};
-use crate::model::{Model, ModelObject, export, gather, written};
+use crate::model::{Model, ModelObject, export, gather, model_object};
 use crate::stored::{Shelf, changes};
 use crate::world::{Handle, ObjectId};
 
@@ -126,7 +126,7 @@ impl Opened {
     /// Whether any object lives that a model does not have.
     fn has_unreached(&self, model: &Model) -> bool {
         let known: HashSet<&ObjectId> = model.ids().collect();
-        let is_over = |object: &Handle| object.is_destroyed() || object.is_stillborn();
+        let is_over = |object: &Handle| object.is_destroyed() || object.init_failed();
         let world = self.program.world();
         let mut others = world.objects().into_iter().filter(|id| !known.contains(id));
         others.any(|id| world.find(&id).is_some_and(|object| !is_over(&object)))
@@ -200,7 +200,7 @@ impl Opened {
     fn add_undestroyed(&self, model: &mut Model) {
         let world = self.program.world();
         let mut known: HashSet<ObjectId> = model.ids().cloned().collect();
-        let is_told_of = |object: &Handle| object.look(|one| one.subscribers().next().is_some());
+        let is_told_of = |object: &Handle| object.read(|one| one.subscribers().next().is_some());
         let lives = |object: &Handle| !object.is_destroyed() && object.is_initialized();
         let has_code =
             |object: &Handle| object.class().has_destroy() || is_told_of(object).unwrap_or_default();
@@ -213,10 +213,10 @@ impl Opened {
                 for (name, _) in class.properties().filter(|(_, property)| property.usage.is_persistable()) {
                     open.extend(object.get(name).objects().into_iter().cloned());
                 }
-                let targets = object.look(|one| one.targets().collect::<Vec<_>>()).unwrap_or_default();
+                let targets = object.read(|one| one.targets().collect::<Vec<_>>()).unwrap_or_default();
                 let ordered = targets.into_iter().filter_map(|key| world.handle(key)).chain(object.owner());
                 open.extend(ordered.filter(lives));
-                model.objects.push(written(self.program.gc(), &object));
+                model.objects.push(model_object(self.program.gc(), &object));
             }
         }
     }

@@ -18,7 +18,7 @@ use super::burial::{Reasons, bury, item, send};
 use super::changes::Baseline;
 use super::open::Why;
 use super::record::Record;
-use crate::gc::{Ended, Intent, Keeper, KeeperError, Permit};
+use crate::gc::{DestructionRecorder, Intent, ObjectJournal, Permit, RecorderError};
 use crate::stored::Shelf;
 use crate::world::{Handle, ObjectId, World};
 
@@ -81,8 +81,8 @@ impl Keeping {
     }
 
     /// The lease under which it is written.
-    pub(super) fn epoch(&self) -> Result<&Epoch, KeeperError> {
-        self.epoch.as_ref().ok_or_else(|| KeeperError("nothing is written by a preview".into()))
+    pub(super) fn epoch(&self) -> Result<&Epoch, RecorderError> {
+        self.epoch.as_ref().ok_or_else(|| RecorderError("nothing is written by a preview".into()))
     }
 
     /// Notes that objects are stored now.
@@ -106,16 +106,16 @@ impl Keeping {
         let scope = kept.shelf.resources().filter(|(id, _)| self.before.contains(*id)).count();
         let fused = self.too_many(doomed, scope);
         let permit = |object: &Handle| match kept.shelf.get(&object.id()) {
-            None => Permit::Go,
+            None => Permit::Granted,
             Some(resource) => {
                 let fused = fused.clone().filter(|_| self.before.contains(&object.id()));
-                protection(resource).or(fused).map_or(Permit::Go, Permit::Hold)
+                protection(resource).or(fused).map_or(Permit::Granted, Permit::Refused)
             }
         };
         objects.iter().map(permit).collect()
     }
 
-    async fn record_intent(&self, ids: &[ObjectId]) -> Result<Vec<Permit>, KeeperError> {
+    async fn record_intent(&self, ids: &[ObjectId]) -> Result<Vec<Permit>, RecorderError> {
         let epoch = self.epoch()?;
         let mut kept = self.kept.lock().await;
         let mut items = Vec::new();
@@ -129,9 +129,12 @@ impl Keeping {
         let mut permits = Vec::new();
         let mut going = Vec::new();
         for (id, result) in ids.iter().zip(found) {
-            let permit =
-                if result.code < 300 { Permit::Go } else { self.look_again(&mut kept.shelf, id).await? };
-            if permit == Permit::Go {
+            let permit = if result.code < 300 {
+                Permit::Granted
+            } else {
+                self.look_again(&mut kept.shelf, id).await?
+            };
+            if permit == Permit::Granted {
                 going.extend(kept.shelf.get(id).map(|resource| text(resource, "/metadata/uid").to_owned()));
             }
             permits.push(permit);
@@ -142,22 +145,22 @@ impl Keeping {
     }
 
     /// Somebody changed the resource: what does it say now?
-    async fn look_again(&self, shelf: &mut Shelf, id: &ObjectId) -> Result<Permit, KeeperError> {
-        let Some(before) = shelf.get(id) else { return Ok(Permit::Go) };
+    async fn look_again(&self, shelf: &mut Shelf, id: &ObjectId) -> Result<Permit, RecorderError> {
+        let Some(before) = shelf.get(id) else { return Ok(Permit::Granted) };
         let place = place_of(text(before, "/kind"), &shelf.environment);
         let found =
             self.tools.resources.find(&place, text(before, "/metadata/name")).await.map_err(failed)?;
         let same = found.filter(|now| now["metadata"]["uid"] == before["metadata"]["uid"]);
-        let Some(now) = same else { return Ok(Permit::Hold("it is gone already".into())) };
+        let Some(now) = same else { return Ok(Permit::Refused("it is gone already".into())) };
         if !now["metadata"]["deletionTimestamp"].is_null() {
-            return Ok(Permit::Hold("somebody else is deleting it".into()));
+            return Ok(Permit::Refused("somebody else is deleting it".into()));
         }
-        let permit = protection(&now).map_or(Permit::Go, Permit::Hold);
+        let permit = protection(&now).map_or(Permit::Granted, Permit::Refused);
         shelf.put(id, now);
         Ok(permit)
     }
 
-    async fn forget_intent(&self, ids: &[ObjectId]) -> Result<(), KeeperError> {
+    async fn forget_intent(&self, ids: &[ObjectId]) -> Result<(), RecorderError> {
         let mut kept = self.kept.lock().await;
         let Kept { shelf, record } = &mut *kept;
         let uids: BTreeSet<&str> = ids
@@ -169,7 +172,7 @@ impl Keeping {
         record.write(&self.tools.resources).await.map_err(failed)
     }
 
-    async fn end(&self, world: &World, ids: &[ObjectId]) -> Result<(), KeeperError> {
+    async fn end(&self, world: &World, ids: &[ObjectId]) -> Result<(), RecorderError> {
         let epoch = self.epoch()?;
         let mut kept = self.kept.lock().await;
         let stay = self.store_changes(world, &mut kept, ids).await?;
@@ -191,9 +194,9 @@ impl Keeping {
     }
 }
 
-pub(super) fn failed(error: impl std::error::Error) -> KeeperError {
+pub(super) fn failed(error: impl std::error::Error) -> RecorderError {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    KeeperError(format!("{error}{cause}"))
+    RecorderError(format!("{error}{cause}"))
 }
 
 /// Why a resource must not be destroyed, if it must not.
@@ -210,20 +213,26 @@ fn ids(objects: &[Handle]) -> Vec<ObjectId> {
     objects.iter().map(Handle::id).collect()
 }
 
-impl Keeper for Keeping {
-    fn keeps(&self, object: &Handle) -> bool {
+impl DestructionRecorder for Keeping {
+    fn is_stored(&self, object: &Handle) -> bool {
         self.ids.borrow().contains(&object.id())
     }
 
-    fn has_begun(&self, object: &Handle) -> bool {
+    fn was_begun(&self, object: &Handle) -> bool {
         self.begun.contains(&object.id())
     }
 
-    fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
+    fn permits<'a>(
+        &'a self,
+        objects: &'a [Handle],
+    ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>> {
         self.may_die(objects).map(Ok).boxed_local()
     }
 
-    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
+    fn record_intents<'a>(
+        &'a self,
+        batch: &'a [Intent<'a>],
+    ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>> {
         let ids: Vec<ObjectId> = batch.iter().map(|intent| intent.object.id()).collect();
         for intent in batch.iter().take(TOMBSTONES.saturating_sub(self.told.get())) {
             let mut reasons = intent.reasons.to_vec();
@@ -235,14 +244,20 @@ impl Keeper for Keeping {
         async move { self.record_intent(&ids).await }.boxed_local()
     }
 
-    fn withdrawn<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+    fn record_withdrawals<'a>(
+        &'a self,
+        objects: &'a [Handle],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>> {
         let ids = ids(objects);
         async move { self.forget_intent(&ids).await }.boxed_local()
     }
 
     /// What is done is known to the record until it is buried, so nothing has to be written in between. What failed is
     /// known to have failed: it lives on, and is found again.
-    fn ended<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+    fn record_outcomes<'a>(
+        &'a self,
+        batch: &'a [ObjectJournal<'a>],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>> {
         let alive = batch.iter().filter(|ended| !ended.state.is_destroyed());
         let ids: Vec<ObjectId> = alive.map(|ended| ended.object.id()).collect();
         match ids.is_empty() {
@@ -251,7 +266,10 @@ impl Keeper for Keeping {
         }
     }
 
-    fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+    fn record_releases<'a>(
+        &'a self,
+        batch: &'a [ObjectJournal<'a>],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>> {
         let gone = batch.iter().filter(|ended| ended.state.is_destroyed());
         let ids: Vec<ObjectId> = gone.map(|ended| ended.object.id()).collect();
         let world = batch.first().map(|ended| ended.object.world().clone());

@@ -35,7 +35,7 @@ use sexton_client::CallError;
 use sexton_client::resources::{BulkError, DeleteError, ListError};
 use sexton_collector::modules::LeaseError;
 
-use crate::gc::{CollectError, KeeperError};
+use crate::gc::{CollectError, RecorderError};
 use crate::lua::ProgramError;
 use crate::model::{ExportError, ImportError};
 use crate::stored::Unreadable;
@@ -179,7 +179,7 @@ pub enum FinishError {
     List(#[from] ListError),
     /// Nothing may be written.
     #[error(transparent)]
-    Keeper(KeeperError),
+    Keeper(RecorderError),
     /// The record could not be removed.
     #[error("the record of the environment could not be removed")]
     Delete(#[from] DeleteError),

@@ -159,7 +159,7 @@ impl Opened {
             allowance: None,
             output: ask.output,
             trace: ask.trace,
-            gc: Settings { keeper: keeping.clone(), ..Settings::default() },
+            gc: Settings { recorder: keeping.clone(), ..Settings::default() },
         };
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;

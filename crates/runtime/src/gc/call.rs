@@ -5,93 +5,99 @@ use std::rc::Rc;
 
 use sexton_lifecycle::destruction::Outcome;
 
-use super::session::Shared;
-use super::{Inner, Phase, Session};
+use super::session::SessionState;
+use super::{GcState, Phase, Session};
 use crate::world::{Args, Call, Class, CodeError, CodeErrorKind, Handle, Value};
 
 /// How a call ended: what the table of steps is told, and whether any code may still run.
-pub(super) struct Answer {
+pub(super) struct CallResult {
     pub(super) outcome: Outcome,
     pub(super) stop: Option<String>,
 }
 
-impl Answer {
-    fn done() -> Answer {
-        Answer { outcome: Outcome::Done { output: String::new() }, stop: None }
+impl CallResult {
+    fn done() -> CallResult {
+        CallResult { outcome: Outcome::Done { output: String::new() }, stop: None }
     }
 
-    pub(super) fn failed(error: &CodeError) -> Answer {
+    pub(super) fn failed(error: &CodeError) -> CallResult {
         let stop = (error.kind != CodeErrorKind::Failed).then(|| error.message.clone());
-        Answer { outcome: Outcome::Failed { reason: error.message.clone() }, stop }
+        CallResult { outcome: Outcome::Failed { reason: error.message.clone() }, stop }
     }
 }
 
 /// Lets a subscriber hear of an object.
 pub(super) async fn handler(
-    gc: &Inner,
-    shared: &Rc<Shared>,
+    gc: &GcState,
+    shared: &Rc<SessionState>,
     phase: Phase,
     subscriber: &Handle,
     object: &Handle,
     handler: &str,
-) -> Answer {
+) -> CallResult {
     let class = subscriber.class();
     let Some(class) = class.method(handler) else {
         let what = format!("{} has no method {handler}", class.name());
-        return Answer { outcome: Outcome::Missing { what }, stop: None };
+        return CallResult { outcome: Outcome::Missing { what }, stop: None };
     };
-    gc.settings.observer.telling(phase, subscriber, object);
+    gc.settings.observer.calling_handler(phase, subscriber, object);
     let session = Session::new(phase, shared.clone());
     let args = Args::Event { gc: session.clone(), object: object.clone() };
     let result = run(gc, class, subscriber, handler, args).await;
     session.end_call();
     let reason = shared.cancelled.borrow_mut().take();
     match (reason, result) {
-        (Some(reason), _) => Answer { outcome: Outcome::Veto { reason, until: None }, stop: None },
-        (None, Ok(_)) => Answer::done(),
-        (None, Err(error)) => Answer::failed(&error),
+        (Some(reason), _) => CallResult { outcome: Outcome::Veto { reason, until: None }, stop: None },
+        (None, Ok(_)) => CallResult::done(),
+        (None, Err(error)) => CallResult::failed(&error),
     }
 }
 
 /// Calls `destroy` of every class from the actual one up, except those that are done.
-pub(super) async fn destroy(gc: &Inner, shared: &Rc<Shared>, object: &Handle) -> Answer {
+pub(super) async fn destroy(gc: &GcState, shared: &Rc<SessionState>, object: &Handle) -> CallResult {
     let class = object.class();
-    let done = object.look(|object| object.rare.as_ref().map_or(0, |rare| rare.undone)).unwrap_or_default();
+    let done = object.read(|object| object.rare.as_ref().map_or(0, |rare| rare.undone)).unwrap_or_default();
     for (number, class) in class.ancestry().enumerate().skip(done) {
         if !class.behavior().has("destroy") {
             continue;
         }
-        gc.settings.observer.destroying(object, class.name());
+        gc.settings.observer.calling_destroy(object, class.name());
         let args = Args::Destroy { gc: Session::new(Phase::Destroying, shared.clone()) };
         if let Err(error) = run(gc, class, object, "destroy", args).await {
             // Should it be tried again, what went well is not done twice.
-            object.change(|object| object.rare().undone = number);
-            return Answer::failed(&error);
+            object.update(|object| object.rare_mut().undone = number);
+            return CallResult::failed(&error);
         }
     }
-    Answer::done()
+    CallResult::done()
 }
 
-async fn run(gc: &Inner, class: &Class, this: &Handle, method: &str, args: Args) -> Result<Value, CodeError> {
+async fn run(
+    gc: &GcState,
+    class: &Class,
+    this: &Handle,
+    method: &str,
+    args: Args,
+) -> Result<Value, CodeError> {
     let mut future = class.behavior().call(Call { this: this.clone(), method: method.into(), args });
     poll_fn(|context| {
-        let _inside = Inside::new(gc);
+        let _inside = InsideGuard::new(gc);
         future.as_mut().poll(context)
     })
     .await
 }
 
 /// While it is there, code of the session is running.
-struct Inside<'a>(&'a Inner);
+struct InsideGuard<'a>(&'a GcState);
 
-impl<'a> Inside<'a> {
-    fn new(gc: &'a Inner) -> Inside<'a> {
+impl<'a> InsideGuard<'a> {
+    fn new(gc: &'a GcState) -> InsideGuard<'a> {
         gc.inside.set(gc.inside.get() + 1);
-        Inside(gc)
+        InsideGuard(gc)
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for InsideGuard<'_> {
     fn drop(&mut self) {
         self.0.inside.set(self.0.inside.get() - 1);
     }

@@ -6,50 +6,50 @@ use sexton_lifecycle::detect::{Reachable, References, reachable};
 use sexton_lifecycle::graph::Node;
 
 use super::Scope;
-use crate::world::{ObjectKey, Store, Stored, World};
+use crate::world::{ObjectKey, Store, StoredValue, World};
 
-/// Everybody who is garbage, in the order of their births.
+/// Everybody who is garbage, in the order of their creation.
 pub(super) fn garbage(world: &World, scope: &Scope) -> Vec<ObjectKey> {
     match scope {
-        Scope::Unreachable => unreached(world, &everywhere(world)),
-        Scope::NotPersistable => unreached(world, &persistable(world)),
+        Scope::Unreachable => garbage_outside(world, &reachable_from_anywhere(world)),
+        Scope::NotPersistable => garbage_outside(world, &reachable_persistably(world)),
         Scope::Removed(ids) => world.read(|store| {
             let mut found: Vec<(u64, ObjectKey)> = Vec::with_capacity(ids.len());
             for key in ids.iter().filter_map(|id| store.find(id)) {
-                let alive = store.get(key).filter(|object| !object.is_over());
-                found.extend(alive.map(|object| (object.birth, key)));
+                let alive = store.get(key).filter(|object| !object.is_inert());
+                found.extend(alive.map(|object| (object.sequence, key)));
             }
-            by_birth(found)
+            by_sequence(found)
         }),
     }
 }
 
 /// What roots, statics and handles reach over any property.
-pub(super) fn everywhere(world: &World) -> Reachable {
-    let mut roots = held(world);
+pub(super) fn reachable_from_anywhere(world: &World) -> Reachable {
+    let mut roots = roots_and_handles(world);
     world.visit_statics(&mut |key| roots.push(key.slot));
-    world.read(|store| reachable(&Every(store), roots.into_iter()))
+    world.read(|store| reachable(&AllReferences(store), roots.into_iter()))
 }
 
 /// What the roots reach over persistable properties.
-fn persistable(world: &World) -> Reachable {
+fn reachable_persistably(world: &World) -> Reachable {
     let roots = world.root_keys();
     let masks = masks(world);
     world.read(|store| {
-        let graph = Persistable { store, masks: &masks };
+        let graph = PersistableReferences { store, masks: &masks };
         reachable(&graph, roots.into_iter().map(|key| key.slot))
     })
 }
 
 /// What roots and statics reach over any property; whatever is in somebody's hands does not count.
-pub(super) fn without_handles(world: &World) -> Reachable {
+pub(super) fn reachable_without_handles(world: &World) -> Reachable {
     let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.visit_statics(&mut |key| roots.push(key.slot));
-    world.read(|store| reachable(&Every(store), roots.into_iter()))
+    world.read(|store| reachable(&AllReferences(store), roots.into_iter()))
 }
 
 /// The roots, and what somebody has a handle to.
-pub(super) fn held(world: &World) -> Vec<Node> {
+pub(super) fn roots_and_handles(world: &World) -> Vec<Node> {
     let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.handle_counts(|counts| {
         let held = (0..).zip(counts).filter(|(_, count)| **count > 0);
@@ -58,15 +58,15 @@ pub(super) fn held(world: &World) -> Vec<Node> {
     roots
 }
 
-fn unreached(world: &World, reached: &Reachable) -> Vec<ObjectKey> {
+fn garbage_outside(world: &World, reached: &Reachable) -> Vec<ObjectKey> {
     world.read(|store| {
         let garbage =
-            store.objects().filter(|(key, object)| !reached.contains(key.slot) && !object.is_over());
-        by_birth(garbage.map(|(key, object)| (object.birth, key)).collect())
+            store.objects().filter(|(key, object)| !reached.contains(key.slot) && !object.is_inert());
+        by_sequence(garbage.map(|(key, object)| (object.sequence, key)).collect())
     })
 }
 
-fn by_birth(mut found: Vec<(u64, ObjectKey)>) -> Vec<ObjectKey> {
+fn by_sequence(mut found: Vec<(u64, ObjectKey)>) -> Vec<ObjectKey> {
     found.sort_unstable();
     found.dedup();
     found.into_iter().map(|(_, key)| key).collect()
@@ -81,9 +81,9 @@ pub(crate) fn masks(world: &World) -> Vec<Vec<bool>> {
 }
 
 /// All references.
-pub(super) struct Every<'a>(pub(super) &'a Store);
+pub(super) struct AllReferences<'a>(pub(super) &'a Store);
 
-impl References for Every<'_> {
+impl References for AllReferences<'_> {
     fn count(&self) -> usize {
         self.0.slots()
     }
@@ -93,7 +93,7 @@ impl References for Every<'_> {
         let lengths = next.iter().map(|node| self.0.at(*node).map_or(0, |object| object.fields.len()));
         black_box(lengths.sum::<usize>());
         let first = |node: &Node| self.0.at(*node).and_then(|object| object.fields.first());
-        let empty = next.iter().filter(|node| first(node) == Some(&Stored::Null));
+        let empty = next.iter().filter(|node| first(node) == Some(&StoredValue::Null));
         black_box(empty.count());
     }
 
@@ -105,12 +105,12 @@ impl References for Every<'_> {
 }
 
 /// Those of persistable properties.
-struct Persistable<'a> {
+struct PersistableReferences<'a> {
     store: &'a Store,
     masks: &'a [Vec<bool>],
 }
 
-impl References for Persistable<'_> {
+impl References for PersistableReferences<'_> {
     fn count(&self) -> usize {
         self.store.slots()
     }
@@ -119,6 +119,6 @@ impl References for Persistable<'_> {
         let Some(object) = self.store.at(from) else { return };
         let Some(mask) = self.masks.get(object.class as usize) else { return };
         let kept = object.fields.iter().zip(mask).filter(|(_, persistable)| **persistable);
-        kept.for_each(|(field, _): (&Stored, _)| field.visit(&mut |key| found(key.slot)));
+        kept.for_each(|(field, _): (&StoredValue, _)| field.visit(&mut |key| found(key.slot)));
     }
 }

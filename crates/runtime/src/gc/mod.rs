@@ -7,26 +7,26 @@
 //! It must not know of any script language, nor where objects are stored: a [`Keeper`] is told what happens to those.
 
 mod call;
+mod collection;
 mod detect;
-mod keeper;
+mod execute;
 mod observer;
-mod order;
-mod perform;
+mod plan;
 mod preview;
+mod recorder;
 mod report;
-mod run;
 mod session;
+mod snapshot;
 mod steps;
 mod subscribe;
 mod sweep;
-mod witness;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 pub(crate) use detect::masks;
-pub use keeper::{Ended, Intent, Keeper, KeeperError, NoKeeper, Permit};
 pub use observer::{GcObserver, NoGcObserver};
+pub use recorder::{DestructionRecorder, Intent, NoRecorder, ObjectJournal, Permit, RecorderError};
 pub use report::{
     Cancelled, Doomed, DroppedOwnership, Failure, HeldBack, Preview, Reason, Report, Untold, Waiting,
 };
@@ -45,7 +45,7 @@ pub struct Settings {
     /// Garbage that destructors make is collected in the same session, so many times.
     pub max_rounds: usize,
     /// Is told of stored objects.
-    pub keeper: Rc<dyn Keeper>,
+    pub recorder: Rc<dyn DestructionRecorder>,
     /// Lets go of what only looks alive, before each look at what is reachable.
     pub settle: Rc<dyn Fn()>,
     /// Hears of each step.
@@ -58,7 +58,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             max_rounds: 8,
-            keeper: Rc::new(NoKeeper),
+            recorder: Rc::new(NoRecorder),
             settle: Rc::new(|| {}),
             observer: Rc::new(NoGcObserver),
             limit: None,
@@ -105,7 +105,7 @@ pub enum CollectError {
     },
     /// The keeper of stored objects could not say who must not die.
     #[error("the keeper of stored objects: {0}")]
-    Keeper(#[from] KeeperError),
+    Recorder(#[from] RecorderError),
     /// The plan could not be proved. That is a fault of the program.
     #[error("the plan is wrong, and nothing of it was done: {0}")]
     Plan(String),
@@ -114,10 +114,10 @@ pub enum CollectError {
 /// The garbage collector of one world. Cloning gives another name for the same one.
 #[derive(Clone)]
 pub struct Gc {
-    inner: Rc<Inner>,
+    inner: Rc<GcState>,
 }
 
-struct Inner {
+struct GcState {
     world: World,
     settings: Settings,
     /// One session at a time; others wait.
@@ -130,7 +130,7 @@ impl Gc {
     /// A collector for a world.
     pub fn new(world: &World, settings: Settings) -> Gc {
         let (turn, inside) = (tokio::sync::Mutex::new(()), Cell::new(0));
-        Gc { inner: Rc::new(Inner { world: world.clone(), settings, turn, inside }) }
+        Gc { inner: Rc::new(GcState { world: world.clone(), settings, turn, inside }) }
     }
 
     /// Its world.
@@ -179,7 +179,7 @@ impl Gc {
             return Err(CollectError::Inside);
         }
         let _turn = self.inner.turn.lock().await;
-        run::Run::new(&self.inner, scope).run().await
+        collection::Collection::new(&self.inner, scope).run().await
     }
 
     /// Whether a session is under way, so that another would have to wait for it.

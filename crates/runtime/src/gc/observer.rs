@@ -6,19 +6,19 @@ use crate::world::Handle;
 /// Hears of each step, for traces. It must not change anything, and lets go of the handles that it is shown.
 pub trait GcObserver {
     /// An object is accused.
-    fn accused(&self, _object: &Handle, _reason: &Reason) {}
+    fn candidate(&self, _object: &Handle, _reason: &Reason) {}
     /// An accused object is reachable again.
     fn rescued(&self, _object: &Handle) {}
     /// A subscriber is about to hear of an object, in the phases warning, notifying and destroyed.
-    fn telling(&self, _phase: Phase, _subscriber: &Handle, _object: &Handle) {}
+    fn calling_handler(&self, _phase: Phase, _subscriber: &Handle, _object: &Handle) {}
     /// The `destroy` of a class is about to be called.
-    fn destroying(&self, _object: &Handle, _class: &str) {}
+    fn calling_destroy(&self, _object: &Handle, _class: &str) {}
     /// An object is destroyed.
     fn destroyed(&self, _object: &Handle) {}
     /// A handler (of somebody else than the object) or a destructor failed.
     fn failed(&self, _phase: Phase, _callee: &Handle, _object: &Handle, _error: &str) {}
     /// An object must not die, for this reason.
-    fn held(&self, _object: &Handle, _reason: &str) {}
+    fn refused(&self, _object: &Handle, _reason: &str) {}
     /// The session was cancelled.
     fn cancelled(&self, _by: &Handle, _reason: &str) {}
 }

@@ -13,14 +13,14 @@ use crate::world::{Handle, ObjectKey};
 #[derive(Clone)]
 pub struct Session {
     phase: Phase,
-    shared: Rc<Shared>,
+    shared: Rc<SessionState>,
     /// Whether the call that it is shown to is under way.
     called: Rc<Cell<bool>>,
 }
 
 /// What all calls of a session see.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct SessionState {
     pub(super) doomed: RefCell<HashSet<ObjectKey>>,
     pub(super) cancelled: RefCell<Option<String>>,
     pub(super) over: Cell<bool>,
@@ -38,7 +38,7 @@ pub enum CancelError {
 }
 
 impl Session {
-    pub(super) fn new(phase: Phase, shared: Rc<Shared>) -> Session {
+    pub(super) fn new(phase: Phase, shared: Rc<SessionState>) -> Session {
         Session { phase, shared, called: Rc::new(Cell::new(true)) }
     }
 
@@ -49,7 +49,8 @@ impl Session {
 
     /// A session of which only one call is made here: the rest of it happens elsewhere.
     pub fn alone(phase: Phase, doomed: impl IntoIterator<Item = ObjectKey>) -> Session {
-        let shared = Shared { doomed: RefCell::new(doomed.into_iter().collect()), ..Shared::default() };
+        let shared =
+            SessionState { doomed: RefCell::new(doomed.into_iter().collect()), ..SessionState::default() };
         Session::new(phase, Rc::new(shared))
     }
 

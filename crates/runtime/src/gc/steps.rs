@@ -6,15 +6,15 @@ use sexton_lifecycle::destruction::{
     Action, Block, Callee, Event, Origin, Outcome, Retry, Stage, State, Subscriber, step,
 };
 
-use super::call::{self, Answer};
-use super::run::Run;
+use super::call::{self, CallResult};
+use super::collection::Collection;
 use super::{Cancelled, Failure, Phase, Untold};
 use crate::world::{Handle, ObjectId, ObjectKey};
 
 /// A failure is not repeated in the same session.
-const ONCE: Retry = Retry { limit: 0, backoff: 1, max_backoff: 1 };
+const NO_RETRY: Retry = Retry { limit: 0, backoff: 1, max_backoff: 1 };
 
-impl Run<'_> {
+impl Collection<'_> {
     /// Warns everybody who subscribed to an object. If that is nobody, its steps begin when it is its turn.
     pub(super) async fn warn(&mut self, object: &Handle) {
         let subscribers = subscribers(object);
@@ -50,7 +50,7 @@ impl Run<'_> {
         destroyed
     }
 
-    /// Makes the calls of a phase that are open, in the order of the subscribers' births.
+    /// Makes the calls of a phase that are open, in the order of the subscribers' creation.
     pub(super) async fn tell(&mut self, object: &Handle, phase: Phase) {
         let Some(state) = self.states.get(&object.key()) else { return };
         if state.open.is_empty() || state.phase() != Some(phase) {
@@ -62,26 +62,26 @@ impl Run<'_> {
             let Callee::Subscriber(uid) = callee else { continue };
             let found = self.gc.world.read(|store| {
                 let key = store.find_text(uid)?;
-                Some((store.get(key)?.birth, key))
+                Some((store.get(key)?.sequence, key))
             });
-            callees.push((found.map_or(0, |(birth, _)| birth), uid.clone(), found.map(|(_, key)| key)));
+            callees.push((found.map_or(0, |(sequence, _)| sequence), uid.clone(), found.map(|(_, key)| key)));
         }
         callees.sort();
         for (_, uid, key) in callees {
-            if self.is_over() {
+            if self.has_ended() {
                 return;
             }
-            self.called |= true;
+            self.code_ran |= true;
             self.tell_one(object, phase, uid, key).await;
         }
     }
 
     async fn tell_one(&mut self, object: &Handle, phase: Phase, uid: String, key: Option<ObjectKey>) {
         let subscriber = key.and_then(|key| self.gc.world.handle(key));
-        let subscriber = subscriber.filter(|one| !one.is_destroyed() && !one.is_stillborn());
+        let subscriber = subscriber.filter(|one| !one.is_destroyed() && !one.init_failed());
         let handler: Option<(Handle, Rc<str>)> = subscriber.and_then(|subscriber| {
             let who = subscriber.key();
-            let handler = object.look(|object| object.subscriber(who)?.handler.clone()).flatten()?;
+            let handler = object.read(|object| object.subscriber(who)?.handler.clone()).flatten()?;
             Some((subscriber, handler))
         });
         // Whoever unsubscribed, or is destroyed itself, hears nothing any more.
@@ -94,8 +94,8 @@ impl Run<'_> {
     }
 
     /// Takes in how a call ended.
-    fn answered(&mut self, object: &Handle, phase: Phase, callee: Callee, answer: Answer) {
-        let Answer { outcome, stop } = answer;
+    fn answered(&mut self, object: &Handle, phase: Phase, callee: Callee, answer: CallResult) {
+        let CallResult { outcome, stop } = answer;
         let error = match &outcome {
             Outcome::Failed { reason } => Some(reason.clone()),
             Outcome::Missing { what } => Some(what.clone()),
@@ -108,7 +108,7 @@ impl Run<'_> {
                 key.and_then(|key| self.gc.world.handle(key))
             }
         };
-        let actions = self.feed(object, &Event::Answered { phase, callee, outcome, retry: ONCE, now: 0 });
+        let actions = self.feed(object, &Event::Answered { phase, callee, outcome, retry: NO_RETRY, now: 0 });
         if let (Some(error), Some(whose)) = (error, &whose) {
             self.gc.settings.observer.failed(phase, whose, object, &error);
             self.failed(object, phase, whose.id(), error);
@@ -127,7 +127,7 @@ impl Run<'_> {
             self.report.untold.push(Untold { id, subscriber: Some(callee), error });
             return;
         }
-        self.stuck.insert(object.key());
+        self.failed_objects.insert(object.key());
         let (class, name) = (object.class().shared_name(), object.name());
         self.report.failed.push(Failure { id, class, name, phase, callee, error });
     }
@@ -167,11 +167,11 @@ impl Run<'_> {
     }
 
     /// Whether a call failed, so that the object does not get on.
-    pub(super) fn is_stuck(&self, key: ObjectKey) -> bool {
+    pub(super) fn has_failed_call(&self, key: ObjectKey) -> bool {
         let blocked = |state: &State| {
             state.open.values().any(|pending| matches!(pending.block, Some(Block::Failed | Block::Missing)))
         };
-        self.stuck.contains(&key) || self.states.get(&key).is_some_and(blocked)
+        self.failed_objects.contains(&key) || self.states.get(&key).is_some_and(blocked)
     }
 }
 
@@ -179,7 +179,7 @@ impl Run<'_> {
 fn subscribers(object: &Handle) -> Vec<Subscriber> {
     object.world().read(|store| {
         let Some(target) = store.get(object.key()) else { return Vec::new() };
-        let hears = |who: ObjectKey| store.get(who).filter(|subscriber| !subscriber.is_over());
+        let hears = |who: ObjectKey| store.get(who).filter(|subscriber| !subscriber.is_inert());
         let one = |(who, known): (ObjectKey, &crate::world::Subscriber)| {
             let uid = hears(who)?.id.as_str().to_owned();
             Some(Subscriber { uid, has_handler: known.handler.is_some() })

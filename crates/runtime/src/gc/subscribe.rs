@@ -9,7 +9,7 @@ use super::Gc;
 use crate::world::{Handle, ObjectId, ObjectKey, Store, Subscriber};
 
 /// Ids of subscribers of one target may have so many bytes together.
-const MAX_ID_BYTES: usize = 40 * MAX_SUBSCRIBERS;
+const MAX_SUBSCRIBER_ID_BYTES: usize = 40 * MAX_SUBSCRIBERS;
 
 /// Why a subscription cannot be made or removed. Nothing changes then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -85,11 +85,11 @@ impl Gc {
         if !caller.world().is(world) || !target.world().is(world) {
             return Err(SubscribeError::Foreign);
         }
-        if target.is_destroyed() || target.is_stillborn() {
+        if target.is_destroyed() || target.init_failed() {
             let class = target.class().name().to_owned();
             return Err(SubscribeError::Destroyed { class, id: target.id() });
         }
-        if caller.is_destroyed() || caller.is_stillborn() {
+        if caller.is_destroyed() || caller.init_failed() {
             return Err(SubscribeError::CallerDestroyed(caller.id()));
         }
         known(caller, handler)?;
@@ -128,10 +128,10 @@ pub(crate) fn subscriptions(store: &Store, caller: ObjectKey) -> Vec<Subscriptio
         let target = store.get(key)?;
         let known = target.subscriber(caller)?;
         let (handler, count) = (known.handler.clone(), known.count);
-        Some((target.birth, Subscription { target: target.id.clone(), handler, count }))
+        Some((target.sequence, Subscription { target: target.id.clone(), handler, count }))
     };
     let mut all: Vec<(u64, Subscription)> = object.targets().filter_map(one).collect();
-    all.sort_by_key(|(birth, _)| *birth);
+    all.sort_by_key(|(sequence, _)| *sequence);
     all.into_iter().map(|(_, one)| one).collect()
 }
 
@@ -165,18 +165,18 @@ pub(crate) fn add(
             count += 1;
             bytes += length(who);
         }
-        if count > MAX_SUBSCRIBERS || bytes > MAX_ID_BYTES {
+        if count > MAX_SUBSCRIBERS || bytes > MAX_SUBSCRIBER_ID_BYTES {
             return Err(SubscribeError::TooMany(at.id.clone()));
         }
     }
     if let Some(object) = store.get_mut(target) {
         let new = || Subscriber { handler: None, count: 0 };
-        let known = object.rare().subscribers.entry(caller).or_insert_with(new);
+        let known = object.rare_mut().subscribers.entry(caller).or_insert_with(new);
         known.count = known.count.saturating_add(times);
         known.handler = handler.map(Rc::from).or_else(|| known.handler.take());
     }
     if let Some(object) = store.get_mut(caller) {
-        object.rare().targets.insert(target);
+        object.rare_mut().targets.insert(target);
     }
     store.note_change(caller);
     Ok(())
@@ -186,13 +186,13 @@ fn remove(store: &mut Store, caller: ObjectKey, target: ObjectKey) {
     let Some(object) = store.get_mut(target).filter(|object| object.subscriber(caller).is_some()) else {
         return;
     };
-    let subscribers = &mut object.rare().subscribers;
+    let subscribers = &mut object.rare_mut().subscribers;
     match subscribers.get_mut(&caller) {
         Some(known) if known.count > 1 => known.count -= 1,
         _ => {
             subscribers.remove(&caller);
             if let Some(caller) = store.get_mut(caller) {
-                caller.rare().targets.remove(&target);
+                caller.rare_mut().targets.remove(&target);
             }
         }
     }
@@ -205,12 +205,12 @@ pub(super) fn end(store: &mut Store, object: ObjectKey) {
     let (subscribers, targets) = (std::mem::take(&mut rare.subscribers), std::mem::take(&mut rare.targets));
     for subscriber in subscribers.into_keys() {
         if let Some(subscriber) = store.get_mut(subscriber) {
-            subscriber.rare().targets.remove(&object);
+            subscriber.rare_mut().targets.remove(&object);
         }
     }
     for target in targets {
         if let Some(target) = store.get_mut(target) {
-            target.rare().subscribers.remove(&object);
+            target.rare_mut().subscribers.remove(&object);
         }
     }
 }

@@ -7,16 +7,16 @@ use crate::world::{ObjectId, ObjectKey, World};
 
 /// Takes them out, and says how many there were. Whoever is not destroyed stays, with all that it refers to.
 pub(super) fn sweep(world: &World) -> usize {
-    let over = world.read(|store| store.len() - store.alive());
+    let over = world.read(|store| store.len() - store.live_count());
     if over == 0 {
         return 0;
     }
-    let mut roots = detect::held(world);
+    let mut roots = detect::roots_and_handles(world);
     world.visit_statics(&mut |key| roots.push(key.slot));
     let gone: Vec<(ObjectKey, ObjectId, u32)> = world.read(|store| {
-        let alive = store.objects().filter(|(_, object)| !object.is_over()).map(|(key, _)| key.slot);
-        let reached = reachable(&detect::Every(store), roots.into_iter().chain(alive));
-        let gone = store.objects().filter(|(key, object)| object.is_over() && !reached.contains(key.slot));
+        let alive = store.objects().filter(|(_, object)| !object.is_inert()).map(|(key, _)| key.slot);
+        let reached = reachable(&detect::AllReferences(store), roots.into_iter().chain(alive));
+        let gone = store.objects().filter(|(key, object)| object.is_inert() && !reached.contains(key.slot));
         gone.map(|(key, object)| (key, object.id.clone(), object.class)).collect()
     });
     world.write(|store| {

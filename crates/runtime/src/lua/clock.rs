@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::limits::Limits;
 
 /// The clock is looked at once in so many interruptions; they come with every call and every turn of a loop.
-const TICKS: u32 = 64;
+const INTERRUPTS_PER_CHECK: u32 = 64;
 
 /// Why nothing of a program runs any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum TimeIsUp {
 }
 
 /// The clock of one program.
-pub(super) struct Clock {
+pub(super) struct RunClock {
     without_pause: Duration,
     whole_run: Duration,
     run_ends: Cell<Option<Instant>>,
@@ -31,9 +31,9 @@ pub(super) struct Clock {
     over: Cell<Option<TimeIsUp>>,
 }
 
-impl Clock {
-    pub(super) fn new(limits: &Limits) -> Clock {
-        Clock {
+impl RunClock {
+    pub(super) fn new(limits: &Limits) -> RunClock {
+        RunClock {
             without_pause: limits.without_pause,
             whole_run: limits.whole_run,
             run_ends: Cell::new(None),
@@ -78,14 +78,14 @@ impl Clock {
         }
         let ticks = self.ticks.get();
         self.ticks.set(ticks.wrapping_add(1));
-        if !ticks.is_multiple_of(TICKS) {
+        if !ticks.is_multiple_of(INTERRUPTS_PER_CHECK) {
             return Ok(());
         }
-        self.look()
+        self.check()
     }
 
     /// Looks at the clock.
-    pub(super) fn look(&self) -> Result<(), TimeIsUp> {
+    pub(super) fn check(&self) -> Result<(), TimeIsUp> {
         if let Some(why) = self.over.get() {
             return Err(why);
         }
@@ -113,11 +113,11 @@ mod tests {
     #[test]
     fn what_is_over_stays_over() {
         let limits = Limits { without_pause: Duration::ZERO, ..Limits::default() };
-        let clock = Clock::new(&limits);
-        assert_eq!(clock.look(), Ok(()), "nothing began");
+        let clock = RunClock::new(&limits);
+        assert_eq!(clock.check(), Ok(()), "nothing began");
         clock.begin_slice();
         let up = TimeIsUp::NoPause(Duration::ZERO);
-        assert_eq!(clock.look(), Err(up));
+        assert_eq!(clock.check(), Err(up));
         clock.begin_slice();
         assert_eq!(clock.tick(), Err(up));
         assert_eq!(clock.run_is_over(), up, "the first reason counts");

@@ -8,7 +8,7 @@ use std::rc::{Rc, Weak};
 use futures::future::LocalBoxFuture;
 use mlua::{Function, Lua, MultiValue, Value as Script, WeakLua};
 
-use super::context::{Story, Told};
+use super::context::{CallContext, InContext};
 use super::engine::Engine;
 use super::fault::Fault;
 use super::session::SessionValue;
@@ -24,13 +24,13 @@ pub(super) struct ScriptClass {
 }
 
 /// The functions of one class.
-pub(super) struct Code {
+pub(super) struct ScriptBehavior {
     pub(super) lua: WeakLua,
     pub(super) engine: Weak<Engine>,
     pub(super) functions: HashMap<Rc<str>, Function>,
 }
 
-impl Behavior for Code {
+impl Behavior for ScriptBehavior {
     fn has(&self, method: &str) -> bool {
         self.functions.contains_key(method)
     }
@@ -40,7 +40,7 @@ impl Behavior for Code {
     }
 }
 
-impl Code {
+impl ScriptBehavior {
     async fn run(&self, call: Call) -> Result<Value, CodeError> {
         let (Some(lua), Some(engine)) = (self.lua.try_upgrade(), self.engine.upgrade()) else {
             let message = "the program of this class is not loaded any more".to_owned();
@@ -57,9 +57,9 @@ impl Code {
         };
         let said = |error: mlua::Error| Fault::of(&error).into_code_error();
         let args = arguments(&lua, &engine, &call).map_err(said)?;
-        let story = Story { thread: engine.current.thread(), callers: vec![call.this] };
+        let context = CallContext { thread: engine.current.thread(), callers: vec![call.this] };
         let running = function.call_async::<Script>(args);
-        let result = Told::new(engine.clone(), story, running).await;
+        let result = InContext::new(engine.clone(), context, running).await;
         let result = result.map_err(|error| match engine.clock.over() {
             Some(why) => CodeError { message: why.to_string(), kind: CodeErrorKind::Deadline },
             None => said(error),
@@ -74,13 +74,13 @@ impl Code {
 
 fn arguments(lua: &Lua, engine: &Engine, call: &Call) -> mlua::Result<MultiValue> {
     let mut args = MultiValue::new();
-    args.push_back(Script::UserData(engine.hold(lua, &call.this)?));
+    args.push_back(Script::UserData(engine.userdata_of(lua, &call.this)?));
     match &call.args {
         Args::Init => {}
-        Args::Destroy { gc } => args.push_back(Script::UserData(SessionValue::hold(lua, gc)?)),
+        Args::Destroy { gc } => args.push_back(Script::UserData(SessionValue::userdata_of(lua, gc)?)),
         Args::Event { gc, object } => {
-            args.push_back(Script::UserData(SessionValue::hold(lua, gc)?));
-            args.push_back(Script::UserData(engine.hold(lua, object)?));
+            args.push_back(Script::UserData(SessionValue::userdata_of(lua, gc)?));
+            args.push_back(Script::UserData(engine.userdata_of(lua, object)?));
         }
         Args::Plain(given) => {
             for value in given {

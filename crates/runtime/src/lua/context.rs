@@ -21,7 +21,7 @@ pub(super) type ThreadId = u64;
 
 /// The story of one coroutine.
 #[derive(Default)]
-pub(super) struct Story {
+pub(super) struct CallContext {
     pub(super) thread: ThreadId,
     /// The objects whose methods run in it, outermost first.
     pub(super) callers: Vec<Handle>,
@@ -29,49 +29,49 @@ pub(super) struct Story {
 
 /// The story of the code that runs now.
 #[derive(Default)]
-pub(super) struct Current {
-    story: RefCell<Story>,
+pub(super) struct CurrentContext {
+    context: RefCell<CallContext>,
     depth: Cell<usize>,
 }
 
-impl Current {
+impl CurrentContext {
     /// The green thread that runs.
     pub(super) fn thread(&self) -> ThreadId {
-        self.story.borrow().thread
+        self.context.borrow().thread
     }
 
     /// The object whose method runs.
     pub(super) fn caller(&self) -> Option<Handle> {
-        self.story.borrow().callers.last().cloned()
+        self.context.borrow().callers.last().cloned()
     }
 
     /// Whether it is this object whose method runs.
     pub(super) fn is_caller(&self, object: &Handle) -> bool {
-        self.story.borrow().callers.last() == Some(object)
+        self.context.borrow().callers.last() == Some(object)
     }
 
     /// A method of an object begins.
     pub(super) fn enter(&self, object: Handle) {
-        self.story.borrow_mut().callers.push(object);
+        self.context.borrow_mut().callers.push(object);
     }
 
     /// The method that began last is at its end.
     pub(super) fn leave(&self) {
-        let last = self.story.borrow_mut().callers.pop();
+        let last = self.context.borrow_mut().callers.pop();
         drop(last);
     }
 
     /// How many methods run.
     pub(super) fn mark(&self) -> usize {
-        self.story.borrow().callers.len()
+        self.context.borrow().callers.len()
     }
 
     /// An error ended all methods but the first so many.
     pub(super) fn back_to(&self, mark: usize) {
         let ended = {
-            let mut story = self.story.borrow_mut();
-            let keep = mark.min(story.callers.len());
-            story.callers.split_off(keep)
+            let mut context = self.context.borrow_mut();
+            let keep = mark.min(context.callers.len());
+            context.callers.split_off(keep)
         };
         drop(ended);
     }
@@ -83,19 +83,19 @@ impl Current {
 }
 
 /// A future that is polled with its story in place.
-pub(super) struct Told<F> {
+pub(super) struct InContext<F> {
     engine: Rc<Engine>,
-    story: Story,
+    context: CallContext,
     future: Pin<Box<F>>,
 }
 
-impl<F: Future> Told<F> {
-    pub(super) fn new(engine: Rc<Engine>, story: Story, future: F) -> Told<F> {
-        Told { engine, story, future: Box::pin(future) }
+impl<F: Future> InContext<F> {
+    pub(super) fn new(engine: Rc<Engine>, context: CallContext, future: F) -> InContext<F> {
+        InContext { engine, context, future: Box::pin(future) }
     }
 }
 
-impl<F: Future> Future for Told<F> {
+impl<F: Future> Future for InContext<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
@@ -106,9 +106,9 @@ impl<F: Future> Future for Told<F> {
             this.engine.clock.begin_slice();
         }
         current.depth.set(depth + 1);
-        mem::swap(&mut *current.story.borrow_mut(), &mut this.story);
+        mem::swap(&mut *current.context.borrow_mut(), &mut this.context);
         let polled = this.future.as_mut().poll(cx);
-        mem::swap(&mut *current.story.borrow_mut(), &mut this.story);
+        mem::swap(&mut *current.context.borrow_mut(), &mut this.context);
         current.depth.set(depth);
         polled
     }

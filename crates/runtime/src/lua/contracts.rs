@@ -8,9 +8,9 @@ use super::values;
 use crate::world::{Contract, Property, Usage};
 
 /// What may be said of a property.
-const WORDS: [&str; 5] = ["usage", "type", "of", "required", "default"];
+const PROPERTY_KEYS: [&str; 5] = ["usage", "type", "of", "required", "default"];
 /// A default is the same for every object, so it is small.
-const MAX_DEFAULT: usize = 64 << 10;
+const MAX_DEFAULT_BYTES: usize = 64 << 10;
 
 /// A property as `properties = { name = … }` declares it: a usage, or a table.
 pub(super) fn property(lua: &Lua, class: &str, name: &str, said: &Script) -> mlua::Result<Property> {
@@ -30,8 +30,11 @@ fn from_table(said: &Table) -> Result<Property, String> {
     for pair in said.pairs::<Script, Script>() {
         let (key, _) = pair.map_err(|error| error.to_string())?;
         let word = key.as_string().map(|word| word.to_string_lossy()).unwrap_or_default();
-        if !WORDS.contains(&word.as_str()) {
-            return Err(format!("{word:?} means nothing here; what can be said is {}", WORDS.join(", ")));
+        if !PROPERTY_KEYS.contains(&word.as_str()) {
+            return Err(format!(
+                "{word:?} means nothing here; what can be said is {}",
+                PROPERTY_KEYS.join(", ")
+            ));
         }
     }
     let usage = match get("usage")? {
@@ -48,7 +51,7 @@ fn from_table(said: &Table) -> Result<Property, String> {
     match get("default")? {
         Script::Nil => Ok(property),
         default => {
-            let default = values::from_script(&default, Some(&property.contract), MAX_DEFAULT)?;
+            let default = values::from_script(&default, Some(&property.contract), MAX_DEFAULT_BYTES)?;
             Ok(property.with_default(default))
         }
     }

@@ -7,7 +7,7 @@ use mlua::{AnyUserData, Lua, Table, Value as Script, Variadic};
 use super::class_value::ClassValue;
 use super::engine::Engine;
 use super::fault::raise;
-use super::weight::OBJECT;
+use super::weight::OBJECT_OVERHEAD_BYTES;
 use super::{object, values};
 use crate::world::{Class, Handle, MAX_NAME_BYTES, NewObject, Value};
 
@@ -24,7 +24,7 @@ pub(super) fn host(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<Table> {
     };
     host.raw_set("leave", lua.create_function(leave)?)?;
     let of_create = engine.clone();
-    let create = move |lua: &Lua, said: Said| create(lua, &of_create, said);
+    let create = move |lua: &Lua, said: NewArguments| create(lua, &of_create, said);
     host.raw_set("create", lua.create_function(create)?)?;
     let of_init = engine.clone();
     let initialize = move |lua: Lua, object: Script| {
@@ -73,7 +73,7 @@ fn enter(lua: &Lua, engine: &Engine, this: &Script, number: usize) -> mlua::Resu
         let words = format!("{name} is a method of {}: call it with a colon", class.name());
         return Err(raise(lua, format!("{words}, object:{name}(…), not on a {what}")));
     };
-    if object.is_destroyed() || object.is_stillborn() {
+    if object.is_destroyed() || object.init_failed() {
         let error = object.callable(name).err().map(|error| error.to_string());
         return Err(raise(lua, error.unwrap_or_default()));
     }
@@ -89,19 +89,19 @@ fn is_a(object: &Handle, class: &Class) -> bool {
     object.class().ancestry().any(|own| own == class)
 }
 
-type Said = (Script, Script, Script, Script);
+type NewArguments = (Script, Script, Script, Script);
 
 /// Creates an object; whether its `init` has to run.
 fn create(
     lua: &Lua,
     engine: &Rc<Engine>,
-    (class, given, owner, name): Said,
+    (class, given, owner, name): NewArguments,
 ) -> mlua::Result<(AnyUserData, bool)> {
     engine.check_stage(lua, "new")?;
     if engine.world.len() >= engine.limits.objects {
         return Err(raise(lua, format!("there are {} objects, and may not be more", engine.limits.objects)));
     }
-    engine.weight.add(&engine.world, OBJECT).map_err(|error| raise(lua, error))?;
+    engine.weight.add(&engine.world, OBJECT_OVERHEAD_BYTES).map_err(|error| raise(lua, error))?;
     let class = class_of(lua, engine, &class)?;
     let properties = match &given {
         Script::Nil => Default::default(),
@@ -133,7 +133,7 @@ fn create(
     if !has_init {
         engine.world.assume_initialized(&object);
     }
-    Ok((engine.hold(lua, &object)?, has_init))
+    Ok((engine.userdata_of(lua, &object)?, has_init))
 }
 
 fn class_of(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<Class> {

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use mlua::{AnyUserData, Function, Lua, Table, Value as Script};
 
 use super::class_value::ClassValue;
-use super::code::{Code, ScriptClass};
-use super::engine::{Engine, Stage};
+use super::code::{ScriptBehavior, ScriptClass};
+use super::engine::{Engine, ProgramStage};
 use super::fault::raise;
 use super::format::Format;
 use super::{contracts, values};
 use crate::world::{Class, ClassSpec, Contract, Property};
 
 /// Longer names of classes, properties and methods are refused.
-const MAX_NAME: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 
 /// Puts the functions in place.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
@@ -35,7 +35,7 @@ fn set_format(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<()> {
         let (first, newest) = (Format::FIRST, Format::NEWEST);
         return Err(raise(lua, format!("format {format} is not understood here, only {first} to {newest}")));
     }
-    let begun = engine.stage.get() != Stage::Declaring || !engine.classes.borrow().is_empty();
+    let begun = engine.stage.get() != ProgramStage::Declaring || !engine.classes.borrow().is_empty();
     if begun || engine.format.get().is_some() {
         return Err(raise(lua, "the format is said once, before any class is declared"));
     }
@@ -44,14 +44,14 @@ fn set_format(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<()> {
 }
 
 /// What a class is made of, as it was written.
-struct Said {
+struct ClassTable {
     extends: Option<String>,
     properties: BTreeMap<String, Property>,
     functions: HashMap<Rc<str>, Function>,
 }
 
 fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, said: &Script) -> mlua::Result<AnyUserData> {
-    if engine.stage.get() != Stage::Declaring {
+    if engine.stage.get() != ProgramStage::Declaring {
         return Err(raise(lua, "classes are declared by the text of a program, not while it works"));
     }
     let name = name.as_string().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -67,7 +67,7 @@ fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, said: &Script) -> mlua
     };
     let said = read(lua, &name, table)?;
     let functions = said.functions.clone();
-    let code = Code { lua: lua.weak(), engine: Rc::downgrade(engine), functions: said.functions };
+    let code = ScriptBehavior { lua: lua.weak(), engine: Rc::downgrade(engine), functions: said.functions };
     let (extends, properties) = (said.extends, said.properties);
     let spec = ClassSpec { name: name.clone(), extends, properties, behavior: Rc::new(code) };
     check(lua, engine, &name, &spec, &functions)?;
@@ -80,11 +80,13 @@ fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, said: &Script) -> mlua
 /// Whether a name can stand for a class, a property or a method.
 pub(super) fn is_name(name: &str) -> bool {
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    begins && name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    begins
+        && name.len() <= MAX_NAME_BYTES
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn read(lua: &Lua, class: &str, table: &Table) -> mlua::Result<Said> {
-    let mut said = Said { extends: None, properties: BTreeMap::new(), functions: HashMap::new() };
+fn read(lua: &Lua, class: &str, table: &Table) -> mlua::Result<ClassTable> {
+    let mut said = ClassTable { extends: None, properties: BTreeMap::new(), functions: HashMap::new() };
     for pair in table.pairs::<Script, Script>() {
         let (key, value) = pair?;
         let name = key.as_string().map(|name| name.to_string_lossy()).unwrap_or_default();

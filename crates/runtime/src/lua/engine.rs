@@ -10,28 +10,28 @@ use mlua::{AnyUserData, Function, Lua, Table};
 use sexton_collector::hooks::allowance::NotAllowed;
 use sexton_model::hook::Allowance;
 
-use super::clock::Clock;
+use super::clock::RunClock;
 use super::code::ScriptClass;
-use super::context::Current;
+use super::context::CurrentContext;
 use super::format::Format;
 use super::limits::{Grants, Limits};
 use super::memory::Memory;
-use super::object::Object;
-use super::output::Bounded;
+use super::object::ObjectValue;
+use super::output::BoundedOutput;
 use super::threads::Threads;
-use super::weight::Weight;
+use super::weight::WorldWeight;
 use crate::gc::{Gc, Report};
 use crate::world::{Class, Handle, World};
 
 /// What a program is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ProgramStage {
     /// Its text runs, for the first and only time.
     Declaring,
     /// Its code may be called.
     Working,
     /// One method of it is called, in a collection that happens elsewhere.
-    Alone,
+    SingleCall,
 }
 
 /// The parts of a program.
@@ -44,12 +44,12 @@ pub(super) struct Engine {
     /// What an operator did not allow last.
     pub(super) refused: RefCell<Option<NotAllowed>>,
     pub(super) memory: Memory,
-    pub(super) clock: Clock,
-    pub(super) current: Current,
+    pub(super) clock: RunClock,
+    pub(super) current: CurrentContext,
     pub(super) threads: Threads,
-    pub(super) output: Bounded,
-    pub(super) weight: Weight,
-    pub(super) stage: Cell<Stage>,
+    pub(super) output: BoundedOutput,
+    pub(super) weight: WorldWeight,
+    pub(super) stage: Cell<ProgramStage>,
     pub(super) format: Cell<Option<Format>>,
     /// The classes that are written in the script, by name.
     pub(super) classes: RefCell<HashMap<Rc<str>, Rc<ScriptClass>>>,
@@ -64,13 +64,13 @@ pub(super) struct Engine {
     /// Runs a function as a thread; of the prelude.
     pub(super) thread: OnceCell<Function>,
     /// One collection at a time; others wait.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    pub(super) collection_lock: tokio::sync::Mutex<()>,
     /// What collections came to.
     pub(super) reports: RefCell<Vec<Report>>,
     /// Where it was when its time was up.
     pub(super) stopped_at: RefCell<Option<String>>,
     /// What scripts hold of objects, by slot. It keeps nothing alive.
-    pub(super) held: Table,
+    pub(super) userdata_by_slot: Table,
 }
 
 impl Engine {
@@ -82,15 +82,15 @@ impl Engine {
     }
 
     /// An object as scripts hold it: the same thing for the same object as long as anybody holds it.
-    pub(super) fn hold(&self, lua: &Lua, object: &Handle) -> mlua::Result<AnyUserData> {
+    pub(super) fn userdata_of(&self, lua: &Lua, object: &Handle) -> mlua::Result<AnyUserData> {
         let place = i64::from(object.key().slot) + 1;
-        if let Some(known) = self.held.raw_get::<Option<AnyUserData>>(place)?
-            && known.borrow::<Object>().is_ok_and(|known| known.0 == *object)
+        if let Some(known) = self.userdata_by_slot.raw_get::<Option<AnyUserData>>(place)?
+            && known.borrow::<ObjectValue>().is_ok_and(|known| known.0 == *object)
         {
             return Ok(known);
         }
-        let made = lua.create_any_userdata(Object(object.clone()))?;
-        self.held.raw_set(place, &made)?;
+        let made = lua.create_any_userdata(ObjectValue(object.clone()))?;
+        self.userdata_by_slot.raw_set(place, &made)?;
         Ok(made)
     }
 

@@ -30,8 +30,8 @@ use crate::worker::Lifted;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const LANG: &str = "C.UTF-8";
 /// How long a program may run, unless it is said, and at most.
-const TIMEOUT: f64 = 60.0;
-const MAX_TIMEOUT: f64 = 3600.0;
+const DEFAULT_TIMEOUT_SECONDS: f64 = 60.0;
+const MAX_TIMEOUT_SECONDS: f64 = 3600.0;
 /// More arguments are refused.
 const MAX_ARGS: usize = 1000;
 
@@ -59,21 +59,21 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.globals().raw_set("exec", lua.create_async_function(exec)?)
 }
 
-struct Wanted {
+struct ExecRequest {
     program: String,
     args: Vec<String>,
     stdin: Vec<u8>,
     timeout: Duration,
 }
 
-struct Ended {
+struct ExecOutcome {
     code: Option<i32>,
     signal: Option<i32>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-fn read(engine: &Engine, said: &Script) -> Result<Wanted, String> {
+fn read(engine: &Engine, said: &Script) -> Result<ExecRequest, String> {
     let Script::Table(said) = said else {
         return Err(format!(
             "exec wants a table, as in exec{{ program = \"ls\" }}, not a {}",
@@ -105,7 +105,12 @@ fn read(engine: &Engine, said: &Script) -> Result<Wanted, String> {
         return Err(format!("exec: more than {MAX_ARGS} arguments"));
     }
     let stdin = text(said, "stdin")?.unwrap_or_default();
-    Ok(Wanted { program, args, stdin, timeout: timeout(said, TIMEOUT, MAX_TIMEOUT)? })
+    Ok(ExecRequest {
+        program,
+        args,
+        stdin,
+        timeout: timeout(said, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)?,
+    })
 }
 
 /// Whether a table says nothing but what is understood.
@@ -147,7 +152,7 @@ pub(super) fn timeout(said: &Table, usual: f64, most: f64) -> Result<Duration, S
 }
 
 /// The file to start: that which an operator allows, or what the name says.
-fn real(engine: &Engine, wanted: &Wanted) -> Result<PathBuf, String> {
+fn real(engine: &Engine, wanted: &ExecRequest) -> Result<PathBuf, String> {
     let name = &wanted.program;
     let Some(allowance) = &engine.allowance else { return Ok(name.into()) };
     match allowance::program(allowance, name, Path::new("/"), &BTreeMap::new()) {
@@ -157,7 +162,7 @@ fn real(engine: &Engine, wanted: &Wanted) -> Result<PathBuf, String> {
     }
 }
 
-async fn run(wanted: &Wanted, real: &Path, limit: usize) -> Result<Ended, String> {
+async fn run(wanted: &ExecRequest, real: &Path, limit: usize) -> Result<ExecOutcome, String> {
     let failed = |error: io::Error| format!("cannot be started: {error}");
     let mut command = Command::new(real);
     command.arg0(&wanted.program);
@@ -191,13 +196,13 @@ async fn start(command: Command, stdin: File) -> io::Result<(Group, Pipes)> {
     Ok((group, pipes))
 }
 
-async fn attend(group: &mut Group, pipes: Pipes, limit: usize) -> Result<Ended, String> {
+async fn attend(group: &mut Group, pipes: Pipes, limit: usize) -> Result<ExecOutcome, String> {
     let lost = |error: io::Error| format!("cannot be waited for: {error}");
     let stdout = ChildStdout::from_std(pipes.stdout).map_err(lost)?;
     let stderr = ChildStderr::from_std(pipes.stderr).map_err(lost)?;
     let (stdout, stderr) = tokio::try_join!(all(stdout, limit), all(stderr, limit))?;
     let status = group.ended().await.map_err(lost)?;
-    Ok(Ended { code: status.code(), signal: status.signal(), stdout, stderr })
+    Ok(ExecOutcome { code: status.code(), signal: status.signal(), stdout, stderr })
 }
 
 async fn all(from: impl AsyncRead + Unpin, limit: usize) -> Result<Vec<u8>, String> {

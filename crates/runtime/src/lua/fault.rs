@@ -12,7 +12,7 @@ use crate::world::{CodeError, CodeErrorKind};
 /// So many calls are shown.
 const MAX_CALLS: usize = 6;
 /// Longer messages are cut.
-const MAX_MESSAGE: usize = 4 << 10;
+const MAX_MESSAGE_BYTES: usize = 4 << 10;
 /// Frames of these chunks are not the author's.
 pub(super) const INTERNAL: [&str; 2] = ["__mlua_async_poll", "[sexton]"];
 
@@ -125,7 +125,7 @@ fn calls(traceback: &str) -> Vec<String> {
 }
 
 fn cut(text: &str) -> String {
-    let mut end = text.len().min(MAX_MESSAGE);
+    let mut end = text.len().min(MAX_MESSAGE_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

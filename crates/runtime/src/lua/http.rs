@@ -25,10 +25,10 @@ use super::fault::raise;
 use super::values;
 
 /// How long a call may take, unless it is said, and at most.
-const TIMEOUT: f64 = 30.0;
-const MAX_TIMEOUT: f64 = 600.0;
+const DEFAULT_TIMEOUT_SECONDS: f64 = 30.0;
+const MAX_TIMEOUT_SECONDS: f64 = 600.0;
 /// Headers of an answer may not be longer than this.
-const MAX_HEAD: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// Puts `http` in place.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
@@ -57,7 +57,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.globals().raw_set("http", lua.create_async_function(http)?)
 }
 
-struct Wanted {
+struct HttpCall {
     request: Request<Full<Bytes>>,
     host: String,
     port: u16,
@@ -66,13 +66,13 @@ struct Wanted {
     timeout: Duration,
 }
 
-struct Answer {
+struct HttpAnswer {
     status: u16,
     headers: HeaderMap,
     body: Bytes,
 }
 
-fn read(engine: &Engine, said: &Script) -> Result<Wanted, String> {
+fn read(engine: &Engine, said: &Script) -> Result<HttpCall, String> {
     let Script::Table(said) = said else {
         return Err(format!("http wants a table, as in http{{ url = \"…\" }}, not a {}", values::kind(said)));
     };
@@ -109,9 +109,9 @@ fn read(engine: &Engine, said: &Script) -> Result<Wanted, String> {
     own.insert(HOST, HeaderValue::from_str(authority.as_str()).map_err(show)?);
     own.insert(CONNECTION, HeaderValue::from_static("close"));
     own.entry(USER_AGENT).or_insert(HeaderValue::from_static(concat!("sexton/", env!("CARGO_PKG_VERSION"))));
-    let timeout = timeout(said, TIMEOUT, MAX_TIMEOUT)?;
+    let timeout = timeout(said, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)?;
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    Ok(Wanted { request, host, port, secure, address, timeout })
+    Ok(HttpCall { request, host, port, secure, address, timeout })
 }
 
 fn show(error: impl std::fmt::Display) -> String {
@@ -133,12 +133,12 @@ fn headers(said: &Table, into: &mut HeaderMap) -> Result<(), String> {
     Ok(())
 }
 
-async fn answer(engine: &Engine, wanted: &Wanted, tls: &Tls) -> Result<Answer, String> {
+async fn answer(engine: &Engine, wanted: &HttpCall, tls: &Tls) -> Result<HttpAnswer, String> {
     let late = |_| Err(format!("no answer within {} seconds", wanted.timeout.as_secs_f64()));
     tokio::time::timeout(wanted.timeout, call(engine, wanted, tls)).await.unwrap_or_else(late)
 }
 
-async fn call(engine: &Engine, wanted: &Wanted, tls: &Tls) -> Result<Answer, String> {
+async fn call(engine: &Engine, wanted: &HttpCall, tls: &Tls) -> Result<HttpAnswer, String> {
     let unreachable = |error: std::io::Error| format!("cannot be reached: {error}");
     let usual = if wanted.secure { 443 } else { 80 };
     let limit = engine.limits.answer;
@@ -155,20 +155,20 @@ async fn call(engine: &Engine, wanted: &Wanted, tls: &Tls) -> Result<Answer, Str
     }
 }
 
-async fn converse<S>(stream: S, request: Request<Full<Bytes>>, limit: usize) -> Result<Answer, String>
+async fn converse<S>(stream: S, request: Request<Full<Bytes>>, limit: usize) -> Result<HttpAnswer, String>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     let broken = |error: hyper::Error| format!("the connection broke: {error}");
     let mut builder = http1::Builder::new();
-    builder.max_buf_size(MAX_HEAD);
+    builder.max_buf_size(MAX_HEAD_BYTES);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(broken)?;
     let talk = async {
         let answer = sender.send_request(request).await.map_err(broken)?;
         let (head, body) = answer.into_parts();
         let body = Limited::new(body, limit).collect().await;
         let body = body.map_err(|error| format!("the answer cannot be taken: {error}"))?.to_bytes();
-        Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+        Ok(HttpAnswer { status: head.status.as_u16(), headers: head.headers, body })
     };
     let mut connection = std::pin::pin!(connection);
     let mut talk = std::pin::pin!(talk);

@@ -9,7 +9,7 @@ use mlua::Lua;
 /// One part in so many of the limit is a reserve. The script engine refuses what goes beyond the rest, but not the two
 /// small functions that each call of the host into it needs (about 100 bytes, garbage afterwards), nor the words of
 /// the error that says so. With the reserve these fit below the limit, too.
-const RESERVED_PART: usize = 16;
+const RESERVE_DIVISOR: usize = 16;
 
 /// Decides when the garbage of a script is collected.
 ///
@@ -29,7 +29,7 @@ impl Memory {
     /// The bytes beyond which the script engine refuses what the script itself wants; never zero, which would mean no
     /// bound at all.
     pub(super) fn bound(limit: usize) -> usize {
-        (limit - limit / RESERVED_PART).max(1)
+        (limit - limit / RESERVE_DIVISOR).max(1)
     }
 
     /// Collects garbage if it is time for that. To be called between any two steps of a script, and in loops of the host
@@ -47,7 +47,7 @@ impl Memory {
     /// the other half is for what the host does until the next look. A little may always be garbage, so that a script
     /// whose memory is full does not collect at every step.
     fn after(&self, used: usize) -> usize {
-        let reserve = self.limit / RESERVED_PART;
+        let reserve = self.limit / RESERVE_DIVISOR;
         let last = Memory::bound(self.limit) + reserve / 2;
         (used + reserve).min(last).max(used + reserve / 16).max(self.limit / 2)
     }

@@ -16,12 +16,12 @@ use super::{values, weight};
 use crate::world::{Class, Handle, Value};
 
 /// A handle in the hands of a script.
-pub(super) struct Object(pub(super) Handle);
+pub(super) struct ObjectValue(pub(super) Handle);
 
 /// Makes the type known, and puts `Object` in place.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let of_type = engine.clone();
-    lua.register_userdata_type::<Object>(|registry| register(registry, &of_type))?;
+    lua.register_userdata_type::<ObjectValue>(|registry| register(registry, &of_type))?;
     let about = lua.create_table()?;
     about.raw_set("id", lua.create_function(|lua, o| Ok(given(lua, &o)?.id().to_string()))?)?;
     let name = |lua: &Lua, o| Ok(given(lua, &o)?.name().map(|name| name.to_string()));
@@ -29,7 +29,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let of_owner = engine.clone();
     let owner = move |lua: &Lua, o| {
         let owner = given(lua, &o)?.owner();
-        owner.map(|owner| of_owner.hold(lua, &owner)).transpose()
+        owner.map(|owner| of_owner.userdata_of(lua, &owner)).transpose()
     };
     about.raw_set("owner", lua.create_function(owner)?)?;
     let class = |lua: &Lua, o| Ok(given(lua, &o)?.class().name().to_owned());
@@ -38,7 +38,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.globals().raw_set("Object", about)
 }
 
-fn register(registry: &mut UserDataRegistry<Object>, engine: &Rc<Engine>) {
+fn register(registry: &mut UserDataRegistry<ObjectValue>, engine: &Rc<Engine>) {
     let of_read = engine.clone();
     registry.add_meta_method(MetaMethod::Index, move |lua, this, key| read(lua, &of_read, &this.0, key));
     let of_write = engine.clone();
@@ -128,7 +128,7 @@ fn write(lua: &Lua, engine: &Engine, object: &Handle, key: Script, value: Script
     let kept = values::kept(engine, &value, declared.map(|property| &property.contract));
     let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
     if declared.is_some() {
-        weight::may_have(object, &name, &kept)
+        weight::check_property(object, &name, &kept)
             .map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
         return object.set(&name, kept).map_err(|error| raise(lua, error));
     }
@@ -158,7 +158,7 @@ pub(super) fn properties(
         let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
         properties.insert(name, kept);
     }
-    weight::may_begin_with(class, &properties)
+    weight::check_new_properties(class, &properties)
         .map_err(|error| raise(lua, format!("{}: {error}", class.name())))?;
     Ok(properties)
 }

@@ -43,14 +43,14 @@ impl Output for Lines {
 }
 
 /// An output that ends after so many bytes.
-pub(super) struct Bounded {
+pub(super) struct BoundedOutput {
     to: Rc<dyn Output>,
     left: Cell<usize>,
 }
 
-impl Bounded {
-    pub(super) fn new(to: Rc<dyn Output>, limit: usize) -> Bounded {
-        Bounded { to, left: Cell::new(limit) }
+impl BoundedOutput {
+    pub(super) fn new(to: Rc<dyn Output>, limit: usize) -> BoundedOutput {
+        BoundedOutput { to, left: Cell::new(limit) }
     }
 
     /// Writes a line; false if there is no room for it.

@@ -8,19 +8,19 @@ use std::rc::Rc;
 use mlua::{Function, Lua, Value as Script};
 use sexton_model::hook::Allowance;
 
-use super::clock::Clock;
-use super::context::{Current, Story, Told};
-use super::engine::{Engine, Stage};
+use super::clock::RunClock;
+use super::context::{CallContext, CurrentContext, InContext};
+use super::engine::{Engine, ProgramStage};
 use super::error::ProgramError;
 use super::fault::Fault;
 use super::format::Format;
 use super::limits::{Grants, Limits};
 use super::memory::Memory;
-use super::output::{Bounded, Output, Silent};
+use super::output::{BoundedOutput, Output, Silent};
 use super::threads::Threads;
 use super::trace::{Trace, WorldTrace};
-use super::weight::Weight;
-use super::{class_value, collecting, create, declare, exec, http, object, sandbox, threading, turns};
+use super::weight::WorldWeight;
+use super::{class_value, create, declare, exec, gc_api, http, object, sandbox, scheduler, thread_api};
 use crate::gc::{CollectError, Gc, Report, Scope, Settings};
 use crate::world::{ClassSpec, Contract, Handle, NewError, NewObject, NoCode, Property, Usage, World};
 
@@ -109,7 +109,7 @@ impl Program {
         if let Some(problem) = declare::undeclared_type(&self.engine) {
             return Err(ProgramError::UndeclaredType(problem));
         }
-        self.engine.stage.set(Stage::Working);
+        self.engine.stage.set(ProgramStage::Working);
         Ok(())
     }
 
@@ -172,10 +172,10 @@ impl Program {
     pub async fn run(&self, environment: &Handle) -> Result<(), ProgramError> {
         let function = self.entry()?;
         let failed = |error: mlua::Error| ProgramError::Code(Fault::of(&error));
-        let environment = self.engine.hold(&self.lua, environment).map_err(failed)?;
+        let environment = self.engine.userdata_of(&self.lua, environment).map_err(failed)?;
         let call = function.call_async::<Script>(environment);
         let work = async {
-            let ran = Told::new(self.engine.clone(), Story::default(), call).await;
+            let ran = InContext::new(self.engine.clone(), CallContext::default(), call).await;
             if ran.is_err() {
                 self.engine.threads.give_up();
             }
@@ -190,9 +190,9 @@ impl Program {
     /// # Errors
     /// If it takes too long: nothing of the program runs any more then. If a thread fails for which nobody waits.
     pub async fn drive<T>(&self, work: impl Future<Output = T>) -> Result<T, ProgramError> {
-        let done = turns::take(&self.engine, work).await.map_err(|why| self.stopped(why))?;
-        let unheard = self.engine.threads.unheard();
-        if unheard.is_empty() { Ok(done) } else { Err(ProgramError::Threads(unheard)) }
+        let done = scheduler::run(&self.engine, work).await.map_err(|why| self.stopped(why))?;
+        let failures = self.engine.threads.unjoined_failures();
+        if failures.is_empty() { Ok(done) } else { Err(ProgramError::Threads(failures)) }
     }
 
     /// Collects, as the code of the program would, but whatever is garbage in a scope.
@@ -200,8 +200,8 @@ impl Program {
     /// # Errors
     /// As [`Program::drive`]; within that, if there can be no collection.
     pub async fn collect(&self, scope: Scope) -> Result<Result<Report, CollectError>, ProgramError> {
-        let collection = collecting::in_turn(&self.engine, self.engine.gc.run(scope));
-        self.drive(Told::new(self.engine.clone(), Story::default(), collection)).await
+        let collection = gc_api::exclusively(&self.engine, self.engine.gc.run(scope));
+        self.drive(InContext::new(self.engine.clone(), CallContext::default(), collection)).await
     }
 
     /// What the collections came to that its code asked for, once.
@@ -243,23 +243,23 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         world.observe(Rc::new(WorldTrace { output: host.output.clone() }));
         gc.observer = Rc::new(Trace { output: host.output.clone(), next: gc.observer });
     }
-    let (held, weak) = (lua.create_table()?, lua.create_table()?);
+    let (userdata_by_slot, weak) = (lua.create_table()?, lua.create_table()?);
     weak.raw_set("__mode", "vs")?;
-    held.set_metatable(Some(weak))?;
+    userdata_by_slot.set_metatable(Some(weak))?;
     Ok(Rc::new(Engine {
         world: world.clone(),
         gc: Gc::new(world, gc),
         memory: Memory::new(host.limits.memory),
-        clock: Clock::new(&host.limits),
-        output: Bounded::new(host.output, host.limits.output),
-        weight: Weight::new(host.limits.world),
+        clock: RunClock::new(&host.limits),
+        output: BoundedOutput::new(host.output, host.limits.output),
+        weight: WorldWeight::new(host.limits.world),
         limits: host.limits,
         grants: host.grants,
         allowance: host.allowance,
         refused: RefCell::default(),
-        current: Current::default(),
+        current: CurrentContext::default(),
         threads: Threads::default(),
-        stage: Cell::new(Stage::Declaring),
+        stage: Cell::new(ProgramStage::Declaring),
         format: Cell::new(None),
         classes: RefCell::default(),
         methods: RefCell::default(),
@@ -267,16 +267,16 @@ fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
         native: OnceCell::new(),
         natives: RefCell::default(),
         thread: OnceCell::new(),
-        turn: tokio::sync::Mutex::new(()),
+        collection_lock: tokio::sync::Mutex::new(()),
         reports: RefCell::default(),
         stopped_at: RefCell::default(),
-        held,
+        userdata_by_slot,
     }))
 }
 
 fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let host = create::host(lua, engine)?;
-    threading::host(lua, engine, &host)?;
+    thread_api::host(lua, engine, &host)?;
     let prelude = sandbox::prelude(lua, engine, &host)?;
     // Set for the first time.
     let _ = engine.method.set(prelude.method);
@@ -286,8 +286,8 @@ fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     class_value::install(lua, engine)?;
     declare::install(lua, engine)?;
     create::install_log(lua, engine)?;
-    threading::install(lua, engine)?;
-    collecting::install(lua, engine)?;
+    thread_api::install(lua, engine)?;
+    gc_api::install(lua, engine)?;
     exec::install(lua, engine)?;
     http::install(lua, engine)?;
     sandbox::close(lua, engine)

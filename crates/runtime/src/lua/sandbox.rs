@@ -29,7 +29,7 @@ const REMOVED: [&str; 11] = [
 ];
 
 /// Coroutines that are kept for the next call of a method.
-const POOL: usize = 64;
+const COROUTINE_POOL_SIZE: usize = 64;
 
 /// A script engine with the harmless libraries, before anything of ours is in it.
 pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
@@ -41,7 +41,7 @@ pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
         | StdLib::DEBUG
         | StdLib::MATH
         | StdLib::BUFFER;
-    let lua = Lua::new_with(libraries, LuaOptions::new().thread_pool_size(POOL))?;
+    let lua = Lua::new_with(libraries, LuaOptions::new().thread_pool_size(COROUTINE_POOL_SIZE))?;
     lua.set_memory_limit(Memory::bound(memory))?;
     Ok(lua)
 }

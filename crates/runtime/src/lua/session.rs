@@ -10,7 +10,7 @@ use crate::gc::Session;
 pub(super) struct SessionValue(Session);
 
 impl SessionValue {
-    pub(super) fn hold(lua: &Lua, session: &Session) -> mlua::Result<AnyUserData> {
+    pub(super) fn userdata_of(lua: &Lua, session: &Session) -> mlua::Result<AnyUserData> {
         lua.create_userdata(SessionValue(session.clone()))
     }
 }

@@ -16,14 +16,14 @@ use super::fault::Fault;
 
 /// How a thread stands.
 #[derive(Default)]
-pub(super) struct Standing {
+pub(super) struct ThreadState {
     over: Cell<bool>,
     joined: Cell<bool>,
     fault: RefCell<Option<Fault>>,
     waiting: RefCell<Vec<Waker>>,
 }
 
-impl Standing {
+impl ThreadState {
     /// Waits for its end.
     pub(super) async fn over(&self) {
         poll_fn(|cx| {
@@ -55,7 +55,7 @@ impl Standing {
 
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum For {
+pub(super) enum WaitTarget {
     /// The end of another.
     Thread(ThreadId),
     /// The end of the collection that is under way, whoever began it.
@@ -66,10 +66,10 @@ pub(super) enum For {
 #[derive(Default)]
 pub(super) struct Threads {
     last: Cell<ThreadId>,
-    running: RefCell<BTreeMap<ThreadId, Rc<Standing>>>,
-    failed: RefCell<Vec<(ThreadId, Rc<Standing>)>>,
-    fresh: RefCell<VecDeque<LocalBoxFuture<'static, ()>>>,
-    waits: RefCell<HashMap<ThreadId, For>>,
+    running: RefCell<BTreeMap<ThreadId, Rc<ThreadState>>>,
+    failed: RefCell<Vec<(ThreadId, Rc<ThreadState>)>>,
+    new: RefCell<VecDeque<LocalBoxFuture<'static, ()>>>,
+    waits: RefCell<HashMap<ThreadId, WaitTarget>>,
     collecting: Cell<Option<ThreadId>>,
     driven: Cell<bool>,
     given_up: Cell<bool>,
@@ -123,23 +123,23 @@ impl Threads {
     }
 
     /// Begins a thread.
-    pub(super) fn begin(&self, id: ThreadId, standing: Rc<Standing>, run: LocalBoxFuture<'static, ()>) {
-        self.running.borrow_mut().insert(id, standing);
-        self.fresh.borrow_mut().push_back(run);
+    pub(super) fn begin(&self, id: ThreadId, state: Rc<ThreadState>, run: LocalBoxFuture<'static, ()>) {
+        self.running.borrow_mut().insert(id, state);
+        self.new.borrow_mut().push_back(run);
     }
 
     /// Threads that began and had no turn yet.
-    pub(super) fn take_fresh(&self) -> VecDeque<LocalBoxFuture<'static, ()>> {
-        self.fresh.take()
+    pub(super) fn take_new(&self) -> VecDeque<LocalBoxFuture<'static, ()>> {
+        self.new.take()
     }
 
     /// A thread is at its end.
     pub(super) fn end(&self, id: ThreadId, fault: Option<Fault>) {
-        let Some(standing) = self.running.borrow_mut().remove(&id) else { return };
+        let Some(state) = self.running.borrow_mut().remove(&id) else { return };
         let failed = fault.is_some();
-        standing.end(fault);
+        state.end(fault);
         if failed {
-            self.failed.borrow_mut().push((id, standing));
+            self.failed.borrow_mut().push((id, state));
         }
     }
 
@@ -154,9 +154,9 @@ impl Threads {
     }
 
     /// One thread begins to wait.
-    pub(super) fn wait(&self, who: ThreadId, what: For) -> Result<Wait<'_>, Deadlock> {
+    pub(super) fn wait(&self, who: ThreadId, what: WaitTarget) -> Result<Wait<'_>, Deadlock> {
         let mut chain = vec![who];
-        let mut next = self.behind(what);
+        let mut next = self.awaited_thread(what);
         let mut waits = self.waits.borrow_mut();
         // Bounded: nobody is in it twice before this wait closes it.
         while let Some(thread) = next {
@@ -164,31 +164,31 @@ impl Threads {
             if thread == who || chain.len() > waits.len() + 2 {
                 return Err(Deadlock(chain));
             }
-            next = waits.get(&thread).and_then(|what| self.behind(*what));
+            next = waits.get(&thread).and_then(|what| self.awaited_thread(*what));
         }
         waits.insert(who, what);
         Ok(Wait { threads: self, who })
     }
 
     /// Who has to go on, so that something that is waited for happens.
-    fn behind(&self, what: For) -> Option<ThreadId> {
+    fn awaited_thread(&self, what: WaitTarget) -> Option<ThreadId> {
         match what {
-            For::Thread(thread) => Some(thread),
-            For::Collection => self.collecting.get(),
+            WaitTarget::Thread(thread) => Some(thread),
+            WaitTarget::Collection => self.collecting.get(),
         }
     }
 
     /// The errors that nobody has heard, in the order in which they happened; once.
-    pub(super) fn unheard(&self) -> Vec<(ThreadId, Fault)> {
+    pub(super) fn unjoined_failures(&self) -> Vec<(ThreadId, Fault)> {
         let failed = self.failed.take();
-        let unheard = failed.into_iter().filter(|(_, standing)| !standing.joined.get());
-        unheard.filter_map(|(id, standing)| Some((id, standing.fault()?))).collect()
+        let unjoined_failures = failed.into_iter().filter(|(_, state)| !state.joined.get());
+        unjoined_failures.filter_map(|(id, state)| Some((id, state.fault()?))).collect()
     }
 
     /// Nothing of the program runs any more.
     pub(super) fn forget(&self) {
-        let (fresh, running) = (self.fresh.take(), self.running.take());
-        drop((fresh, running));
+        let (new, running) = (self.new.take(), self.running.take());
+        drop((new, running));
         self.waits.take();
         self.given_up.set(false);
     }

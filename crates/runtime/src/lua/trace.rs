@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::object::words;
 use super::output::Output;
 use crate::gc::{GcObserver, Phase, Reason};
-use crate::world::{Handle, ObjectId, Observer};
+use crate::world::{Handle, ObjectId, WorldObserver};
 
 /// Writes lines, and passes on what it hears.
 pub(super) struct Trace {
@@ -25,8 +25,8 @@ fn line(output: &Rc<dyn Output>, what: &str, about: impl Display) {
     output.trace(line.trim_end());
 }
 
-impl Observer for WorldTrace {
-    fn born(&self, object: &Handle) {
+impl WorldObserver for WorldTrace {
+    fn created(&self, object: &Handle) {
         match object.owner() {
             Some(owner) => {
                 line(&self.output, "birth", format!("{}, owned by {}", words(object), words(&owner)))
@@ -45,9 +45,9 @@ impl Observer for WorldTrace {
 }
 
 impl GcObserver for Trace {
-    fn accused(&self, object: &Handle, reason: &Reason) {
+    fn candidate(&self, object: &Handle, reason: &Reason) {
         line(&self.output, "garbage", words(object));
-        self.next.accused(object, reason);
+        self.next.candidate(object, reason);
     }
 
     fn rescued(&self, object: &Handle) {
@@ -55,7 +55,7 @@ impl GcObserver for Trace {
         self.next.rescued(object);
     }
 
-    fn telling(&self, phase: Phase, subscriber: &Handle, object: &Handle) {
+    fn calling_handler(&self, phase: Phase, subscriber: &Handle, object: &Handle) {
         let what = match phase {
             Phase::Warning => "warn",
             Phase::Notifying => "notify",
@@ -63,14 +63,14 @@ impl GcObserver for Trace {
             Phase::Destroyed => "tell",
         };
         line(&self.output, what, format!("{} of {}", words(subscriber), words(object)));
-        self.next.telling(phase, subscriber, object);
+        self.next.calling_handler(phase, subscriber, object);
     }
 
-    fn destroying(&self, object: &Handle, class: &str) {
+    fn calling_destroy(&self, object: &Handle, class: &str) {
         let own = object.class().name() == class;
         let of = if own { String::new() } else { format!(" as {class}") };
         line(&self.output, "destroy", format!("{}{of}", words(object)));
-        self.next.destroying(object, class);
+        self.next.calling_destroy(object, class);
     }
 
     fn destroyed(&self, object: &Handle) {
@@ -84,9 +84,9 @@ impl GcObserver for Trace {
         self.next.failed(phase, callee, object, error);
     }
 
-    fn held(&self, object: &Handle, reason: &str) {
+    fn refused(&self, object: &Handle, reason: &str) {
         line(&self.output, "held", format!("{}: {reason}", words(object)));
-        self.next.held(object, reason);
+        self.next.refused(object, reason);
     }
 
     fn cancelled(&self, by: &Handle, reason: &str) {

@@ -9,8 +9,8 @@ use mlua::{Lua, Table, Value as Script};
 
 use super::class_value::ClassValue;
 use super::engine::Engine;
-use super::object::Object;
-use super::weight::PART;
+use super::object::ObjectValue;
+use super::weight::VALUE_OVERHEAD_BYTES;
 use crate::world::{Contract, Handle, MAX_DEPTH, Value};
 
 /// A value of the world as a script sees it.
@@ -20,7 +20,7 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
         Value::Bool(value) => Script::Boolean(*value),
         Value::Number(number) => Script::Number(*number),
         Value::String(text) => Script::String(lua.create_string(&**text)?),
-        Value::Object(object) => Script::UserData(engine.hold(lua, object)?),
+        Value::Object(object) => Script::UserData(engine.userdata_of(lua, object)?),
         Value::List(items) => {
             let table = lua.create_table_with_capacity(items.len(), 0)?;
             for (at, item) in items.iter().enumerate() {
@@ -44,27 +44,27 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
 
 /// A value of a script as the world keeps it, or what is wrong with it.
 pub(super) fn from_script(value: &Script, contract: Option<&Contract>, most: usize) -> Result<Value, String> {
-    let mut reading = Reading { left: most, most };
+    let mut reading = ValueReader { left: most, most };
     reading.value(value, contract, 0)
 }
 
 /// The same for a value that an object is going to hold.
 pub(super) fn kept(engine: &Engine, value: &Script, contract: Option<&Contract>) -> Result<Value, String> {
     let most = engine.limits.property;
-    let mut reading = Reading { left: most, most };
+    let mut reading = ValueReader { left: most, most };
     let kept = reading.value(value, contract, 0)?;
     engine.weight.add(&engine.world, most - reading.left)?;
     Ok(kept)
 }
 
-struct Reading {
+struct ValueReader {
     left: usize,
     most: usize,
 }
 
-impl Reading {
+impl ValueReader {
     fn value(&mut self, value: &Script, contract: Option<&Contract>, depth: usize) -> Result<Value, String> {
-        self.count(PART)?;
+        self.count(VALUE_OVERHEAD_BYTES)?;
         match value {
             Script::Nil => Ok(Value::Null),
             Script::Boolean(value) => Ok(Value::Bool(*value)),
@@ -77,7 +77,7 @@ impl Reading {
             }
             Script::Table(table) => self.table(table, contract, depth),
             Script::UserData(data) => {
-                if let Ok(object) = data.borrow::<Object>() {
+                if let Ok(object) = data.borrow::<ObjectValue>() {
                     return Ok(Value::Object(object.0.clone()));
                 }
                 if data.borrow::<ClassValue>().is_ok() {
@@ -146,7 +146,7 @@ fn text(error: impl Display) -> String {
 /// The object that a value of a script is.
 pub(super) fn object(value: &Script) -> Option<Handle> {
     let data = value.as_userdata()?;
-    let object = data.borrow::<Object>().ok()?;
+    let object = data.borrow::<ObjectValue>().ok()?;
     Some(object.0.clone())
 }
 
@@ -154,7 +154,7 @@ pub(super) fn object(value: &Script) -> Option<Handle> {
 pub(super) fn kind(value: &Script) -> &'static str {
     match value {
         Script::Integer(_) => "number",
-        Script::UserData(data) if data.is::<Object>() => "object",
+        Script::UserData(data) if data.is::<ObjectValue>() => "object",
         Script::UserData(data) if data.is::<ClassValue>() => "class",
         other => other.type_name(),
     }

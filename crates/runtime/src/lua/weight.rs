@@ -7,22 +7,22 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::stored::MAX_OBJECT_BYTES;
-use crate::world::{Class, Handle, Stored, Value, World};
+use crate::world::{Class, Handle, StoredValue, Value, World};
 
 /// What every part of a value counts, beside its text.
-pub(super) const PART: usize = 16;
+pub(super) const VALUE_OVERHEAD_BYTES: usize = 16;
 /// What an object counts, beside its values.
-pub(super) const OBJECT: usize = 200;
+pub(super) const OBJECT_OVERHEAD_BYTES: usize = 200;
 
 /// The weight of a world, never less than it is.
-pub(super) struct Weight {
+pub(super) struct WorldWeight {
     limit: usize,
     counted: Cell<usize>,
 }
 
-impl Weight {
-    pub(super) fn new(limit: usize) -> Weight {
-        Weight { limit, counted: Cell::new(0) }
+impl WorldWeight {
+    pub(super) fn new(limit: usize) -> WorldWeight {
+        WorldWeight { limit, counted: Cell::new(0) }
     }
 
     /// Whether so many bytes more may be kept, and counts them.
@@ -44,9 +44,11 @@ impl Weight {
 fn weigh(world: &World) -> usize {
     world.read(|store| {
         let one = |object: &crate::world::Object| {
-            let fields: usize = object.fields.iter().map(of).sum();
+            let fields: usize = object.fields.iter().map(weight_of).sum();
             let private = object.rare.iter().flat_map(|rare| rare.private.iter());
-            OBJECT + fields + private.map(|(name, value)| name.len() + of(value)).sum::<usize>()
+            OBJECT_OVERHEAD_BYTES
+                + fields
+                + private.map(|(name, value)| name.len() + weight_of(value)).sum::<usize>()
         };
         store.objects().map(|(_, object)| one(object)).sum()
     })
@@ -54,7 +56,7 @@ fn weigh(world: &World) -> usize {
 
 /// Whether an object may have another value in a property: all that is stored of it must fit into one resource. What is
 /// short is not counted, so that writing it stays cheap; a server refuses the few that are too large for it.
-pub(super) fn may_have(object: &Handle, name: &str, value: &Value) -> Result<(), String> {
+pub(super) fn check_property(object: &Handle, name: &str, value: &Value) -> Result<(), String> {
     /// Shorter values are not counted.
     const SHORT: usize = 16 << 10;
     let class = object.class();
@@ -69,7 +71,10 @@ pub(super) fn may_have(object: &Handle, name: &str, value: &Value) -> Result<(),
 }
 
 /// Whether a new object of a class may have these properties.
-pub(super) fn may_begin_with(class: &Class, properties: &BTreeMap<String, Value>) -> Result<(), String> {
+pub(super) fn check_new_properties(
+    class: &Class,
+    properties: &BTreeMap<String, Value>,
+) -> Result<(), String> {
     let stored = properties
         .iter()
         .filter(|(name, _)| class.property(name).is_some_and(|property| property.usage.is_persistable()));
@@ -99,11 +104,14 @@ fn bytes_of(value: &Value) -> usize {
 }
 
 /// As deep as values may be.
-fn of(value: &Stored) -> usize {
-    PART + match value {
-        Stored::String(text) => text.len(),
-        Stored::List(items) => items.iter().map(of).sum(),
-        Stored::Map(entries) => entries.iter().map(|(name, value)| name.len() + of(value)).sum(),
-        _ => 0,
-    }
+fn weight_of(value: &StoredValue) -> usize {
+    VALUE_OVERHEAD_BYTES
+        + match value {
+            StoredValue::String(text) => text.len(),
+            StoredValue::List(items) => items.iter().map(weight_of).sum(),
+            StoredValue::Map(entries) => {
+                entries.iter().map(|(name, value)| name.len() + weight_of(value)).sum()
+            }
+            _ => 0,
+        }
 }

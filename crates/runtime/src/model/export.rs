@@ -3,10 +3,10 @@
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use super::places::{Places, fields};
+use super::nesting::{Nesting, fields};
 use super::{HEADER, MAX_NESTING};
 use crate::gc::masks;
-use crate::world::{Class, Handle, Object, ObjectKey, Store, Stored, World};
+use crate::world::{Class, Handle, Object, ObjectKey, Store, StoredValue, World};
 
 /// Why a world cannot be written down.
 #[derive(Debug, thiserror::Error)]
@@ -31,11 +31,11 @@ pub fn export(world: &World, root: Option<&Handle>) -> Result<String, ExportErro
         Some(root) => {
             let (masks, classes) = (masks(world), world.classes());
             let document = |store: &Store| {
-                let places = Places::new(store, root.key(), &masks);
-                let written = vec![false; places.order.len()];
-                let (also, text) = (Vec::new(), &mut text);
+                let nesting = Nesting::new(store, root.key(), &masks);
+                let written = vec![false; nesting.order.len()];
+                let (too_deep, text) = (Vec::new(), &mut text);
                 let mut writer =
-                    Writer { store, classes: &classes, masks: &masks, places, written, also, text };
+                    Writer { store, classes: &classes, masks: &masks, nesting, written, too_deep, text };
                 writer.document()
             };
             world.read(document).map_err(ExportError::Text)?;
@@ -49,23 +49,23 @@ struct Writer<'a> {
     store: &'a Store,
     classes: &'a [Class],
     masks: &'a [Vec<bool>],
-    places: Places,
+    nesting: Nesting,
     written: Vec<bool>,
     /// Those that were too deep.
-    also: Vec<usize>,
+    too_deep: Vec<usize>,
     text: &'a mut Vec<u8>,
 }
 
-type Written = std::io::Result<()>;
+type WriteResult = std::io::Result<()>;
 
 impl Writer<'_> {
-    fn document(&mut self) -> Written {
+    fn document(&mut self) -> WriteResult {
         self.raw(br#"{"Objects":"#);
         self.object(0, None, 1)?;
         let (mut next, mut cursor, mut beside) = (0, 0, 0);
         loop {
             // Those that were too deep first, then whoever hangs on a circle.
-            let number = match self.also.get(next) {
+            let number = match self.too_deep.get(next) {
                 Some(number) => {
                     next += 1;
                     Some(*number)
@@ -87,9 +87,9 @@ impl Writer<'_> {
     }
 
     /// An object in full, at a depth of the text. What is nested in it is deeper, up to a bound.
-    fn object(&mut self, number: usize, around: Option<ObjectKey>, depth: usize) -> Written {
+    fn object(&mut self, number: usize, enclosing: Option<ObjectKey>, depth: usize) -> WriteResult {
         self.written[number] = true;
-        let key = self.places.order[number];
+        let key = self.nesting.order[number];
         let (store, classes, masks) = (self.store, self.classes, self.masks);
         let Some(object) = store.get(key) else { return self.null() };
         let Some(class) = classes.get(object.class as usize) else { return self.null() };
@@ -99,10 +99,10 @@ impl Writer<'_> {
         self.string(class.name())?;
         self.raw(br#","id":"#);
         self.string(object.id.as_str())?;
-        self.header(object, key, around)?;
+        self.header(object, key, enclosing)?;
         self.raw(b"}");
         let names: Vec<&str> = class.properties().map(|(name, _)| name).collect();
-        for (place, field) in fields(object, masks).filter(|(_, field)| **field != Stored::Null) {
+        for (place, field) in fields(object, masks).filter(|(_, field)| **field != StoredValue::Null) {
             self.raw(b",");
             self.string(names.get(place).copied().unwrap_or_default())?;
             self.raw(b":");
@@ -112,7 +112,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn header(&mut self, object: &Object, key: ObjectKey, around: Option<ObjectKey>) -> Written {
+    fn header(&mut self, object: &Object, key: ObjectKey, enclosing: Option<ObjectKey>) -> WriteResult {
         if let Some(name) = object.rare.as_ref().and_then(|rare| rare.name.as_ref()) {
             self.raw(br#","name":"#);
             self.string(name)?;
@@ -120,8 +120,8 @@ impl Writer<'_> {
         if object.is_destroyed() {
             self.raw(br#","destroyed":true"#);
         }
-        let owner = object.owner.filter(|owner| self.places.numbers.contains_key(owner));
-        if owner != around {
+        let owner = object.owner.filter(|owner| self.nesting.numbers.contains_key(owner));
+        if owner != enclosing {
             self.raw(br#","owner":"#);
             match owner.and_then(|owner| self.store.get(owner)) {
                 Some(owner) => self.string(owner.id.as_str())?,
@@ -131,15 +131,15 @@ impl Writer<'_> {
         let store = self.store;
         let mut targets: Vec<(usize, ObjectKey)> = object
             .targets()
-            .filter_map(|target| Some((*self.places.numbers.get(&target)?, target)))
+            .filter_map(|target| Some((*self.nesting.numbers.get(&target)?, target)))
             .collect();
         targets.sort_unstable();
         let known = targets.into_iter().filter_map(|(_, target)| {
-            let target = store.get(target).filter(|target| !target.is_over())?;
+            let target = store.get(target).filter(|target| !target.is_inert())?;
             Some((target, target.subscriber(key)?))
         });
         let known: Vec<_> = known.collect();
-        if known.is_empty() || object.is_over() {
+        if known.is_empty() || object.is_inert() {
             return Ok(());
         }
         self.raw(br#","dependencies":{"onDestruction":["#);
@@ -159,54 +159,54 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn value(&mut self, value: &Stored, home: usize, around: ObjectKey, depth: usize) -> Written {
+    fn value(&mut self, value: &StoredValue, home: usize, enclosing: ObjectKey, depth: usize) -> WriteResult {
         match value {
-            Stored::Null => self.null(),
-            Stored::Bool(value) => CompactFormatter.write_bool(self.text, *value),
-            Stored::Number(number) => {
+            StoredValue::Null => self.null(),
+            StoredValue::Bool(value) => CompactFormatter.write_bool(self.text, *value),
+            StoredValue::Number(number) => {
                 serde_json::to_writer(&mut *self.text, &json_number(*number)).map_err(Into::into)
             }
-            Stored::String(text) => self.string(text),
-            Stored::List(items) => {
+            StoredValue::String(text) => self.string(text),
+            StoredValue::List(items) => {
                 self.raw(b"[");
                 for (at, item) in items.iter().enumerate() {
                     self.raw(if at == 0 { b"" } else { b"," });
-                    self.value(item, home, around, depth + 1)?;
+                    self.value(item, home, enclosing, depth + 1)?;
                 }
                 self.raw(b"]");
                 Ok(())
             }
-            Stored::Map(entries) => self.map(entries, home, around, depth),
-            Stored::Object(key) => self.reference(*key, home, around, depth),
+            StoredValue::Map(entries) => self.map(entries, home, enclosing, depth),
+            StoredValue::Object(key) => self.reference(*key, home, enclosing, depth),
         }
     }
 
     fn map(
         &mut self,
-        entries: &[(std::rc::Rc<str>, Stored)],
+        entries: &[(std::rc::Rc<str>, StoredValue)],
         home: usize,
-        around: ObjectKey,
+        enclosing: ObjectKey,
         depth: usize,
-    ) -> Written {
+    ) -> WriteResult {
         let hidden = entries.iter().any(|(name, _)| &**name == HEADER);
         self.raw(if hidden { br#"{"?":{"map":{"# } else { b"{" });
         for (at, (name, value)) in entries.iter().enumerate() {
             self.raw(if at == 0 { b"" } else { b"," });
             self.string(name)?;
             self.raw(b":");
-            self.value(value, home, around, depth + 1)?;
+            self.value(value, home, enclosing, depth + 1)?;
         }
         self.raw(if hidden { b"}}}" } else { b"}" });
         Ok(())
     }
 
-    fn reference(&mut self, key: ObjectKey, home: usize, around: ObjectKey, depth: usize) -> Written {
-        let Some(number) = self.places.numbers.get(&key).copied() else { return self.null() };
-        if self.places.homes[number] == home && !self.written[number] && number != 0 {
+    fn reference(&mut self, key: ObjectKey, home: usize, enclosing: ObjectKey, depth: usize) -> WriteResult {
+        let Some(number) = self.nesting.numbers.get(&key).copied() else { return self.null() };
+        if self.nesting.homes[number] == home && !self.written[number] && number != 0 {
             if depth <= MAX_NESTING {
-                return self.object(number, Some(around), depth);
+                return self.object(number, Some(enclosing), depth);
             }
-            self.also.push(number);
+            self.too_deep.push(number);
         }
         let Some(object) = self.store.get(key) else { return self.null() };
         self.raw(br#"{"?":{"ref":"#);
@@ -215,11 +215,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn string(&mut self, text: &str) -> Written {
+    fn string(&mut self, text: &str) -> WriteResult {
         serde_json::to_writer(&mut *self.text, text).map_err(Into::into)
     }
 
-    fn null(&mut self) -> Written {
+    fn null(&mut self) -> WriteResult {
         CompactFormatter.write_null(self.text)
     }
 

@@ -1,10 +1,10 @@
 //! From objects to a model, without the text between: what is read back from what [`export`](super::export) writes, and
 //! all that the objects are subscribed to.
 
-use super::places::{Places, fields};
-use super::{Dependency, Model, ModelObject, Plain};
+use super::nesting::{Nesting, fields};
+use super::{Dependency, Model, ModelObject, ModelValue};
 use crate::gc::{masks, subscriptions};
-use crate::world::{Class, Handle, Object, ObjectKey, Store, Stored, World};
+use crate::world::{Class, Handle, Object, ObjectKey, Store, StoredValue, World};
 
 /// What a root reaches over persistable properties. Nothing, if the root is of another world.
 pub fn gather(world: &World, root: &Handle) -> Model {
@@ -13,14 +13,14 @@ pub fn gather(world: &World, root: &Handle) -> Model {
     }
     let (masks, classes) = (masks(world), world.classes());
     let objects = world.read(|store| {
-        let places = Places::new(store, root.key(), &masks);
+        let nesting = Nesting::new(store, root.key(), &masks);
         let gathered = |key: &ObjectKey| {
             let object = store.get(*key)?;
             let class = classes.get(object.class as usize)?;
-            let is_there = |key: ObjectKey| places.numbers.contains_key(&key);
-            Some(Gathering { store, is_there: &is_there, masks: &masks }.object(*key, object, class))
+            let is_there = |key: ObjectKey| nesting.numbers.contains_key(&key);
+            Some(ObjectReader { store, is_there: &is_there, masks: &masks }.object(*key, object, class))
         };
-        places.order.iter().filter_map(gathered).collect()
+        nesting.order.iter().filter_map(gathered).collect()
     });
     Model { objects, root: Some(root.id()), ..Model::default() }
 }
@@ -30,26 +30,26 @@ pub(crate) fn gather_some(world: &World, keys: impl IntoIterator<Item = ObjectKe
     let (masks, classes) = (masks(world), world.classes());
     world.read(|store| {
         let is_there = |key: ObjectKey| store.get(key).is_some();
-        let gathering = Gathering { store, is_there: &is_there, masks: &masks };
+        let reader = ObjectReader { store, is_there: &is_there, masks: &masks };
         let gathered = |key: ObjectKey| {
             let object = store.get(key)?;
-            Some(gathering.object(key, object, classes.get(object.class as usize)?))
+            Some(reader.object(key, object, classes.get(object.class as usize)?))
         };
         keys.into_iter().filter_map(gathered).collect()
     })
 }
 
-struct Gathering<'a> {
+struct ObjectReader<'a> {
     store: &'a Store,
     /// Which objects may be referred to.
     is_there: &'a dyn Fn(ObjectKey) -> bool,
     masks: &'a [Vec<bool>],
 }
 
-impl Gathering<'_> {
+impl ObjectReader<'_> {
     fn object(&self, key: ObjectKey, object: &Object, class: &Class) -> ModelObject {
         let names: Vec<&str> = class.properties().map(|(name, _)| name).collect();
-        let known = fields(object, self.masks).filter(|(_, field)| **field != Stored::Null);
+        let known = fields(object, self.masks).filter(|(_, field)| **field != StoredValue::Null);
         let properties = known.map(|(place, field)| {
             (names.get(place).copied().unwrap_or_default().to_owned(), self.plain(field))
         });
@@ -68,19 +68,19 @@ impl Gathering<'_> {
     }
 
     /// A value as it is written. As deep as values may be.
-    fn plain(&self, value: &Stored) -> Plain {
+    fn plain(&self, value: &StoredValue) -> ModelValue {
         match value {
-            Stored::Null => Plain::Null,
-            Stored::Bool(value) => Plain::Bool(*value),
-            Stored::Number(number) => Plain::Number(*number),
-            Stored::String(text) => Plain::String(text.to_string()),
-            Stored::List(items) => Plain::List(items.iter().map(|item| self.plain(item)).collect()),
-            Stored::Map(entries) => {
-                Plain::Map(entries.iter().map(|(name, item)| (name.to_string(), self.plain(item))).collect())
-            }
-            Stored::Object(key) => {
+            StoredValue::Null => ModelValue::Null,
+            StoredValue::Bool(value) => ModelValue::Bool(*value),
+            StoredValue::Number(number) => ModelValue::Number(*number),
+            StoredValue::String(text) => ModelValue::String(text.to_string()),
+            StoredValue::List(items) => ModelValue::List(items.iter().map(|item| self.plain(item)).collect()),
+            StoredValue::Map(entries) => ModelValue::Map(
+                entries.iter().map(|(name, item)| (name.to_string(), self.plain(item))).collect(),
+            ),
+            StoredValue::Object(key) => {
                 let there = self.store.get(*key).filter(|_| (self.is_there)(*key));
-                there.map_or(Plain::Null, |object| Plain::Ref(object.id.clone()))
+                there.map_or(ModelValue::Null, |object| ModelValue::Ref(object.id.clone()))
             }
         }
     }

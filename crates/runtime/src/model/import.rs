@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
-use super::{Model, ModelObject, Plain};
+use super::{Model, ModelObject, ModelValue};
 use crate::gc;
 use crate::world::{
     Class, Contract, ContractError, CreateError, Handle, ObjectId, ObjectKey, Property, Store, Value,
@@ -80,7 +80,7 @@ impl Model {
     /// If a class is unknown, an id is taken or a contract is not met.
     pub fn import(&self, world: &World) -> Result<Imported, ImportError> {
         let mut imported = Imported::default();
-        let result = self.fill(world, &mut imported);
+        let result = self.import_objects(world, &mut imported);
         if let Err(error) = result {
             let created: Vec<ObjectKey> = imported.objects.iter().map(Handle::key).collect();
             drop(imported);
@@ -88,47 +88,47 @@ impl Model {
             return Err(error);
         }
         let observer = world.observer();
-        imported.objects.iter().for_each(|object| observer.born(object));
+        imported.objects.iter().for_each(|object| observer.created(object));
         Ok(imported)
     }
 
-    fn fill(&self, world: &World, imported: &mut Imported) -> Result<(), ImportError> {
+    fn import_objects(&self, world: &World, imported: &mut Imported) -> Result<(), ImportError> {
         for object in &self.objects {
             let wrong = |error| ImportError::Create { path: object.path.clone(), error };
             let class = world.class(&object.class);
             let class = class.ok_or_else(|| wrong(CreateError::UnknownClass(object.class.clone())))?;
             let fields = vec![Default::default(); class.properties().count()].into_boxed_slice();
             let id = Some(object.id.clone());
-            let handle = world.create_bare(&class, id, object.name.clone(), fields).map_err(wrong)?;
+            let handle = world.create_unchecked(&class, id, object.name.clone(), fields).map_err(wrong)?;
             imported.objects.push(handle);
         }
-        let places = self.objects.iter().map(|object| &object.id).zip(imported.objects.iter().cloned());
+        let nesting = self.objects.iter().map(|object| &object.id).zip(imported.objects.iter().cloned());
         let lenient = &self.lenient;
-        let mut filler = Filler { world, own: places.collect(), dangling: Vec::new(), lenient };
+        let mut importer = Importer { world, own: nesting.collect(), dangling: Vec::new(), lenient };
         for (object, handle) in self.objects.iter().zip(&imported.objects) {
-            filler.properties(object, handle)?;
-            filler.owner(object, handle);
+            importer.properties(object, handle)?;
+            importer.owner(object, handle);
         }
         for (_, handle) in self.objects.iter().zip(&imported.objects).filter(|(one, _)| one.destroyed) {
             world.write(|store: &mut Store| store.destroyed(handle.key()));
         }
         for (object, handle) in self.objects.iter().zip(&imported.objects) {
-            filler.dependencies(object, handle);
+            importer.dependencies(object, handle);
         }
-        imported.root = self.root.as_ref().and_then(|root| filler.own.get(root).cloned());
-        imported.dangling = filler.dangling;
+        imported.root = self.root.as_ref().and_then(|root| importer.own.get(root).cloned());
+        imported.dangling = importer.dangling;
         Ok(())
     }
 }
 
-struct Filler<'a> {
+struct Importer<'a> {
     world: &'a World,
     own: HashMap<&'a ObjectId, Handle>,
     dangling: Vec<Dangling>,
     lenient: &'a BTreeSet<ObjectId>,
 }
 
-impl Filler<'_> {
+impl Importer<'_> {
     fn find(&self, id: &ObjectId) -> Option<Handle> {
         self.own.get(id).cloned().or_else(|| self.world.find(id))
     }
@@ -136,7 +136,7 @@ impl Filler<'_> {
     fn properties(&mut self, object: &ModelObject, handle: &Handle) -> Result<(), ImportError> {
         let class = handle.class();
         let persistable = |name: &str| {
-            let place = class.place(name)?;
+            let place = class.field_index(name)?;
             class.property(name).filter(|one| one.usage.is_persistable()).map(|property| (place, property))
         };
         for (name, plain) in &object.properties {
@@ -149,7 +149,7 @@ impl Filler<'_> {
             self.check(object, &path, name, property, &value)?;
             let wrong = |error| ImportError::Value { path: path.clone(), error };
             let stored = value.stored(self.world).map_err(wrong)?;
-            handle.change(|object| object.fields[place] = stored);
+            handle.update(|object| object.fields[place] = stored);
         }
         self.missing(object, &class)
     }
@@ -181,20 +181,20 @@ impl Filler<'_> {
     }
 
     /// As deep as a model may be. A text where an object is meant is the id of one.
-    fn value(&mut self, plain: &Plain, contract: &Contract, path: &str) -> Value {
+    fn value(&mut self, plain: &ModelValue, contract: &Contract, path: &str) -> Value {
         let inner = match contract {
             Contract::List(inner) | Contract::Map(inner) => inner,
             _ => &Contract::Any,
         };
         match plain {
-            Plain::Null => Value::Null,
-            Plain::Bool(value) => Value::Bool(*value),
-            Plain::Number(value) => Value::Number(*value),
-            Plain::String(text) => match (contract, ObjectId::new(text)) {
+            ModelValue::Null => Value::Null,
+            ModelValue::Bool(value) => Value::Bool(*value),
+            ModelValue::Number(value) => Value::Number(*value),
+            ModelValue::String(text) => match (contract, ObjectId::new(text)) {
                 (Contract::Object(_), Ok(id)) => self.reference(&id, path),
                 _ => Value::text(text.as_str()),
             },
-            Plain::List(items) => {
+            ModelValue::List(items) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (at, item) in items.iter().enumerate() {
                     let value = self.value(item, inner, &format!("{path}[{at}]"));
@@ -202,7 +202,7 @@ impl Filler<'_> {
                 }
                 Value::List(list)
             }
-            Plain::Map(entries) => {
+            ModelValue::Map(entries) => {
                 let mut map = std::collections::BTreeMap::new();
                 for (name, item) in entries {
                     let value = self.value(item, inner, &format!("{path}.{name}"));
@@ -212,7 +212,7 @@ impl Filler<'_> {
                 }
                 Value::Map(map)
             }
-            Plain::Ref(id) => self.reference(id, path),
+            ModelValue::Ref(id) => self.reference(id, path),
         }
     }
 
@@ -229,7 +229,7 @@ impl Filler<'_> {
     fn owner(&mut self, object: &ModelObject, handle: &Handle) {
         let Some(owner) = &object.owner else { return };
         match self.find(owner) {
-            Some(owner) => _ = handle.change(|object| object.owner = Some(owner.key())),
+            Some(owner) => _ = handle.update(|object| object.owner = Some(owner.key())),
             None => self.dangle(format!("{}.?.owner", object.path), owner, "there is no such owner"),
         }
     }
@@ -267,6 +267,6 @@ impl Filler<'_> {
 }
 
 /// Whether it is a reference to an object that there is not: in lists and maps it is left out with its place.
-fn leads_nowhere(item: &Plain, value: &Value) -> bool {
-    *item != Plain::Null && *value == Value::Null
+fn leads_nowhere(item: &ModelValue, value: &Value) -> bool {
+    *item != ModelValue::Null && *value == Value::Null
 }

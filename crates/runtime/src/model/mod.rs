@@ -16,18 +16,18 @@
 mod export;
 mod gather;
 mod import;
+mod live_object;
+mod nesting;
 mod parse;
-mod places;
-mod plain;
-mod written;
+mod types;
 
 pub use export::{ExportError, export};
 pub use gather::gather;
 pub(crate) use gather::gather_some;
 pub use import::{Dangling, ImportError, Imported};
+pub(crate) use live_object::model_object;
 pub use parse::{MAX_BYTES, ModelError};
-pub use plain::{Dependency, Model, ModelObject, Plain};
-pub(crate) use written::written;
+pub use types::{Dependency, Model, ModelObject, ModelValue};
 
 /// The name under which the header of an object stands.
 pub(crate) const HEADER: &str = "?";

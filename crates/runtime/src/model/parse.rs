@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::{Dependency, HEADER, Model, ModelObject, Plain};
+use super::{Dependency, HEADER, Model, ModelObject, ModelValue};
 use crate::world::{MAX_DEPTH, MAX_NAME_BYTES, ObjectId};
 
 /// Longer texts are refused.
@@ -57,7 +57,7 @@ impl Model {
             return Err(ModelError::TooLong);
         }
         let json: Json = serde_json::from_str(text).map_err(ModelError::Json)?;
-        let mut reader = Reader::default();
+        let mut reader = ModelParser::default();
         match json {
             Json::Object(entries) if entries.contains_key(HEADER) => {
                 reader.model.root = reader.object(entries, None, "$")?;
@@ -66,12 +66,12 @@ impl Model {
             Json::Null => {}
             _ => return Err(form("$", "a model is an object")),
         }
-        let Reader { model, .. } = reader;
-        model.unambiguous()?;
+        let ModelParser { model, .. } = reader;
+        model.check_ids_and_owners()?;
         Ok(model)
     }
 
-    fn unambiguous(&self) -> Result<(), ModelError> {
+    fn check_ids_and_owners(&self) -> Result<(), ModelError> {
         let mut owners: BTreeMap<&ObjectId, (&Option<ObjectId>, &str)> = BTreeMap::new();
         for object in &self.objects {
             if let Some((_, first)) = owners.insert(&object.id, (&object.owner, &object.path)) {
@@ -97,11 +97,11 @@ impl Model {
 
 /// The JSON is no deeper than its parser allows, so neither is what is called here.
 #[derive(Default)]
-struct Reader {
+struct ModelParser {
     model: Model,
 }
 
-impl Reader {
+impl ModelParser {
     fn document(&mut self, mut entries: Map<String, Json>) -> Result<(), ModelError> {
         match entries.remove("Objects") {
             Some(Json::Object(root)) => self.model.root = self.object(root, None, "$.Objects")?,
@@ -132,7 +132,7 @@ impl Reader {
     fn object(
         &mut self,
         mut entries: Map<String, Json>,
-        around: Option<&ObjectId>,
+        enclosing: Option<&ObjectId>,
         path: &str,
     ) -> Result<Option<ObjectId>, ModelError> {
         let at = format!("{path}.?");
@@ -153,7 +153,7 @@ impl Reader {
         let owner = match header.remove("owner") {
             Some(Json::String(owner)) => Some(id_of(owner, &at)?),
             Some(Json::Null) => None,
-            None => around.cloned(),
+            None => enclosing.cloned(),
             Some(_) => return Err(form(&at, "owner is an id or null")),
         };
         let dependencies = dependencies(header.remove("dependencies"), &at)?;
@@ -176,41 +176,41 @@ impl Reader {
     fn value(
         &mut self,
         json: Json,
-        around: &ObjectId,
+        enclosing: &ObjectId,
         path: &str,
         depth: usize,
-    ) -> Result<Plain, ModelError> {
+    ) -> Result<ModelValue, ModelError> {
         if depth > MAX_DEPTH {
             return Err(form(path, &format!("values are nested at most {MAX_DEPTH} deep")));
         }
         Ok(match json {
-            Json::Null => Plain::Null,
-            Json::Bool(value) => Plain::Bool(value),
-            Json::Number(number) => Plain::Number(number.as_f64().unwrap_or_default()),
-            Json::String(text) => Plain::String(text),
+            Json::Null => ModelValue::Null,
+            Json::Bool(value) => ModelValue::Bool(value),
+            Json::Number(number) => ModelValue::Number(number.as_f64().unwrap_or_default()),
+            Json::String(text) => ModelValue::String(text),
             Json::Array(items) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (at, item) in items.into_iter().enumerate() {
-                    list.push(self.value(item, around, &format!("{path}[{at}]"), depth + 1)?);
+                    list.push(self.value(item, enclosing, &format!("{path}[{at}]"), depth + 1)?);
                 }
-                Plain::List(list)
+                ModelValue::List(list)
             }
             Json::Object(entries) => match entries.get(HEADER) {
-                None => Plain::Map(self.map(entries, around, path, depth)?),
+                None => ModelValue::Map(self.map(entries, enclosing, path, depth)?),
                 Some(Json::Object(header)) if header.contains_key("ref") => {
                     reference(&entries, header, path)?
                 }
                 Some(Json::Object(header)) if header.contains_key("map") => {
                     match header.get("map").cloned() {
                         Some(Json::Object(inner)) if entries.len() == 1 => {
-                            Plain::Map(self.map(inner, around, path, depth)?)
+                            ModelValue::Map(self.map(inner, enclosing, path, depth)?)
                         }
                         _ => return Err(form(path, "a map is written as {\"?\": {\"map\": {…}}}")),
                     }
                 }
-                Some(_) => match self.object(entries, Some(around), path)? {
-                    Some(id) => Plain::Ref(id),
-                    None => Plain::Null,
+                Some(_) => match self.object(entries, Some(enclosing), path)? {
+                    Some(id) => ModelValue::Ref(id),
+                    None => ModelValue::Null,
                 },
             },
         })
@@ -219,13 +219,13 @@ impl Reader {
     fn map(
         &mut self,
         entries: Map<String, Json>,
-        around: &ObjectId,
+        enclosing: &ObjectId,
         path: &str,
         depth: usize,
-    ) -> Result<BTreeMap<String, Plain>, ModelError> {
+    ) -> Result<BTreeMap<String, ModelValue>, ModelError> {
         let mut map = BTreeMap::new();
         for (name, json) in entries {
-            let value = self.value(json, around, &format!("{path}.{name}"), depth + 1)?;
+            let value = self.value(json, enclosing, &format!("{path}.{name}"), depth + 1)?;
             map.insert(name, value);
         }
         Ok(map)
@@ -236,10 +236,10 @@ fn reference(
     entries: &Map<String, Json>,
     header: &Map<String, Json>,
     path: &str,
-) -> Result<Plain, ModelError> {
+) -> Result<ModelValue, ModelError> {
     match header.get("ref") {
         Some(Json::String(id)) if entries.len() == 1 && header.len() == 1 => {
-            Ok(Plain::Ref(id_of(id.clone(), path)?))
+            Ok(ModelValue::Ref(id_of(id.clone(), path)?))
         }
         _ => Err(form(path, "a reference is written as {\"?\": {\"ref\": id}}")),
     }

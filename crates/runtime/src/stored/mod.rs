@@ -7,9 +7,9 @@
 //!
 //! It must not know how objects live, nor how resources are written.
 
-mod fresh;
+mod new_resource;
 mod read;
-mod translate;
+mod spec;
 mod write;
 
 #[cfg(test)]

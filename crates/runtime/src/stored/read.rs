@@ -8,8 +8,8 @@ use sexton_model::environment::{CLASSES_GROUP, OBJECT_ID, OBJECT_NAME, Reference
 use sexton_model::marks;
 use sexton_model::subscription::{self, Target};
 
-use super::translate::from_spec;
-use crate::model::{Dependency, Model, ModelObject, Plain};
+use super::spec::from_spec;
+use crate::model::{Dependency, Model, ModelObject, ModelValue};
 use crate::world::ObjectId;
 
 /// Why what is stored is no environment.
@@ -170,7 +170,7 @@ impl Shelf {
             found
         };
         let properties = match from_spec(&resource["spec"], &mut find) {
-            Plain::Map(map) => map,
+            ModelValue::Map(map) => map,
             _ => BTreeMap::new(),
         };
         ModelObject {

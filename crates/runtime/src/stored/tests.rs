@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sexton_model::{Uid, marks};
 
 use super::*;
-use crate::model::{Dependency, Model, ModelObject, Plain};
+use crate::model::{Dependency, Model, ModelObject, ModelValue};
 use crate::world::ObjectId;
 
 fn id(text: &str) -> ObjectId {
@@ -128,7 +128,7 @@ fn what_others_wrote_stays() {
         .insert(0, json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "c"}));
     shelf.put(&id("net"), resource);
     let mut objects = shop();
-    objects[1].properties.insert("cidr".into(), Plain::String("192.0.2.0/25".into()));
+    objects[1].properties.insert("cidr".into(), ModelValue::String("192.0.2.0/25".into()));
     objects[1].owner = None;
     objects[1].dependencies.clear();
     let written = to_write(&shelf, &objects);

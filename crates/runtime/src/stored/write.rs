@@ -13,10 +13,10 @@ use sexton_model::raw::Raw;
 use sexton_model::subscription::{self, Subscription, Target};
 use sexton_model::{Uid, marks};
 
-use super::fresh::Fresh;
+use super::new_resource::NewResource;
 use super::read::{Shelf, is_destroyed, owners};
-use super::translate::{Find, InSpec};
-use crate::model::{Dependency, ModelObject, Plain};
+use super::spec::{ReferenceLookup, SpecValue};
+use crate::model::{Dependency, ModelObject, ModelValue};
 use crate::world::ObjectId;
 
 /// The resource of one object as a server keeps it, as JSON: a server takes 3 MiB, and writes a little more into it.
@@ -97,19 +97,23 @@ pub fn changes<'a>(
     objects: &'a [ModelObject],
     mut fresh: impl FnMut() -> Uid,
 ) -> impl Iterator<Item = Result<Change, Unwritable>> + 'a {
-    let slots = slots(shelf, objects, &mut fresh);
-    objects.iter().filter_map(move |object| change(shelf, object, &slots).transpose())
+    let references = references(shelf, objects, &mut fresh);
+    objects.iter().filter_map(move |object| change(shelf, object, &references).transpose())
 }
 
 /// What has to be written for one object, if anything.
-fn change(shelf: &Shelf, object: &ModelObject, slots: &Slots) -> Result<Option<Change>, Unwritable> {
-    let slot = slots.get(&object.id).cloned().unwrap_or_default();
-    let owner = object.owner.as_ref().and_then(|owner| slots.get(owner));
-    let find = |id: &ObjectId| slots.get(id).map(Cow::Borrowed);
-    let marks = marks_of(object, &slot, &find)?;
+fn change(
+    shelf: &Shelf,
+    object: &ModelObject,
+    references: &References,
+) -> Result<Option<Change>, Unwritable> {
+    let reference = references.get(&object.id).cloned().unwrap_or_default();
+    let owner = object.owner.as_ref().and_then(|owner| references.get(owner));
+    let find = |id: &ObjectId| references.get(id).map(Cow::Borrowed);
+    let marks = annotations_of(object, &reference, &find)?;
     let (resource, owners, version) = match shelf.get(&object.id) {
         None => {
-            let fresh = Fresh::new(&shelf.environment, object, &slot, owner, &marks, &find);
+            let fresh = NewResource::new(&shelf.environment, object, &reference, owner, &marks, &find);
             (Raw::of(&fresh), owner.map(|owner| owner.uid.clone()).into_iter().collect(), None)
         }
         Some(stored) => {
@@ -130,17 +134,19 @@ fn change(shelf: &Shelf, object: &ModelObject, slots: &Slots) -> Result<Option<C
         return Err(Unwritable::TooLarge { object, bytes, largest: largest(&resource) });
     }
     let mark_destroyed = object.destroyed && !shelf.get(&object.id).is_some_and(is_destroyed);
-    let Reference { kind, name, uid } = slot;
+    let Reference { kind, name, uid } = reference;
     Ok(Some(Change { id: object.id.clone(), uid, kind, name, owners, version, resource, mark_destroyed }))
 }
 
 /// What a server writes beside a value to say who manages it: each name of a map once more. As deep as values may be.
-fn managed_bytes(value: &Plain) -> usize {
+fn managed_bytes(value: &ModelValue) -> usize {
     /// `"f:":{},`
     const FIELD: usize = 8;
     match value {
-        Plain::Map(map) => map.iter().map(|(name, inner)| FIELD + name.len() + managed_bytes(inner)).sum(),
-        Plain::Ref(_) => 64,
+        ModelValue::Map(map) => {
+            map.iter().map(|(name, inner)| FIELD + name.len() + managed_bytes(inner)).sum()
+        }
+        ModelValue::Ref(_) => 64,
         _ => 0,
     }
 }
@@ -150,7 +156,7 @@ pub fn too_large(object: &ModelObject) -> Option<usize> {
     let long = || "x".repeat(36);
     let somewhere = Reference { kind: long(), name: long(), uid: long() };
     let find = |_: &ObjectId| Some(Cow::Borrowed(&somewhere));
-    let bytes = |value: &Plain| to_spec(value, &find).to_string().len() + managed_bytes(value);
+    let bytes = |value: &ModelValue| to_spec(value, &find).to_string().len() + managed_bytes(value);
     let all = object.properties.iter().map(|(name, value)| name.len() + bytes(value)).sum();
     (all > MAX_OBJECT_BYTES).then_some(all)
 }
@@ -169,16 +175,17 @@ fn named(object: &ModelObject) -> String {
 }
 
 /// Where each object is, by id.
-type Slots = HashMap<ObjectId, Reference>;
+type References = HashMap<ObjectId, Reference>;
 
 /// Where each object is, or will be.
-fn slots(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() -> Uid) -> Slots {
-    let mut taken: Taken = HashSet::new();
+fn references(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() -> Uid) -> References {
+    let mut taken: TakenNames = HashSet::new();
     taken.extend(shelf.reserved().cloned());
     for (_, resource) in shelf.resources() {
         taken.insert((text(resource, "/kind").to_owned(), text(resource, "/metadata/name").to_owned()));
     }
-    let mut slots: Slots = shelf.resources().map(|(id, resource)| (id.clone(), slot_of(resource))).collect();
+    let mut references: References =
+        shelf.resources().map(|(id, resource)| (id.clone(), reference_to(resource))).collect();
     for object in objects {
         let reference = match shelf.get(&object.id) {
             Some(_) => continue,
@@ -189,21 +196,21 @@ fn slots(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() -> Uid)
                 Reference { kind: object.class.clone(), name, uid }
             }
         };
-        slots.insert(object.id.clone(), reference);
+        references.insert(object.id.clone(), reference);
     }
-    slots
+    references
 }
 
 /// Where a stored object is.
-fn slot_of(resource: &Value) -> Reference {
+fn reference_to(resource: &Value) -> Reference {
     let field = |pointer: &str| text(resource, pointer).to_owned();
     Reference { kind: field("/kind"), name: field("/metadata/name"), uid: field("/metadata/uid") }
 }
 
 impl Shelf {
     /// A value as it is written of an object of this shelf.
-    pub fn value(&self, value: &Plain) -> Value {
-        to_spec(value, &|id| self.get(id).map(slot_of).map(Cow::Owned))
+    pub fn value(&self, value: &ModelValue) -> Value {
+        to_spec(value, &|id| self.get(id).map(reference_to).map(Cow::Owned))
     }
 
     /// Writes what an object depends on onto its resource. Dependencies on objects that are not on this shelf stay.
@@ -223,7 +230,7 @@ impl Shelf {
         all.extend(
             dependencies
                 .iter()
-                .filter_map(|one| subscribed(id, one, &|id| self.get(id).map(slot_of).map(Cow::Owned))),
+                .filter_map(|one| subscribed(id, one, &|id| self.get(id).map(reference_to).map(Cow::Owned))),
         );
         let label = super::read::label(resource);
         annotate(resource, marks::DEPENDENCIES, bounded(|| label.clone(), all)?);
@@ -232,10 +239,10 @@ impl Shelf {
 }
 
 /// Kinds and names that are not free any more.
-type Taken = HashSet<(String, String)>;
+type TakenNames = HashSet<(String, String)>;
 
 /// The name of a new resource: what people call the object, or its id, or something made of its class.
-fn free_name(object: &ModelObject, taken: &mut Taken) -> String {
+fn free_name(object: &ModelObject, taken: &mut TakenNames) -> String {
     let id = object.id.as_str().to_lowercase();
     let class = object.class.to_lowercase();
     let wishes = [object.name.clone(), Some(id), Some(class.clone())];
@@ -256,21 +263,25 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// What a resource says of its object besides its properties: annotations, and none where there is nothing to say.
-pub(super) type Marks = [(&'static str, Option<String>); 4];
+pub(super) type ObjectAnnotations = [(&'static str, Option<String>); 4];
 
-fn marks_of(object: &ModelObject, slot: &Reference, find: &Find<'_>) -> Result<Marks, Unwritable> {
+fn annotations_of(
+    object: &ModelObject,
+    reference: &Reference,
+    find: &ReferenceLookup<'_>,
+) -> Result<ObjectAnnotations, Unwritable> {
     let differs = |is: &str, other: &str| (is != other).then(|| is.to_owned());
     let name = object.name.as_deref().unwrap_or_default();
-    let called = match object.name.is_none() && slot.name == object.id.as_str() {
+    let called = match object.name.is_none() && reference.name == object.id.as_str() {
         true => None,
-        false => differs(name, &slot.name),
+        false => differs(name, &reference.name),
     };
     let dependencies =
         object.dependencies.iter().filter_map(|one| subscribed(&object.id, one, find)).collect();
     Ok([
-        (OBJECT_ID, differs(object.id.as_str(), &slot.uid)),
+        (OBJECT_ID, differs(object.id.as_str(), &reference.uid)),
         (OBJECT_NAME, called),
-        (OBJECT_UID, Some(slot.uid.clone())),
+        (OBJECT_UID, Some(reference.uid.clone())),
         (marks::DEPENDENCIES, bounded(|| named(object), dependencies)?),
     ])
 }
@@ -280,8 +291,8 @@ fn resource(
     stored: &Value,
     object: &ModelObject,
     owner: Option<&Reference>,
-    marks: Marks,
-    find: &Find<'_>,
+    marks: ObjectAnnotations,
+    find: &ReferenceLookup<'_>,
 ) -> Value {
     let mut resource = stored.clone();
     resource["spec"] =
@@ -294,9 +305,9 @@ fn resource(
 }
 
 /// A value as it is written in `spec`.
-fn to_spec(value: &Plain, find: &Find<'_>) -> Value {
+fn to_spec(value: &ModelValue, find: &ReferenceLookup<'_>) -> Value {
     // Only a name that is no text could not be written, and all are.
-    serde_json::to_value(InSpec { value, find }).unwrap_or_default()
+    serde_json::to_value(SpecValue { value, find }).unwrap_or_default()
 }
 
 /// The one owner among objects; what others wrote there stays.
@@ -321,18 +332,18 @@ fn set_owner(resource: &mut Value, owner: Option<&Reference>) {
 }
 
 /// A dependency as it is written at the one who depends; nothing if the other is nowhere.
-fn subscribed(id: &ObjectId, one: &Dependency, find: &Find<'_>) -> Option<Subscription> {
-    let slot = find(&one.target)?;
+fn subscribed(id: &ObjectId, one: &Dependency, find: &ReferenceLookup<'_>) -> Option<Subscription> {
+    let reference = find(&one.target)?;
     let target = match one.target == *id {
         true => Target::Own,
         false => Target::Named {
             group: CLASSES_GROUP.to_owned(),
-            kind: slot.kind.clone(),
+            kind: reference.kind.clone(),
             namespace: None,
-            name: slot.name.clone(),
+            name: reference.name.clone(),
         },
     };
-    let uid = (target != Target::Own).then(|| slot.uid.clone());
+    let uid = (target != Target::Own).then(|| reference.uid.clone());
     Some(Subscription { target, uid, handler: one.handler.clone(), count: one.count.max(1) })
 }
 

@@ -1,6 +1,6 @@
 //! Calling methods: by the actual class first, then by what it extends.
 
-use super::object::Life;
+use super::object::ObjectState;
 use super::{Args, Call, Class, CodeError, Handle, ObjectId, Value};
 
 /// Why a method did not run to its end.
@@ -16,7 +16,7 @@ pub enum CallError {
     },
     /// Nor of one that never came to be.
     #[error("{class} {id} has no methods: its init failed")]
-    Stillborn {
+    InitFailed {
         /// Its class.
         class: String,
         /// Which.
@@ -58,10 +58,10 @@ impl Handle {
     pub fn callable(&self, method: &str) -> Result<Class, CallError> {
         let class = self.class();
         let name = || class.name().to_owned();
-        match self.look(|object| object.life).unwrap_or(Life::Destroyed) {
-            Life::Destroyed => return Err(CallError::Destroyed { class: name(), id: self.id() }),
-            Life::Stillborn => return Err(CallError::Stillborn { class: name(), id: self.id() }),
-            Life::Created | Life::Initialized => {}
+        match self.read(|object| object.state).unwrap_or(ObjectState::Destroyed) {
+            ObjectState::Destroyed => return Err(CallError::Destroyed { class: name(), id: self.id() }),
+            ObjectState::InitFailed => return Err(CallError::InitFailed { class: name(), id: self.id() }),
+            ObjectState::Created | ObjectState::Initialized => {}
         }
         let found = class.method(method).cloned();
         found.ok_or_else(|| CallError::NoMethod { class: name(), method: method.to_owned() })

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use super::contract::ContractError;
-use super::{Behavior, Property, Stored, Usage, Value, World};
+use super::{Behavior, Property, StoredValue, Usage, Value, World};
 
 /// More parents than this are refused.
 const MAX_PARENTS: usize = 64;
@@ -26,15 +26,15 @@ pub struct ClassSpec {
 
 /// A declared class.
 #[derive(Clone)]
-pub struct Class(Rc<Declared>);
+pub struct Class(Rc<ClassData>);
 
-struct Declared {
+struct ClassData {
     number: u32,
     name: Rc<str>,
     parent: Option<Class>,
     /// All properties of an object, those of the parents first.
     layout: Vec<(Rc<str>, Property)>,
-    places: HashMap<Rc<str>, usize>,
+    field_indexes: HashMap<Rc<str>, usize>,
     /// The static properties that it declares itself.
     statics: BTreeMap<Rc<str>, Property>,
     behavior: Rc<dyn Behavior>,
@@ -95,7 +95,7 @@ pub(super) struct Classes {
     all: Vec<Class>,
     by_name: HashMap<Rc<str>, u32>,
     /// By class and property.
-    pub(super) statics: HashMap<(u32, Rc<str>), Stored>,
+    pub(super) statics: HashMap<(u32, Rc<str>), StoredValue>,
 }
 
 impl World {
@@ -106,28 +106,29 @@ impl World {
     pub fn declare(&self, spec: ClassSpec) -> Result<Class, DeclareError> {
         let parent = self.check_spec(&spec)?;
         let mut layout = parent.as_ref().map_or_else(Vec::new, |parent| parent.0.layout.clone());
-        let mut places = parent.as_ref().map_or_else(HashMap::new, |parent| parent.0.places.clone());
+        let mut field_indexes =
+            parent.as_ref().map_or_else(HashMap::new, |parent| parent.0.field_indexes.clone());
         let mut statics = BTreeMap::new();
         for (name, property) in spec.properties {
             let name: Rc<str> = name.into();
             if property.usage == Usage::Static {
                 statics.insert(name, property);
-            } else if let Some(place) = places.get(&name) {
+            } else if let Some(place) = field_indexes.get(&name) {
                 layout[*place].1 = property;
             } else {
-                places.insert(name.clone(), layout.len());
+                field_indexes.insert(name.clone(), layout.len());
                 layout.push((name, property));
             }
         }
         let mut classes = self.inner.classes.borrow_mut();
         let number = classes.all.len() as u32;
         let inherited = parent.as_ref().is_some_and(Class::has_destroy);
-        let class = Class(Rc::new(Declared {
+        let class = Class(Rc::new(ClassData {
             number,
             name: spec.name.into(),
             parent,
             layout,
-            places,
+            field_indexes,
             statics,
             has_destroy: inherited || spec.behavior.has("destroy"),
             behavior: spec.behavior,
@@ -232,7 +233,7 @@ impl Class {
 
     /// A property that it or a parent declares, static ones included.
     pub fn property(&self, name: &str) -> Option<&Property> {
-        let own = self.place(name).map(|place| &self.0.layout[place].1);
+        let own = self.field_index(name).map(|place| &self.0.layout[place].1);
         own.or_else(|| self.ancestry().find_map(|class| class.0.statics.get(name)))
     }
 
@@ -242,8 +243,8 @@ impl Class {
     }
 
     /// Where the property of an object is kept.
-    pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.0.places.get(name).copied()
+    pub(crate) fn field_index(&self, name: &str) -> Option<usize> {
+        self.0.field_indexes.get(name).copied()
     }
 
     /// The class in its ancestry that declares a static property, with that.
@@ -252,20 +253,20 @@ impl Class {
     }
 
     /// The default of the property at a place.
-    pub(crate) fn default_at(&self, place: usize) -> Option<&Value> {
-        self.0.layout.get(place)?.1.default.as_ref()
+    pub(crate) fn default_at(&self, index: usize) -> Option<&Value> {
+        self.0.layout.get(index)?.1.default.as_ref()
     }
 }
 
 impl Class {
     /// Stands in for a class after its world was closed.
-    pub(super) fn nothing() -> Class {
-        Class(Rc::new(Declared {
+    pub(super) fn placeholder() -> Class {
+        Class(Rc::new(ClassData {
             number: 0,
             name: "?".into(),
             parent: None,
             layout: Vec::new(),
-            places: HashMap::new(),
+            field_indexes: HashMap::new(),
             statics: BTreeMap::new(),
             behavior: Rc::new(super::NoCode),
             has_destroy: false,

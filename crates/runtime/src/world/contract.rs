@@ -111,11 +111,11 @@ impl Property {
         if *value == Value::Null && !self.required {
             return Ok(());
         }
-        let fault = match value {
+        let mismatch = match value {
             Value::Null => Some((String::new(), self.contract.to_string(), "null".to_owned())),
-            value => self.contract.fault(value, self.usage.is_persistable()),
+            value => self.contract.mismatch(value, self.usage.is_persistable()),
         };
-        match fault {
+        match mismatch {
             None => Ok(()),
             Some((path, expected, found)) => {
                 Err(ContractError { path: format!("{name}{path}"), expected, found })
@@ -125,11 +125,11 @@ impl Property {
 }
 
 /// Where it is wrong, what it must be, what it is.
-type Fault = (String, String, String);
+type Mismatch = (String, String, String);
 
 impl Contract {
     /// What is wrong with a value, looked for piece by piece.
-    fn fault(&self, value: &Value, written_down: bool) -> Option<Fault> {
+    fn mismatch(&self, value: &Value, is_persistable: bool) -> Option<Mismatch> {
         let mut left = vec![(self, value, String::new())];
         while let Some((contract, value, path)) = left.pop() {
             let inner = match contract {
@@ -139,13 +139,13 @@ impl Contract {
             match value {
                 Value::List(items) if matches!(contract, Contract::Any | Contract::List(_)) => {
                     let item = |(at, item)| (inner, item, format!("{path}[{at}]"));
-                    left.extend(items.iter().enumerate().rev().map(item).filter(Self::worth));
+                    left.extend(items.iter().enumerate().rev().map(item).filter(Self::needs_check));
                 }
                 Value::Map(entries) if matches!(contract, Contract::Any | Contract::Map(_)) => {
                     let entry = |(name, item): (&String, _)| (inner, item, format!("{path}.{name}"));
-                    left.extend(entries.iter().rev().map(entry).filter(Self::worth));
+                    left.extend(entries.iter().rev().map(entry).filter(Self::needs_check));
                 }
-                Value::Number(number) if written_down && !number.is_finite() => {
+                Value::Number(number) if is_persistable && !number.is_finite() => {
                     return Some((path, "a finite number".into(), number.to_string()));
                 }
                 value if contract.meets(value) => {}
@@ -159,7 +159,7 @@ impl Contract {
     }
 
     /// Whether a part has to be looked at: most lists hold plain values under no contract.
-    fn worth(part: &(&Contract, &Value, String)) -> bool {
+    fn needs_check(part: &(&Contract, &Value, String)) -> bool {
         *part.0 != Contract::Any || matches!(part.1, Value::Number(_) | Value::List(_) | Value::Map(_))
     }
 

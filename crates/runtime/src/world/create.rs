@@ -6,9 +6,9 @@ use std::rc::Rc;
 use hashbrown::HashSet;
 
 use super::contract::ContractError;
-use super::object::{Life, Rare};
+use super::object::{ObjectState, RareFields};
 use super::{
-    Args, Call, Class, CodeError, Handle, Object, ObjectId, ObjectKey, Stored, Value, ValueError, World,
+    Args, Call, Class, CodeError, Handle, Object, ObjectId, ObjectKey, StoredValue, Value, ValueError, World,
 };
 
 /// What is said of a new object.
@@ -65,7 +65,7 @@ pub enum CreateError {
     DestroyedOwner(ObjectId),
     /// The owner never came to be.
     #[error("{0} cannot own anything: its init failed")]
-    StillbornOwner(ObjectId),
+    OwnerInitFailed(ObjectId),
 }
 
 /// Why there is no new object.
@@ -98,17 +98,17 @@ impl World {
             if owner.is_destroyed() {
                 return Err(CreateError::DestroyedOwner(owner.id()));
             }
-            if owner.is_stillborn() {
-                return Err(CreateError::StillbornOwner(owner.id()));
+            if owner.init_failed() {
+                return Err(CreateError::OwnerInitFailed(owner.id()));
             }
         }
         let fields = self.fields(&class, &new.properties)?;
-        let object = self.create_bare(&class, new.id, new.name, fields)?;
+        let object = self.create_unchecked(&class, new.id, new.name, fields)?;
         if let Some(owner) = &new.owner {
-            object.change(|object| object.owner = Some(owner.key()));
+            object.update(|object| object.owner = Some(owner.key()));
         }
         let observer = self.observer();
-        observer.born(&object);
+        observer.created(&object);
         for (name, value) in &new.properties {
             value.objects().into_iter().for_each(|to| observer.referenced(&object, name, to));
         }
@@ -130,7 +130,7 @@ impl World {
     /// # Errors
     /// If code fails: the object is not found by its id, nothing refers to it, and none of its methods can be called.
     pub async fn initialize(&self, object: &Handle) -> Result<(), NewError> {
-        if object.look(|object| object.life) != Some(Life::Created) {
+        if object.read(|object| object.state) != Some(ObjectState::Created) {
             return Ok(());
         }
         let class = object.class();
@@ -155,7 +155,7 @@ impl World {
                 if store.get(object.key()).is_some_and(|object| object.referenced) {
                     referenced.insert(object.key());
                 }
-                store.set_life(object.key(), Life::Stillborn);
+                store.set_state(object.key(), ObjectState::InitFailed);
                 store.forget_id(object.key());
             }
         });
@@ -184,24 +184,28 @@ impl World {
 
     /// Notes that an object was initialized, in the program that wrote it down.
     pub fn assume_initialized(&self, object: &Handle) {
-        object.change(|object| {
-            if object.life == Life::Created {
-                object.life = Life::Initialized;
+        object.update(|object| {
+            if object.state == ObjectState::Created {
+                object.state = ObjectState::Initialized;
             }
         });
     }
 
-    fn fields(&self, class: &Class, given: &BTreeMap<String, Value>) -> Result<Box<[Stored]>, CreateError> {
+    fn fields(
+        &self,
+        class: &Class,
+        given: &BTreeMap<String, Value>,
+    ) -> Result<Box<[StoredValue]>, CreateError> {
         let name_of = || class.name().to_owned();
         let wrong = |error| CreateError::Contract { class: name_of(), error };
-        if let Some(property) = given.keys().find(|name| class.place(name).is_none()) {
+        if let Some(property) = given.keys().find(|name| class.field_index(name).is_none()) {
             return Err(CreateError::Undeclared { class: name_of(), property: property.clone() });
         }
         let field = |(name, property): (&str, &super::Property)| {
             let Some(value) = given.get(name) else {
                 let nothing = property.default.as_ref().unwrap_or(&Value::Null);
                 property.check(name, nothing).map_err(wrong)?;
-                return Ok(Stored::Null);
+                return Ok(StoredValue::Null);
             };
             property.check(name, value).map_err(wrong)?;
             value.stored(self).map_err(|error| CreateError::Value { property: name.to_owned(), error })
@@ -210,23 +214,24 @@ impl World {
     }
 
     /// An object whose fields nobody checks, and of whose birth nobody is told.
-    pub(crate) fn create_bare(
+    pub(crate) fn create_unchecked(
         &self,
         class: &Class,
         id: Option<ObjectId>,
         name: Option<String>,
-        fields: Box<[Stored]>,
+        fields: Box<[StoredValue]>,
     ) -> Result<Handle, CreateError> {
         let id = id.unwrap_or_else(|| self.next_id());
-        let rare = name.map(|name| Box::new(Rare { name: Some(Rc::from(name)), ..Rare::default() }));
+        let rare =
+            name.map(|name| Box::new(RareFields { name: Some(Rc::from(name)), ..RareFields::default() }));
         let key = self.write(|store| {
             if store.find(&id).is_some() {
                 return Err(CreateError::DuplicateId(id));
             }
-            let birth = store.next_birth();
-            let (class, life) = (class.number(), Life::Created);
+            let sequence = store.next_sequence();
+            let (class, state) = (class.number(), ObjectState::Created);
             let (owner, referenced) = (None, false);
-            Ok(store.insert(Object { id, birth, class, owner, life, referenced, fields, rare }))
+            Ok(store.insert(Object { id, sequence, class, owner, state, referenced, fields, rare }))
         })?;
         Ok(Handle::new(self.clone(), key))
     }

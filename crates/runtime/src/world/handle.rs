@@ -4,8 +4,8 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::contract::ContractError;
-use super::object::Life;
-use super::{Class, Object, ObjectId, ObjectKey, StaticError, Stored, Usage, Value, ValueError, World};
+use super::object::ObjectState;
+use super::{Class, Object, ObjectId, ObjectKey, StaticError, StoredValue, Usage, Value, ValueError, World};
 
 /// A strong reference to an object from outside of the store. While there is one, the object is alive. Two are equal if
 /// they are of the same object.
@@ -87,58 +87,58 @@ impl Handle {
 
     /// Its id.
     pub fn id(&self) -> ObjectId {
-        self.look(|object| object.id.clone()).unwrap_or_else(|| ObjectId::number(0))
+        self.read(|object| object.id.clone()).unwrap_or_else(|| ObjectId::number(0))
     }
 
     /// Its class.
     pub fn class(&self) -> Class {
-        let number = self.look(|object| object.class).unwrap_or_default();
+        let number = self.read(|object| object.class).unwrap_or_default();
         match self.world.class_number(number) {
             Some(class) => class,
-            None => Class::nothing(),
+            None => Class::placeholder(),
         }
     }
 
     /// Its name, if it has one.
     pub fn name(&self) -> Option<Rc<str>> {
-        self.look(|object| object.rare.as_ref()?.name.clone()).flatten()
+        self.read(|object| object.rare.as_ref()?.name.clone()).flatten()
     }
 
     /// Its owner, if it has one that is there still.
     pub fn owner(&self) -> Option<Handle> {
-        let owner = self.look(|object| object.owner).flatten()?;
-        self.world.handle(owner).filter(|owner| !owner.is_stillborn())
+        let owner = self.read(|object| object.owner).flatten()?;
+        self.world.handle(owner).filter(|owner| !owner.init_failed())
     }
 
     /// Whether it was destroyed: no method of it runs any more, and it is only to be read.
     pub fn is_destroyed(&self) -> bool {
-        self.look(Object::is_destroyed).unwrap_or(true)
+        self.read(Object::is_destroyed).unwrap_or(true)
     }
 
     /// Whether its `init` is done.
     pub fn is_initialized(&self) -> bool {
-        self.look(|object| matches!(object.life, Life::Initialized)).unwrap_or(false)
+        self.read(|object| matches!(object.state, ObjectState::Initialized)).unwrap_or(false)
     }
 
     /// Whether its `init` failed.
-    pub fn is_stillborn(&self) -> bool {
-        self.look(|object| object.life == Life::Stillborn).unwrap_or(false)
+    pub fn init_failed(&self) -> bool {
+        self.read(|object| object.state == ObjectState::InitFailed).unwrap_or(false)
     }
 
     /// The value of a property: declared, static, or private. What was never set is its default, or nothing.
     pub fn get(&self, name: &str) -> Value {
         let class = self.class();
-        if let Some(place) = class.place(name) {
-            let stored = self.look(|object| object.fields.get(place).cloned()).flatten();
+        if let Some(place) = class.field_index(name) {
+            let stored = self.read(|object| object.fields.get(place).cloned()).flatten();
             return match stored {
-                None | Some(Stored::Null) => class.default_at(place).cloned().unwrap_or_default(),
+                None | Some(StoredValue::Null) => class.default_at(place).cloned().unwrap_or_default(),
                 Some(stored) => stored.value(&self.world),
             };
         }
         if class.static_property(name).is_some() {
             return self.world.get_static(class.name(), name).unwrap_or_default();
         }
-        let stored = self.look(|object| object.rare.as_ref()?.private.get(name).cloned()).flatten();
+        let stored = self.read(|object| object.rare.as_ref()?.private.get(name).cloned()).flatten();
         stored.map_or(Value::Null, |stored| stored.value(&self.world))
     }
 
@@ -147,7 +147,7 @@ impl Handle {
     /// # Errors
     /// If the object is destroyed, no class declares it, or the value does not fit.
     pub fn set(&self, name: &str, value: Value) -> Result<(), SetError> {
-        self.alive()?;
+        self.check_alive()?;
         let class = self.class();
         let Some(property) = class.property(name) else {
             return Err(SetError::Undeclared { class: class.name().into(), property: name.into() });
@@ -158,8 +158,8 @@ impl Handle {
         let wrong = |error| SetError::Contract { class: class.name().into(), error };
         property.check(name, &value).map_err(wrong)?;
         let stored = self.storable(name, &value)?;
-        if let Some(place) = class.place(name) {
-            self.change(|object| object.fields[place] = stored);
+        if let Some(place) = class.field_index(name) {
+            self.update(|object| object.fields[place] = stored);
         }
         if property.usage.is_persistable() {
             self.world.write(|store| store.note_change(self.key));
@@ -173,15 +173,15 @@ impl Handle {
     /// # Errors
     /// If the object is destroyed, a class declares it, or the value cannot be kept.
     pub fn set_private(&self, name: &str, value: Value) -> Result<(), SetError> {
-        self.alive()?;
+        self.check_alive()?;
         let class = self.class();
         if class.property(name).is_some() {
             return Err(SetError::Declared { class: class.name().into(), property: name.into() });
         }
         let stored = self.storable(name, &value)?;
-        self.change(|object| match stored {
-            Stored::Null => _ = object.rare().private.remove(name),
-            stored => _ = object.rare().private.insert(name.into(), stored),
+        self.update(|object| match stored {
+            StoredValue::Null => _ = object.rare_mut().private.remove(name),
+            stored => _ = object.rare_mut().private.insert(name.into(), stored),
         });
         self.referenced(name, &value);
         Ok(())
@@ -190,17 +190,17 @@ impl Handle {
     /// The names of its private properties, sorted.
     pub fn private_names(&self) -> Vec<Rc<str>> {
         let names = |object: &Object| Some(object.rare.as_ref()?.private.keys().cloned().collect());
-        self.look(names).flatten().unwrap_or_default()
+        self.read(names).flatten().unwrap_or_default()
     }
 
     /// A property is about to refer to it. Until its `init` is done that is remembered, since it may have to be undone.
     pub(super) fn note_reference(&self) {
-        if self.look(|object| object.life == Life::Created && !object.referenced).unwrap_or(false) {
-            self.change(|object| object.referenced = true);
+        if self.read(|object| object.state == ObjectState::Created && !object.referenced).unwrap_or(false) {
+            self.update(|object| object.referenced = true);
         }
     }
 
-    fn storable(&self, name: &str, value: &Value) -> Result<Stored, SetError> {
+    fn storable(&self, name: &str, value: &Value) -> Result<StoredValue, SetError> {
         value.stored(&self.world).map_err(|error| SetError::Value { property: name.into(), error })
     }
 
@@ -212,19 +212,19 @@ impl Handle {
         }
     }
 
-    fn alive(&self) -> Result<(), SetError> {
+    fn check_alive(&self) -> Result<(), SetError> {
         if self.is_destroyed() {
             return Err(SetError::Destroyed { class: self.class().name().into(), id: self.id() });
         }
         Ok(())
     }
 
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Object) -> T) -> Option<T> {
-        self.world.read(|store| store.get(self.key).map(look))
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Object) -> T) -> Option<T> {
+        self.world.read(|store| store.get(self.key).map(read))
     }
 
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Object) -> T) -> Option<T> {
-        self.world.write(|store| store.get_mut(self.key).map(change))
+    pub(crate) fn update<T>(&self, update: impl FnOnce(&mut Object) -> T) -> Option<T> {
+        self.world.write(|store| store.get_mut(self.key).map(update))
     }
 }
 

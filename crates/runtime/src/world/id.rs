@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 /// Longer ids are refused.
-const MAX_BYTES: usize = 128;
+const MAX_ID_BYTES: usize = 128;
 
 /// What people call an object may not be longer: it is stored beside what else is said of the object, in little room.
 pub const MAX_NAME_BYTES: usize = 1_000;
@@ -15,7 +15,7 @@ pub struct ObjectId(Rc<str>);
 
 /// The text is no id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an id: 1 to {MAX_BYTES} bytes without control characters and spaces")]
+#[error("{0:?} is not an id: 1 to {MAX_ID_BYTES} bytes without control characters and spaces")]
 pub struct BadId(pub String);
 
 impl ObjectId {
@@ -25,8 +25,8 @@ impl ObjectId {
     /// If it is empty, too long, or cannot be printed in one word.
     pub fn new(text: &str) -> Result<ObjectId, BadId> {
         let odd = |c: char| c.is_control() || c.is_whitespace();
-        if text.is_empty() || text.len() > MAX_BYTES || text.contains(odd) {
-            return Err(BadId(text.chars().take(MAX_BYTES).collect()));
+        if text.is_empty() || text.len() > MAX_ID_BYTES || text.contains(odd) {
+            return Err(BadId(text.chars().take(MAX_ID_BYTES).collect()));
         }
         Ok(ObjectId(text.into()))
     }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn ids_are_single_words() {
         assert_eq!(ObjectId::new("vm-1").unwrap().as_str(), "vm-1");
-        for bad in ["", "a b", "a\n", &"x".repeat(MAX_BYTES + 1)] {
+        for bad in ["", "a b", "a\n", &"x".repeat(MAX_ID_BYTES + 1)] {
             assert!(ObjectId::new(bad).is_err(), "{bad:?}");
         }
         assert_ne!(ObjectId::random(), ObjectId::random());

@@ -32,10 +32,10 @@ pub use handle::{Handle, SetError};
 pub use id::{BadId, MAX_NAME_BYTES, ObjectId};
 pub use object::ObjectKey;
 pub(crate) use object::{Object, Subscriber};
-pub use observer::{NoObserver, Observer};
+pub use observer::{NoWorldObserver, WorldObserver};
 pub use statics::StaticError;
 pub(crate) use store::Store;
-pub(crate) use value::Stored;
+pub(crate) use value::StoredValue;
 pub use value::{MAX_DEPTH, Value, ValueError};
 
 use class::Classes;
@@ -43,17 +43,17 @@ use class::Classes;
 /// Classes and the objects of one session. Cloning gives another name for the same world.
 #[derive(Clone)]
 pub struct World {
-    inner: Rc<Inner>,
+    inner: Rc<WorldState>,
 }
 
-struct Inner {
+struct WorldState {
     classes: RefCell<Classes>,
     store: RefCell<Store>,
     /// How many handles there are to the object in each slot. Apart from the store, so that a handle can be let go
     /// whatever is going on there.
     handles: RefCell<Vec<u32>>,
     roots: RefCell<Vec<ObjectKey>>,
-    observer: RefCell<Rc<dyn Observer>>,
+    observer: RefCell<Rc<dyn WorldObserver>>,
     /// The next number, where ids are numbers.
     numbers: Option<Cell<u64>>,
 }
@@ -76,23 +76,23 @@ impl World {
     }
 
     fn with_numbers(numbers: Option<Cell<u64>>) -> World {
-        let inner = Inner {
+        let inner = WorldState {
             classes: RefCell::default(),
             store: RefCell::default(),
             handles: RefCell::default(),
             roots: RefCell::default(),
-            observer: RefCell::new(Rc::new(NoObserver)),
+            observer: RefCell::new(Rc::new(NoWorldObserver)),
             numbers,
         };
         World { inner: Rc::new(inner) }
     }
 
     /// Who hears of births and references from now on.
-    pub fn observe(&self, observer: Rc<dyn Observer>) {
+    pub fn observe(&self, observer: Rc<dyn WorldObserver>) {
         self.inner.observer.replace(observer);
     }
 
-    pub(crate) fn observer(&self) -> Rc<dyn Observer> {
+    pub(crate) fn observer(&self) -> Rc<dyn WorldObserver> {
         self.inner.observer.borrow().clone()
     }
 
@@ -117,12 +117,12 @@ impl World {
         self.handle(key)
     }
 
-    /// The ids of all objects, in the order of their births.
+    /// The ids of all objects, in the order of their creation.
     pub fn objects(&self) -> Vec<ObjectId> {
         let store = self.inner.store.borrow();
         let mut all: Vec<(u64, ObjectId)> =
-            store.objects().map(|(_, object)| (object.birth, object.id.clone())).collect();
-        all.sort_unstable_by_key(|(birth, _)| *birth);
+            store.objects().map(|(_, object)| (object.sequence, object.id.clone())).collect();
+        all.sort_unstable_by_key(|(sequence, _)| *sequence);
         all.into_iter().map(|(_, id)| id).collect()
     }
 
@@ -163,8 +163,8 @@ impl World {
     }
 
     /// Looks into the store. Nothing that is called in there may come back to the world.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
-        look(&self.inner.store.borrow())
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Store) -> T) -> T {
+        read(&self.inner.store.borrow())
     }
 
     /// Changes the store, likewise.
@@ -173,8 +173,8 @@ impl World {
     }
 
     /// How many handles there are to the object in each slot.
-    pub(crate) fn handle_counts<T>(&self, look: impl FnOnce(&[u32]) -> T) -> T {
-        look(&self.inner.handles.borrow())
+    pub(crate) fn handle_counts<T>(&self, read: impl FnOnce(&[u32]) -> T) -> T {
+        read(&self.inner.handles.borrow())
     }
 
     fn next_id(&self) -> ObjectId {

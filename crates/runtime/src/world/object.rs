@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::{ObjectId, Stored};
+use super::{ObjectId, StoredValue};
 
 /// Which object of a world, for as long as it is there; a later object never gets the same one. It keeps nothing alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     pub(crate) slot: u32,
-    pub(crate) turn: u32,
+    pub(crate) generation: u32,
 }
 
 /// An object.
@@ -17,36 +17,36 @@ pub struct ObjectKey {
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
     /// Counted through all objects of a world.
-    pub(crate) birth: u64,
+    pub(crate) sequence: u64,
     pub(crate) class: u32,
     pub(crate) owner: Option<ObjectKey>,
-    pub(crate) life: Life,
+    pub(crate) state: ObjectState,
     /// Whether a property was set to it before its `init` was done.
     pub(crate) referenced: bool,
     /// What its class declares, in the order of the class.
-    pub(crate) fields: Box<[Stored]>,
-    pub(crate) rare: Option<Box<Rare>>,
+    pub(crate) fields: Box<[StoredValue]>,
+    pub(crate) rare: Option<Box<RareFields>>,
 }
 
 /// How far an object has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum ObjectState {
     /// Its `init` has not run, or is running.
     Created,
     /// It is as it should be.
     Initialized,
     /// Its `init` failed: it never was anything, and no code of it runs.
-    Stillborn,
+    InitFailed,
     /// Only to be read.
     Destroyed,
 }
 
 /// What few objects have.
 #[derive(Debug, Default)]
-pub(crate) struct Rare {
+pub(crate) struct RareFields {
     pub(crate) name: Option<Rc<str>>,
     /// Properties that no class declares.
-    pub(crate) private: BTreeMap<Rc<str>, Stored>,
+    pub(crate) private: BTreeMap<Rc<str>, StoredValue>,
     /// Who wants to be told of its destruction.
     pub(crate) subscribers: BTreeMap<ObjectKey, Subscriber>,
     /// Of whose destruction it wants to be told: the other end of each subscription.
@@ -63,17 +63,17 @@ pub(crate) struct Subscriber {
 }
 
 impl Object {
-    pub(crate) fn rare(&mut self) -> &mut Rare {
+    pub(crate) fn rare_mut(&mut self) -> &mut RareFields {
         self.rare.get_or_insert_default()
     }
 
     pub(crate) fn is_destroyed(&self) -> bool {
-        self.life == Life::Destroyed
+        self.state == ObjectState::Destroyed
     }
 
     /// Whether there is nothing left to be done about it.
-    pub(crate) fn is_over(&self) -> bool {
-        matches!(self.life, Life::Destroyed | Life::Stillborn)
+    pub(crate) fn is_inert(&self) -> bool {
+        matches!(self.state, ObjectState::Destroyed | ObjectState::InitFailed)
     }
 
     pub(crate) fn subscribers(&self) -> impl Iterator<Item = (ObjectKey, &Subscriber)> {
@@ -115,6 +115,6 @@ mod tests {
     #[test]
     fn objects_are_small() {
         assert!(size_of::<Object>() <= 80, "{}", size_of::<Object>());
-        assert!(size_of::<Stored>() <= 24, "{}", size_of::<Stored>());
+        assert!(size_of::<StoredValue>() <= 24, "{}", size_of::<StoredValue>());
     }
 }

@@ -3,9 +3,9 @@
 use super::{Handle, ObjectId};
 
 /// Hears what happens to objects, for traces. It must not change anything.
-pub trait Observer {
+pub trait WorldObserver {
     /// An object was created.
-    fn born(&self, _object: &Handle) {}
+    fn created(&self, _object: &Handle) {}
     /// A property was set to something that refers to an object.
     fn referenced(&self, _from: &Handle, _property: &str, _to: &Handle) {}
     /// An object left the world: it was destroyed, and nobody refers to it.
@@ -13,6 +13,6 @@ pub trait Observer {
 }
 
 /// Does not watch.
-pub struct NoObserver;
+pub struct NoWorldObserver;
 
-impl Observer for NoObserver {}
+impl WorldObserver for NoWorldObserver {}

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::object::Life;
+use super::object::ObjectState;
 use super::{Object, ObjectId, ObjectKey};
 
 /// The objects.
@@ -15,15 +15,15 @@ pub(crate) struct Store {
     free: Vec<u32>,
     by_id: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    births: u64,
+    last_sequence: u64,
     /// How many are destroyed or never came to be.
-    over: usize,
+    inert: usize,
     /// Objects of which something that is stored was changed, while that is noted.
     changed: Option<BTreeSet<ObjectKey>>,
 }
 
 struct Slot {
-    turn: u32,
+    generation: u32,
     object: Option<Object>,
 }
 
@@ -33,8 +33,8 @@ impl Store {
     }
 
     /// How many are neither destroyed nor stillborn.
-    pub(crate) fn alive(&self) -> usize {
-        self.len() - self.over
+    pub(crate) fn live_count(&self) -> usize {
+        self.len() - self.inert
     }
 
     /// How many slots there are, empty ones included.
@@ -43,9 +43,9 @@ impl Store {
     }
 
     /// The number of the next object.
-    pub(crate) fn next_birth(&mut self) -> u64 {
-        self.births += 1;
-        self.births
+    pub(crate) fn next_sequence(&mut self) -> u64 {
+        self.last_sequence += 1;
+        self.last_sequence
     }
 
     pub(crate) fn find(&self, id: &ObjectId) -> Option<ObjectKey> {
@@ -68,7 +68,7 @@ impl Store {
                 slot
             }
             None => {
-                self.slots.push(Slot { turn: 0, object: Some(object) });
+                self.slots.push(Slot { generation: 0, object: Some(object) });
                 (self.slots.len() - 1) as u32
             }
         };
@@ -84,9 +84,9 @@ impl Store {
     pub(crate) fn remove(&mut self, key: ObjectKey) -> Option<Object> {
         self.get(key)?;
         self.forget_id(key);
-        self.over -= usize::from(self.get(key).is_some_and(Object::is_over));
+        self.inert -= usize::from(self.get(key).is_some_and(Object::is_inert));
         let slot = &mut self.slots[key.slot as usize];
-        slot.turn = slot.turn.wrapping_add(1);
+        slot.generation = slot.generation.wrapping_add(1);
         self.free.push(key.slot);
         slot.object.take()
     }
@@ -110,16 +110,16 @@ impl Store {
 
     /// It is destroyed: only to be read from now on.
     pub(crate) fn destroyed(&mut self, key: ObjectKey) {
-        self.set_life(key, Life::Destroyed);
+        self.set_state(key, ObjectState::Destroyed);
     }
 
     /// It has come so far.
-    pub(crate) fn set_life(&mut self, key: ObjectKey, life: Life) {
+    pub(crate) fn set_state(&mut self, key: ObjectKey, state: ObjectState) {
         let Some(object) = self.get_mut(key) else { return };
-        let before = object.is_over();
-        object.life = life;
-        let now = object.is_over();
-        self.over = self.over + usize::from(now) - usize::from(before);
+        let before = object.is_inert();
+        object.state = state;
+        let now = object.is_inert();
+        self.inert = self.inert + usize::from(now) - usize::from(before);
     }
 
     /// Nobody finds the object by its id any more.
@@ -132,12 +132,12 @@ impl Store {
     }
 
     pub(crate) fn get(&self, key: ObjectKey) -> Option<&Object> {
-        let slot = self.slots.get(key.slot as usize).filter(|slot| slot.turn == key.turn)?;
+        let slot = self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?;
         slot.object.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, key: ObjectKey) -> Option<&mut Object> {
-        let slot = self.slots.get_mut(key.slot as usize).filter(|slot| slot.turn == key.turn)?;
+        let slot = self.slots.get_mut(key.slot as usize).filter(|slot| slot.generation == key.generation)?;
         slot.object.as_mut()
     }
 
@@ -148,14 +148,14 @@ impl Store {
 
     /// The key of whoever is in a slot.
     pub(crate) fn key(&self, slot: u32) -> ObjectKey {
-        ObjectKey { slot, turn: self.slots[slot as usize].turn }
+        ObjectKey { slot, generation: self.slots[slot as usize].generation }
     }
 
     /// All objects, by slot.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (ObjectKey, &Object)> {
         let numbered = (0..).zip(&self.slots);
         numbered.filter_map(|(slot, place): (u32, &Slot)| {
-            Some((ObjectKey { slot, turn: place.turn }, place.object.as_ref()?))
+            Some((ObjectKey { slot, generation: place.generation }, place.object.as_ref()?))
         })
     }
 }

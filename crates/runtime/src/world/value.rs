@@ -8,7 +8,7 @@ use super::{Handle, ObjectKey, World};
 /// Deeper values are refused.
 pub const MAX_DEPTH: usize = 64;
 /// Longer texts are refused.
-const MAX_TEXT: usize = 16 << 20;
+const MAX_TEXT_BYTES: usize = 16 << 20;
 /// A value with more parts is refused.
 const MAX_PARTS: usize = 4 << 20;
 
@@ -39,14 +39,14 @@ pub enum ValueError {
     #[error("it is nested more than {MAX_DEPTH} deep")]
     TooDeep,
     /// Too much of it.
-    #[error("it has more than {MAX_PARTS} parts, or a text of more than {MAX_TEXT} bytes")]
+    #[error("it has more than {MAX_PARTS} parts, or a text of more than {MAX_TEXT_BYTES} bytes")]
     TooLarge,
     /// An object of another world.
     #[error("object {0} is of another world")]
     Foreign(String),
     /// An object that never came to be.
     #[error("object {0} cannot be referred to: its init failed")]
-    Stillborn(String),
+    InitFailed(String),
 }
 
 impl Value {
@@ -88,12 +88,12 @@ impl Value {
     }
 
     /// The form in which the store keeps it.
-    pub(crate) fn stored(&self, world: &World) -> Result<Stored, ValueError> {
+    pub(crate) fn stored(&self, world: &World) -> Result<StoredValue, ValueError> {
         let mut parts = 0;
         self.store(world, 0, &mut parts)
     }
 
-    fn store(&self, world: &World, depth: usize, parts: &mut usize) -> Result<Stored, ValueError> {
+    fn store(&self, world: &World, depth: usize, parts: &mut usize) -> Result<StoredValue, ValueError> {
         if depth > MAX_DEPTH {
             return Err(ValueError::TooDeep);
         }
@@ -102,32 +102,32 @@ impl Value {
             return Err(ValueError::TooLarge);
         }
         Ok(match self {
-            Value::Null => Stored::Null,
-            Value::Bool(value) => Stored::Bool(*value),
-            Value::Number(value) => Stored::Number(*value),
-            Value::String(text) if text.len() > MAX_TEXT => return Err(ValueError::TooLarge),
-            Value::String(text) => Stored::String(text.clone()),
+            Value::Null => StoredValue::Null,
+            Value::Bool(value) => StoredValue::Bool(*value),
+            Value::Number(value) => StoredValue::Number(*value),
+            Value::String(text) if text.len() > MAX_TEXT_BYTES => return Err(ValueError::TooLarge),
+            Value::String(text) => StoredValue::String(text.clone()),
             Value::List(items) => {
                 let items: Result<_, _> =
                     items.iter().map(|item| item.store(world, depth + 1, parts)).collect();
-                Stored::List(items?)
+                StoredValue::List(items?)
             }
             Value::Map(entries) => {
                 let entry = |(name, value): (&String, &Value)| {
                     Ok((name.as_str().into(), value.store(world, depth + 1, parts)?))
                 };
                 let entries: Result<_, ValueError> = entries.iter().map(entry).collect();
-                Stored::Map(entries?)
+                StoredValue::Map(entries?)
             }
             Value::Object(object) if !object.world().is(world) => {
                 return Err(ValueError::Foreign(object.id().to_string()));
             }
-            Value::Object(object) if object.is_stillborn() => {
-                return Err(ValueError::Stillborn(object.id().to_string()));
+            Value::Object(object) if object.init_failed() => {
+                return Err(ValueError::InitFailed(object.id().to_string()));
             }
             Value::Object(object) => {
                 object.note_reference();
-                Stored::Object(object.key())
+                StoredValue::Object(object.key())
             }
         })
     }
@@ -165,26 +165,26 @@ impl From<Vec<Value>> for Value {
 
 /// A value in the store.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Stored {
+pub(crate) enum StoredValue {
     #[default]
     Null,
     Bool(bool),
     Number(f64),
     String(Rc<str>),
-    List(Box<[Stored]>),
+    List(Box<[StoredValue]>),
     /// Sorted by name.
-    Map(Box<[(Rc<str>, Stored)]>),
+    Map(Box<[(Rc<str>, StoredValue)]>),
     Object(ObjectKey),
 }
 
-impl Stored {
+impl StoredValue {
     /// Every reference in it. As deep as values may be.
     pub(crate) fn visit(&self, found: &mut impl FnMut(ObjectKey)) {
         match self {
-            Stored::Object(key) => found(*key),
-            Stored::List(items) => items.iter().for_each(|item| item.visit(found)),
-            Stored::Map(entries) => entries.iter().for_each(|(_, value)| value.visit(found)),
-            Stored::Null | Stored::Bool(_) | Stored::Number(_) | Stored::String(_) => {}
+            StoredValue::Object(key) => found(*key),
+            StoredValue::List(items) => items.iter().for_each(|item| item.visit(found)),
+            StoredValue::Map(entries) => entries.iter().for_each(|(_, value)| value.visit(found)),
+            StoredValue::Null | StoredValue::Bool(_) | StoredValue::Number(_) | StoredValue::String(_) => {}
         }
     }
 
@@ -195,36 +195,36 @@ impl Stored {
         if !refers {
             return;
         }
-        let is_gone = |item: &Stored| matches!(item, Stored::Object(key) if gone(*key));
+        let is_gone = |item: &StoredValue| matches!(item, StoredValue::Object(key) if gone(*key));
         match self {
-            Stored::List(items) => {
+            StoredValue::List(items) => {
                 let mut kept = std::mem::take(items).into_vec();
                 kept.retain(|item| !is_gone(item));
                 kept.iter_mut().for_each(|item| item.forget(gone));
                 *items = kept.into();
             }
-            Stored::Map(entries) => {
+            StoredValue::Map(entries) => {
                 let mut kept = std::mem::take(entries).into_vec();
                 kept.retain(|(_, item)| !is_gone(item));
                 kept.iter_mut().for_each(|(_, item)| item.forget(gone));
                 *entries = kept.into();
             }
-            _ => *self = Stored::Null,
+            _ => *self = StoredValue::Null,
         }
     }
 
     /// The value, with handles. What is not there any more is nothing.
     pub(crate) fn value(&self, world: &World) -> Value {
         match self {
-            Stored::Null => Value::Null,
-            Stored::Bool(value) => Value::Bool(*value),
-            Stored::Number(value) => Value::Number(*value),
-            Stored::String(text) => Value::String(text.clone()),
-            Stored::List(items) => Value::List(items.iter().map(|item| item.value(world)).collect()),
-            Stored::Map(entries) => {
+            StoredValue::Null => Value::Null,
+            StoredValue::Bool(value) => Value::Bool(*value),
+            StoredValue::Number(value) => Value::Number(*value),
+            StoredValue::String(text) => Value::String(text.clone()),
+            StoredValue::List(items) => Value::List(items.iter().map(|item| item.value(world)).collect()),
+            StoredValue::Map(entries) => {
                 Value::Map(entries.iter().map(|(name, item)| (name.to_string(), item.value(world))).collect())
             }
-            Stored::Object(key) => world.handle(*key).map_or(Value::Null, Value::Object),
+            StoredValue::Object(key) => world.handle(*key).map_or(Value::Null, Value::Object),
         }
     }
 }

@@ -4,7 +4,7 @@ use sexton_runtime::gc::Phase;
 use sexton_runtime::lua::{
     Host, Limits, Source, StoredAnswer, StoredCall, StoredError, StoredMethod, call_stored,
 };
-use sexton_runtime::model::{Model, Plain};
+use sexton_runtime::model::{Model, ModelValue};
 use sexton_runtime::world::ObjectId;
 
 use crate::harness::{block_on, short};
@@ -68,12 +68,12 @@ fn a_destructor_runs_and_its_changes_are_told() {
     let ids: Vec<&str> = answer.changed.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids, ["net", "m"]);
     let [network, machine] = &answer.changed[..] else { panic!("{answer:?}") };
-    let text = |text: &str| Plain::String(text.to_owned());
+    let text = |text: &str| ModelValue::String(text.to_owned());
     let notes = vec![text("Machine, network doomed: false"), text("Base destroying true")];
-    assert_eq!(machine.properties.get("notes"), Some(&Plain::List(notes)));
+    assert_eq!(machine.properties.get("notes"), Some(&ModelValue::List(notes)));
     assert_eq!(machine.properties.len(), 1, "nothing else changed that is written down");
     assert_eq!(machine.dependencies, None);
-    assert_eq!(network.properties.get("machines"), Some(&Plain::List(Vec::new())));
+    assert_eq!(network.properties.get("machines"), Some(&ModelValue::List(Vec::new())));
     assert_eq!(network.dependencies, Some(Vec::new()));
 }
 
@@ -86,9 +86,9 @@ fn a_handler_runs_and_can_cancel_and_create() {
     let entry = answer.created.iter().find(|one| one.properties.contains_key("text")).unwrap();
     assert_eq!(entry.class, "Entry");
     let texts: Vec<_> = answer.created.iter().filter_map(|one| one.properties.get("text")).collect();
-    assert!(texts.contains(&&Plain::String("warning of web".to_owned())), "{texts:?}");
-    let Some(Plain::List(log)) = answer.changed[0].properties.get("log") else { panic!("{answer:?}") };
-    assert!(matches!(&log[..], [Plain::Ref(_)]), "{log:?}");
+    assert!(texts.contains(&&ModelValue::String("warning of web".to_owned())), "{texts:?}");
+    let Some(ModelValue::List(log)) = answer.changed[0].properties.get("log") else { panic!("{answer:?}") };
+    assert!(matches!(&log[..], [ModelValue::Ref(_)]), "{log:?}");
     let answer = call("", "net", hear(), Phase::Destroyed).unwrap();
     assert_eq!(answer.cancelled, None);
 }

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 use sexton_lifecycle::destruction::Stage as Step;
-use sexton_runtime::gc::{Ended, Intent, Keeper, KeeperError, Permit, Scope, Settings};
+use sexton_runtime::gc::{
+    DestructionRecorder, Intent, ObjectJournal, Permit, RecorderError, Scope, Settings,
+};
 use sexton_runtime::world::Handle;
 
 use crate::kit::Stage;
@@ -26,8 +28,8 @@ impl Records {
 
     fn permits<'a>(&self, objects: impl Iterator<Item = &'a Handle>, no: &[&str], why: &str) -> Vec<Permit> {
         let permit = |object: &Handle| match no.contains(&object.id().as_str()) {
-            true => Permit::Hold(why.to_owned()),
-            false => Permit::Go,
+            true => Permit::Refused(why.to_owned()),
+            false => Permit::Granted,
         };
         objects.map(permit).collect()
     }
@@ -42,39 +44,39 @@ fn state(object: &Handle, state: &sexton_lifecycle::destruction::State) -> Strin
     format!("{}({:?}{marked})", object.id(), state.stage)
 }
 
-type Answer<'a, T> = LocalBoxFuture<'a, Result<T, KeeperError>>;
+type Answer<'a, T> = LocalBoxFuture<'a, Result<T, RecorderError>>;
 
-impl Keeper for Records {
-    fn keeps(&self, object: &Handle) -> bool {
+impl DestructionRecorder for Records {
+    fn is_stored(&self, object: &Handle) -> bool {
         !object.id().as_str().starts_with("free")
     }
 
-    fn held<'a>(&'a self, objects: &'a [Handle]) -> Answer<'a, Vec<Permit>> {
+    fn permits<'a>(&'a self, objects: &'a [Handle]) -> Answer<'a, Vec<Permit>> {
         self.say("held?", objects.iter().map(|object| object.id().to_string()));
         Box::pin(std::future::ready(Ok(self.permits(objects.iter(), &self.held, "it is protected"))))
     }
 
-    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> Answer<'a, Vec<Permit>> {
+    fn record_intents<'a>(&'a self, batch: &'a [Intent<'a>]) -> Answer<'a, Vec<Permit>> {
         assert!(batch.iter().all(|one| one.state.stage >= Step::Destroying && !one.reasons.is_empty()));
         self.say("intend", batch.iter().map(|one| state(one.object, one.state)));
         if batch.iter().any(|one| self.broken.contains(&one.object.id().as_str())) {
-            return Box::pin(std::future::ready(Err(KeeperError("the disk is full".into()))));
+            return Box::pin(std::future::ready(Err(RecorderError("the disk is full".into()))));
         }
         let objects = batch.iter().map(|one| one.object);
         Box::pin(std::future::ready(Ok(self.permits(objects, &self.refused, "somebody wants it"))))
     }
 
-    fn withdrawn<'a>(&'a self, objects: &'a [Handle]) -> Answer<'a, ()> {
+    fn record_withdrawals<'a>(&'a self, objects: &'a [Handle]) -> Answer<'a, ()> {
         self.say("withdrawn", objects.iter().map(|object| object.id().to_string()));
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn ended<'a>(&'a self, batch: &'a [Ended<'a>]) -> Answer<'a, ()> {
+    fn record_outcomes<'a>(&'a self, batch: &'a [ObjectJournal<'a>]) -> Answer<'a, ()> {
         self.say("ended", batch.iter().map(|one| state(one.object, one.state)));
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> Answer<'a, ()> {
+    fn record_releases<'a>(&'a self, batch: &'a [ObjectJournal<'a>]) -> Answer<'a, ()> {
         self.say("released", batch.iter().map(|one| state(one.object, one.state)));
         Box::pin(std::future::ready(Ok(())))
     }
@@ -82,7 +84,7 @@ impl Keeper for Records {
 
 fn stage(records: Records) -> (Stage, Rc<Records>) {
     let records = Rc::new(records);
-    (Stage::with(Settings { keeper: records.clone(), ..Settings::default() }), records)
+    (Stage::with(Settings { recorder: records.clone(), ..Settings::default() }), records)
 }
 
 /// EXT-26: for each wave, the intent of all is recorded before any of them is called, and the outcome after.

@@ -1,6 +1,6 @@
 //! Objects as JSON: out and in again, in any order, and nothing half done.
 
-use sexton_runtime::model::{ImportError, Model, ModelError, Plain, export};
+use sexton_runtime::model::{ImportError, Model, ModelError, ModelValue, export};
 use sexton_runtime::world::{CallError, CreateError, Handle, NewObject, ObjectId, Value};
 
 use crate::kit::Stage;
@@ -277,7 +277,10 @@ async fn references_to_nobody_are_reported() {
     let nobody = r#"{"?": {"ref": "nobody"}}"#;
     let text = format!(r#"{{"?": {{"type": "Node", "id": "a"}}, "in": [{nobody}, null], "out": {nobody}}}"#);
     let model = Model::parse(&text).unwrap();
-    assert_eq!(model.objects[0].properties["in"], Plain::List(vec![Plain::Ref(id("nobody")), Plain::Null]));
+    assert_eq!(
+        model.objects[0].properties["in"],
+        ModelValue::List(vec![ModelValue::Ref(id("nobody")), ModelValue::Null])
+    );
     let stage = Stage::new();
     let imported = model.import(&stage.world).unwrap();
     assert_eq!((imported.dangling.len(), imported.dangling[0].path.as_str()), (2, "$.in[0]"));

@@ -211,7 +211,7 @@ async fn failing_init_leaves_nothing() {
     let error = stage.world.initialize(&created).await.unwrap_err();
     assert!(matches!(error, NewError::Init { .. }));
     assert_eq!(error.to_string(), "init of Derived: init is broken");
-    assert!(created.is_stillborn() && stage.world.find(&id).is_none());
+    assert!(created.init_failed() && stage.world.find(&id).is_none());
     assert!(created.call("plain", Vec::new()).await.is_err());
     drop(created);
     assert_eq!(stage.play("collect\nshow").await, "init Derived x\nthere: ");

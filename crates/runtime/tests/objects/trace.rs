@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sexton_runtime::gc::{GcObserver, Phase, Reason, Settings};
-use sexton_runtime::world::{Handle, ObjectId, Observer};
+use sexton_runtime::world::{Handle, ObjectId, WorldObserver};
 
 use crate::kit::{Stage, tidy};
 
@@ -17,8 +17,8 @@ impl Trace {
     }
 }
 
-impl Observer for Trace {
-    fn born(&self, object: &Handle) {
+impl WorldObserver for Trace {
+    fn created(&self, object: &Handle) {
         self.say(format!("born {object:?}"));
     }
 
@@ -32,7 +32,7 @@ impl Observer for Trace {
 }
 
 impl GcObserver for Trace {
-    fn accused(&self, object: &Handle, reason: &Reason) {
+    fn candidate(&self, object: &Handle, reason: &Reason) {
         self.say(format!("accused {}: {reason:?}", object.id()));
     }
 
@@ -40,11 +40,11 @@ impl GcObserver for Trace {
         self.say(format!("rescued {}", object.id()));
     }
 
-    fn telling(&self, phase: Phase, subscriber: &Handle, object: &Handle) {
+    fn calling_handler(&self, phase: Phase, subscriber: &Handle, object: &Handle) {
         self.say(format!("{phase} {} of {}", subscriber.id(), object.id()));
     }
 
-    fn destroying(&self, object: &Handle, class: &str) {
+    fn calling_destroy(&self, object: &Handle, class: &str) {
         self.say(format!("destroying {} as {class}", object.id()));
     }
 

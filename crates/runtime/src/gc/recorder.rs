@@ -9,7 +9,7 @@ use crate::world::Handle;
 /// The store could not be asked or told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct KeeperError(pub String);
+pub struct RecorderError(pub String);
 
 /// An object whose `destroy` is about to be called.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Intent<'a> {
 
 /// An object after a step.
 #[derive(Debug)]
-pub struct Ended<'a> {
+pub struct ObjectJournal<'a> {
     /// Which.
     pub object: &'a Handle,
     /// Its journal now: destroyed, with the calls of subscribers open; or still destroying, with what is in the way.
@@ -35,64 +35,89 @@ pub struct Ended<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permit {
     /// It may, and the intent is recorded.
-    Go,
+    Granted,
     /// It must not, for this reason: it stays alive, and so does what has to come after it.
-    Hold(String),
+    Refused(String),
 }
 
 /// Who knows which objects are stored, and keeps their journals. All calls come one after the other.
-pub trait Keeper {
+pub trait DestructionRecorder {
     /// Whether an object is stored, so that everything below is told of it.
-    fn keeps(&self, object: &Handle) -> bool;
+    fn is_stored(&self, object: &Handle) -> bool;
 
     /// Whether `destroy` of an object was begun by a session that did not end: a reference does not rescue it any more.
-    fn has_begun(&self, _object: &Handle) -> bool {
+    fn was_begun(&self, _object: &Handle) -> bool {
         false
     }
 
     /// Which of these must not die, with the reason. Asked once for all that are accused, before anybody is warned, and
     /// by previews.
-    fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>>;
+    fn permits<'a>(&'a self, objects: &'a [Handle])
+    -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
 
     /// Their subscribers are notified, and `destroy` comes next: one permit for each. An error means that nothing is
     /// recorded: none of them is touched.
-    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>>;
+    fn record_intents<'a>(
+        &'a self,
+        batch: &'a [Intent<'a>],
+    ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
 
     /// Nothing was called of these after all, though the intent may be recorded: they live on.
-    fn withdrawn<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
+    fn record_withdrawals<'a>(
+        &'a self,
+        objects: &'a [Handle],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>>;
 
     /// How `destroy` ended, before any subscriber is told.
-    fn ended<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
+    fn record_outcomes<'a>(
+        &'a self,
+        batch: &'a [ObjectJournal<'a>],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>>;
 
     /// Everybody is told: nothing of them is left to do.
-    fn released<'a>(&'a self, batch: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>>;
+    fn record_releases<'a>(
+        &'a self,
+        batch: &'a [ObjectJournal<'a>],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>>;
 }
 
 /// Nothing is stored.
-pub struct NoKeeper;
+pub struct NoRecorder;
 
-impl Keeper for NoKeeper {
-    fn keeps(&self, _: &Handle) -> bool {
+impl DestructionRecorder for NoRecorder {
+    fn is_stored(&self, _: &Handle) -> bool {
         false
     }
 
-    fn held<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
-        Box::pin(std::future::ready(Ok(vec![Permit::Go; objects.len()])))
+    fn permits<'a>(
+        &'a self,
+        objects: &'a [Handle],
+    ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>> {
+        Box::pin(std::future::ready(Ok(vec![Permit::Granted; objects.len()])))
     }
 
-    fn intend<'a>(&'a self, batch: &'a [Intent<'a>]) -> LocalBoxFuture<'a, Result<Vec<Permit>, KeeperError>> {
-        Box::pin(std::future::ready(Ok(vec![Permit::Go; batch.len()])))
+    fn record_intents<'a>(
+        &'a self,
+        batch: &'a [Intent<'a>],
+    ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>> {
+        Box::pin(std::future::ready(Ok(vec![Permit::Granted; batch.len()])))
     }
 
-    fn withdrawn<'a>(&'a self, _: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+    fn record_withdrawals<'a>(&'a self, _: &'a [Handle]) -> LocalBoxFuture<'a, Result<(), RecorderError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn ended<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+    fn record_outcomes<'a>(
+        &'a self,
+        _: &'a [ObjectJournal<'a>],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn released<'a>(&'a self, _: &'a [Ended<'a>]) -> LocalBoxFuture<'a, Result<(), KeeperError>> {
+    fn record_releases<'a>(
+        &'a self,
+        _: &'a [ObjectJournal<'a>],
+    ) -> LocalBoxFuture<'a, Result<(), RecorderError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -7,35 +7,37 @@ use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 use sexton_model::environment::{REF, Reference};
 
-use crate::model::Plain;
+use crate::model::ModelValue;
 use crate::world::ObjectId;
 
 /// Numbers up to here are whole in every reader.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Where an object is; nothing, if it is nowhere.
-pub(super) type Find<'a> = dyn Fn(&ObjectId) -> Option<Cow<'a, Reference>> + 'a;
+pub(super) type ReferenceLookup<'a> = dyn Fn(&ObjectId) -> Option<Cow<'a, Reference>> + 'a;
 
 /// A value as it is written in `spec`. Who is nowhere becomes `null`. The depth of values is bounded.
-pub(super) struct InSpec<'a, 'f> {
-    pub(super) value: &'a Plain,
-    pub(super) find: &'a Find<'f>,
+pub(super) struct SpecValue<'a, 'f> {
+    pub(super) value: &'a ModelValue,
+    pub(super) find: &'a ReferenceLookup<'f>,
 }
 
-impl Serialize for InSpec<'_, '_> {
+impl Serialize for SpecValue<'_, '_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let inner = |value| InSpec { value, find: self.find };
+        let inner = |value| SpecValue { value, find: self.find };
         match self.value {
-            Plain::Null => to.serialize_unit(),
-            Plain::Bool(value) => to.serialize_bool(*value),
-            Plain::Number(value) => number(*value).serialize(to),
-            Plain::String(text) => to.serialize_str(text),
-            Plain::List(items) => to.collect_seq(items.iter().map(inner)),
-            Plain::Ref(id) => match (self.find)(id) {
+            ModelValue::Null => to.serialize_unit(),
+            ModelValue::Bool(value) => to.serialize_bool(*value),
+            ModelValue::Number(value) => number(*value).serialize(to),
+            ModelValue::String(text) => to.serialize_str(text),
+            ModelValue::List(items) => to.collect_seq(items.iter().map(inner)),
+            ModelValue::Ref(id) => match (self.find)(id) {
                 Some(reference) => to.collect_map([(REF, reference)]),
                 None => to.serialize_unit(),
             },
-            Plain::Map(map) => to.collect_map(map.iter().map(|(key, value)| (escape(key), inner(value)))),
+            ModelValue::Map(map) => {
+                to.collect_map(map.iter().map(|(key, value)| (escape(key), inner(value))))
+            }
         }
     }
 }
@@ -55,21 +57,21 @@ fn number(value: f64) -> Value {
 
 /// A value as it is in a model. `find` says which object a reference is about; who is nowhere becomes nothing, and is
 /// left out of lists and maps: a list of machines is one of those that there are.
-pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<ObjectId>) -> Plain {
+pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<ObjectId>) -> ModelValue {
     match value {
-        Value::Null => Plain::Null,
-        Value::Bool(value) => Plain::Bool(*value),
-        Value::Number(value) => Plain::Number(value.as_f64().unwrap_or_default()),
-        Value::String(text) => Plain::String(text.clone()),
+        Value::Null => ModelValue::Null,
+        Value::Bool(value) => ModelValue::Bool(*value),
+        Value::Number(value) => ModelValue::Number(value.as_f64().unwrap_or_default()),
+        Value::String(text) => ModelValue::String(text.clone()),
         Value::Array(items) => {
             let there = |item: &Value| match (from_spec(item, find), Reference::of(item)) {
-                (Plain::Null, Some(_)) => None,
+                (ModelValue::Null, Some(_)) => None,
                 (plain, _) => Some(plain),
             };
-            Plain::List(items.iter().filter_map(there).collect())
+            ModelValue::List(items.iter().filter_map(there).collect())
         }
         Value::Object(map) => match Reference::of(value) {
-            Some(reference) => find(&reference).map_or(Plain::Null, Plain::Ref),
+            Some(reference) => find(&reference).map_or(ModelValue::Null, ModelValue::Ref),
             None => {
                 let plain = |key: &str| {
                     let rest = key.strip_prefix('$').filter(|rest| rest.starts_with('$'));
@@ -77,10 +79,10 @@ pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Optio
                 };
                 let there =
                     |(key, value): (&String, &Value)| match (from_spec(value, find), Reference::of(value)) {
-                        (Plain::Null, Some(_)) => None,
+                        (ModelValue::Null, Some(_)) => None,
                         (value, _) => Some((plain(key), value)),
                     };
-                Plain::Map(map.iter().filter_map(there).collect::<BTreeMap<_, _>>())
+                ModelValue::Map(map.iter().filter_map(there).collect::<BTreeMap<_, _>>())
             }
         },
     }

@@ -7,7 +7,7 @@ use crate::world::ObjectId;
 
 /// A value as it is written.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Plain {
+pub enum ModelValue {
     /// Nothing.
     #[default]
     Null,
@@ -18,37 +18,37 @@ pub enum Plain {
     /// A text. Where an object is meant it is the id of one.
     String(String),
     /// Values in an order.
-    List(Vec<Plain>),
+    List(Vec<ModelValue>),
     /// Values by name.
-    Map(BTreeMap<String, Plain>),
+    Map(BTreeMap<String, ModelValue>),
     /// A reference to an object; one that was nested here as well.
     Ref(ObjectId),
 }
 
-impl Plain {
+impl ModelValue {
     /// Every object that it refers to. As deep as values may be.
     pub(crate) fn visit(&self, found: &mut impl FnMut(&ObjectId)) {
         match self {
-            Plain::Ref(id) => found(id),
-            Plain::List(items) => items.iter().for_each(|item| item.visit(found)),
-            Plain::Map(entries) => entries.values().for_each(|item| item.visit(found)),
-            Plain::Null | Plain::Bool(_) | Plain::Number(_) | Plain::String(_) => {}
+            ModelValue::Ref(id) => found(id),
+            ModelValue::List(items) => items.iter().for_each(|item| item.visit(found)),
+            ModelValue::Map(entries) => entries.values().for_each(|item| item.visit(found)),
+            ModelValue::Null | ModelValue::Bool(_) | ModelValue::Number(_) | ModelValue::String(_) => {}
         }
     }
 
-    /// Removes references to some objects: from lists and maps with their places, elsewhere nothing is left.
+    /// Removes references to some objects: from lists and maps with their nesting, elsewhere nothing is left.
     pub(crate) fn forget(&mut self, gone: &impl Fn(&ObjectId) -> bool) {
-        let is_gone = |item: &Plain| matches!(item, Plain::Ref(id) if gone(id));
+        let is_gone = |item: &ModelValue| matches!(item, ModelValue::Ref(id) if gone(id));
         match self {
-            Plain::List(items) => {
+            ModelValue::List(items) => {
                 items.retain(|item| !is_gone(item));
                 items.iter_mut().for_each(|item| item.forget(gone));
             }
-            Plain::Map(entries) => {
+            ModelValue::Map(entries) => {
                 entries.retain(|_, item| !is_gone(item));
                 entries.values_mut().for_each(|item| item.forget(gone));
             }
-            _ if is_gone(self) => *self = Plain::Null,
+            _ if is_gone(self) => *self = ModelValue::Null,
             _ => {}
         }
     }
@@ -88,7 +88,7 @@ pub struct ModelObject {
     /// On whom it depends.
     pub dependencies: Vec<Dependency>,
     /// What is written of its properties.
-    pub properties: BTreeMap<String, Plain>,
+    pub properties: BTreeMap<String, ModelValue>,
     /// Where in the text it stands.
     pub path: String,
 }

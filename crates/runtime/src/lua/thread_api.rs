@@ -10,27 +10,27 @@ use std::time::Duration;
 
 use mlua::{AnyUserData, Function, Lua, MultiValue, Table, UserData, Value};
 
-use super::context::{Story, ThreadId, Told};
-use super::engine::{Engine, Stage};
+use super::context::{CallContext, InContext, ThreadId};
+use super::engine::{Engine, ProgramStage};
 use super::fault::{Fault, raise};
-use super::threads::{Deadlock, For, Standing};
+use super::threads::{Deadlock, ThreadState, WaitTarget};
 use super::values;
 
 /// Nobody sleeps longer in one go.
-const MAX_SLEEP: f64 = 86_400.0;
+const MAX_SLEEP_SECONDS: f64 = 86_400.0;
 
 /// Where a thread's own knowledge of itself is, its results, and the value that it failed with unless its [`Fault`] says
 /// it all.
-const OWN: i64 = 1;
-const RESULTS: i64 = 2;
-const RAISED: i64 = 3;
+const HANDLE_INDEX: i64 = 1;
+const RESULTS_INDEX: i64 = 2;
+const RAISED_INDEX: i64 = 3;
 
-struct Own {
+struct ThreadHandle {
     id: ThreadId,
-    standing: Rc<Standing>,
+    state: Rc<ThreadState>,
 }
 
-impl UserData for Own {}
+impl UserData for ThreadHandle {}
 
 /// Puts the functions in place.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
@@ -60,11 +60,11 @@ pub(super) fn host(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result
     host.raw_set("ended", lua.create_async_function(ended)?)
 }
 
-fn own(thread: &Value) -> Option<(ThreadId, Rc<Standing>, Table)> {
+fn own(thread: &Value) -> Option<(ThreadId, Rc<ThreadState>, Table)> {
     let table = thread.as_table()?;
-    let own: AnyUserData = table.raw_get(OWN).ok()?;
-    let own = own.borrow::<Own>().ok()?;
-    Some((own.id, own.standing.clone(), table.clone()))
+    let own: AnyUserData = table.raw_get(HANDLE_INDEX).ok()?;
+    let own = own.borrow::<ThreadHandle>().ok()?;
+    Some((own.id, own.state.clone(), table.clone()))
 }
 
 fn name(_: &Lua, thread: Value) -> mlua::Result<String> {
@@ -82,18 +82,18 @@ fn begin(
     if engine.threads.count() >= engine.limits.threads {
         return Err(raise(lua, format!("more than {} threads at the same time", engine.limits.threads)));
     }
-    let (id, standing) = (engine.threads.next(), Rc::new(Standing::default()));
+    let (id, state) = (engine.threads.next(), Rc::new(ThreadState::default()));
     let thread = lua.create_table()?;
-    thread.raw_set(OWN, lua.create_userdata(Own { id, standing: standing.clone() })?)?;
+    thread.raw_set(HANDLE_INDEX, lua.create_userdata(ThreadHandle { id, state: state.clone() })?)?;
     thread.set_metatable(Some(shape.clone()))?;
     thread.set_readonly(true);
     // A thread that a method begins goes on in the name of its object.
-    let story = Story { thread: id, callers: engine.current.caller().into_iter().collect() };
+    let context = CallContext { thread: id, callers: engine.current.caller().into_iter().collect() };
     let Some(run) = engine.thread.get() else { return Err(raise(lua, "there are no threads here")) };
     let call = run.call_async::<MultiValue>((&thread, function, packed(lua, engine, args)?));
     let (of_end, results, lua) = (engine.clone(), thread.clone(), lua.weak());
     let run = async move {
-        let ended = Told::new(of_end.clone(), story, call).await;
+        let ended = InContext::new(of_end.clone(), context, call).await;
         let kept = match lua.try_upgrade() {
             Some(lua) => {
                 // A thread that fails before its first step gave no occasion for that.
@@ -104,7 +104,7 @@ fn begin(
         };
         of_end.threads.end(id, kept.err().map(|error| Fault::of(&error)));
     };
-    engine.threads.begin(id, standing, Box::pin(run));
+    engine.threads.begin(id, state, Box::pin(run));
     Ok(thread)
 }
 
@@ -112,7 +112,7 @@ fn keep(lua: &Lua, engine: &Engine, thread: &Table, values: MultiValue) -> mlua:
     if values.is_empty() {
         return Ok(());
     }
-    note(thread, RESULTS, packed(lua, engine, values)?)
+    note(thread, RESULTS_INDEX, packed(lua, engine, values)?)
 }
 
 fn packed(lua: &Lua, engine: &Engine, values: MultiValue) -> mlua::Result<Table> {
@@ -151,7 +151,7 @@ fn failed(
     let message = Fault::of(&error).message;
     let is_told = matches!(&problem, Value::String(text) if *text.as_bytes() == *message.as_bytes());
     if !is_told {
-        note(&thread, RAISED, packed(lua, engine, MultiValue::from_vec(vec![problem]))?)?;
+        note(&thread, RAISED_INDEX, packed(lua, engine, MultiValue::from_vec(vec![problem]))?)?;
     }
     Ok(Value::Error(Box::new(error)))
 }
@@ -166,27 +166,27 @@ fn frame(line: &str) -> String {
 
 /// Waits for the end of a thread: true and its results, or false and the value that it failed with.
 async fn ended(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<MultiValue> {
-    let Some((id, standing, table)) = own(&thread) else {
+    let Some((id, state, table)) = own(&thread) else {
         return Err(raise(
             &lua,
             format!("join wants a thread that spawn gave, not a {}", values::kind(&thread)),
         ));
     };
-    standing.join();
+    state.join();
     {
         let me = engine.current.thread();
-        let wait = engine.threads.wait(me, For::Thread(id));
+        let wait = engine.threads.wait(me, WaitTarget::Thread(id));
         let _wait = wait.map_err(|deadlock| raise(&lua, words(&deadlock)))?;
-        standing.over().await;
+        state.over().await;
     }
-    if let Some(fault) = standing.fault() {
-        let Some(raised) = table.raw_get::<Option<Table>>(RAISED)? else {
+    if let Some(fault) = state.fault() {
+        let Some(raised) = table.raw_get::<Option<Table>>(RAISED_INDEX)? else {
             return Err(mlua::Error::external(fault));
         };
         return Ok(MultiValue::from_vec(vec![Value::Boolean(false), raised.raw_get(1)?]));
     }
     let mut values = MultiValue::from_vec(vec![Value::Boolean(true)]);
-    if let Some(results) = table.raw_get::<Option<Table>>(RESULTS)? {
+    if let Some(results) = table.raw_get::<Option<Table>>(RESULTS_INDEX)? {
         for at in 1..=results.raw_get::<usize>("n")? {
             values.push_back(results.raw_get(at)?);
         }
@@ -213,8 +213,8 @@ async fn sleep(lua: Lua, engine: Rc<Engine>, seconds: Value) -> mlua::Result<()>
         Value::Number(seconds) => seconds,
         other => return Err(raise(&lua, format!("sleep wants seconds, not a {}", values::kind(&other)))),
     };
-    if !(0.0..=MAX_SLEEP).contains(&seconds) {
-        return Err(raise(&lua, format!("sleep wants 0 to {MAX_SLEEP} seconds, not {seconds}")));
+    if !(0.0..=MAX_SLEEP_SECONDS).contains(&seconds) {
+        return Err(raise(&lua, format!("sleep wants 0 to {MAX_SLEEP_SECONDS} seconds, not {seconds}")));
     }
     if seconds == 0.0 {
         let mut waited = false;
@@ -236,14 +236,16 @@ impl Engine {
     /// Whether the program is at work, and not only declaring what it consists of.
     pub(super) fn check_stage(&self, lua: &Lua, what: &str) -> mlua::Result<()> {
         match self.stage.get() {
-            Stage::Declaring => Err(raise(
+            ProgramStage::Declaring => Err(raise(
                 lua,
                 format!("{what} can be used in deploy and in methods, not while classes are declared"),
             )),
-            Stage::Working | Stage::Alone if !self.threads.is_driven() && what == "spawn" => {
+            ProgramStage::Working | ProgramStage::SingleCall
+                if !self.threads.is_driven() && what == "spawn" =>
+            {
                 Err(raise(lua, "nobody gives turns to threads here"))
             }
-            Stage::Working | Stage::Alone => Ok(()),
+            ProgramStage::Working | ProgramStage::SingleCall => Ok(()),
         }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use sexton_model::environment::{CLASSES_GROUP, CLASSES_VERSION, Reference};
 
-use super::translate::{Find, InSpec};
-use super::write::Marks;
-use crate::model::{ModelObject, Plain};
+use super::spec::{ReferenceLookup, SpecValue};
+use super::write::ObjectAnnotations;
+use crate::model::{ModelObject, ModelValue};
 
 /// A new resource.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Fresh<'a, 'f> {
+pub(super) struct NewResource<'a, 'f> {
     api_version: GroupVersion,
     kind: &'a str,
     metadata: Metadata<'a>,
@@ -44,29 +44,29 @@ struct OwnerReference<'a> {
 }
 
 struct Spec<'a, 'f> {
-    properties: &'a BTreeMap<String, Plain>,
-    find: &'a Find<'f>,
+    properties: &'a BTreeMap<String, ModelValue>,
+    find: &'a ReferenceLookup<'f>,
 }
 
-impl<'a, 'f> Fresh<'a, 'f> {
+impl<'a, 'f> NewResource<'a, 'f> {
     pub(super) fn new(
         environment: &'a str,
         object: &'a ModelObject,
-        slot: &'a Reference,
+        reference: &'a Reference,
         owner: Option<&'a Reference>,
-        marks: &'a Marks,
-        find: &'a Find<'f>,
-    ) -> Fresh<'a, 'f> {
+        marks: &'a ObjectAnnotations,
+        find: &'a ReferenceLookup<'f>,
+    ) -> NewResource<'a, 'f> {
         let said = marks.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
-        Fresh {
+        NewResource {
             api_version: GroupVersion,
             kind: &object.class,
             metadata: Metadata {
                 annotations: said.collect(),
-                name: &slot.name,
+                name: &reference.name,
                 namespace: environment,
                 owner_references: owner.map(|owner| [OwnerReference::to(owner)]),
-                uid: &slot.uid,
+                uid: &reference.uid,
             },
             spec: Spec { properties: &object.properties, find },
         }
@@ -88,7 +88,7 @@ impl Serialize for GroupVersion {
 
 impl Serialize for Spec<'_, '_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let written = |value| InSpec { value, find: self.find };
+        let written = |value| SpecValue { value, find: self.find };
         to.collect_map(self.properties.iter().map(|(name, value)| (name, written(value))))
     }
 }

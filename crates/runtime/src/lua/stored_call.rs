@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_collector::hooks::allowance::NotAllowed;
 
-use super::context::{Story, Told};
-use super::engine::Stage;
+use super::context::{CallContext, InContext};
+use super::engine::ProgramStage;
 use super::error::ProgramError;
 use super::program::{Host, Program, Source};
 use crate::gc::{Gc, Phase, Session};
-use crate::model::{Dangling, Dependency, ImportError, Model, ModelObject, Plain, written};
+use crate::model::{Dangling, Dependency, ImportError, Model, ModelObject, ModelValue, model_object};
 use crate::world::{Args, CallError, CodeError, Handle, ObjectId, World};
 
 /// Which method.
@@ -50,7 +50,7 @@ pub struct Changed {
     /// Which.
     pub id: ObjectId,
     /// Its persistable properties that have other values now.
-    pub properties: BTreeMap<String, Plain>,
+    pub properties: BTreeMap<String, ModelValue>,
     /// On whom it depends, if that is different now. Dependencies on what is not in the model are not told.
     pub dependencies: Option<Vec<Dependency>>,
 }
@@ -60,7 +60,7 @@ pub struct Changed {
 pub struct StoredAnswer {
     /// What it changed, in the order of the model.
     pub changed: Vec<Changed>,
-    /// What it created and the objects of the model refer to now, in the order of their births.
+    /// What it created and the objects of the model refer to now, in the order of their creation.
     pub created: Vec<ModelObject>,
     /// Why it wants the collection to end.
     pub cancelled: Option<String>,
@@ -102,7 +102,7 @@ pub async fn call_stored(
 ) -> Result<StoredAnswer, StoredError> {
     let world = World::new();
     let program = Program::load(&world, source, host)?;
-    program.engine.stage.set(Stage::Alone);
+    program.engine.stage.set(ProgramStage::SingleCall);
     let imported = call.model.import(&world).map_err(StoredError::Import)?;
     imported.objects.iter().for_each(|object| world.assume_initialized(object));
     let find = |id: &ObjectId| world.find(id).ok_or_else(|| StoredError::Missing(id.clone()));
@@ -113,12 +113,13 @@ pub async fn call_stored(
         StoredMethod::Destroy => None,
         StoredMethod::Handler { name, about } => Some((name.as_str(), find(about)?)),
     };
-    let before: Vec<ModelObject> = imported.objects.iter().map(|one| written(program.gc(), one)).collect();
-    let work = perform(&object, about, session.clone());
-    let told = Told::new(program.engine.clone(), Story::default(), work);
+    let before: Vec<ModelObject> =
+        imported.objects.iter().map(|one| model_object(program.gc(), one)).collect();
+    let work = call_method(&object, about, session.clone());
+    let told = InContext::new(program.engine.clone(), CallContext::default(), work);
     let done = program.drive(told).await.map_err(StoredError::from).and_then(|done| done);
     done.map_err(|error| program.engine.refused.take().map_or(error, StoredError::NotAllowed))?;
-    let after = imported.objects.iter().map(|one| written(program.gc(), one));
+    let after = imported.objects.iter().map(|one| model_object(program.gc(), one));
     let changed = before.iter().zip(after).filter_map(|(before, after)| difference(before, after)).collect();
     let answer = StoredAnswer {
         changed,
@@ -130,7 +131,7 @@ pub async fn call_stored(
     Ok(answer)
 }
 
-async fn perform(object: &Handle, about: Option<(&str, Handle)>, gc: Session) -> Result<(), StoredError> {
+async fn call_method(object: &Handle, about: Option<(&str, Handle)>, gc: Session) -> Result<(), StoredError> {
     let Some((name, about)) = about else {
         let class = object.class();
         for class in class.ancestry().filter(|class| class.behavior().has("destroy")) {
@@ -146,8 +147,8 @@ async fn perform(object: &Handle, about: Option<(&str, Handle)>, gc: Session) ->
 
 fn difference(before: &ModelObject, after: ModelObject) -> Option<Changed> {
     let dependencies = (before.dependencies != after.dependencies).then_some(after.dependencies);
-    let other = |(name, value): &(String, Plain)| before.properties.get(name) != Some(value);
-    let properties: BTreeMap<String, Plain> = after.properties.into_iter().filter(other).collect();
+    let other = |(name, value): &(String, ModelValue)| before.properties.get(name) != Some(value);
+    let properties: BTreeMap<String, ModelValue> = after.properties.into_iter().filter(other).collect();
     let nothing = properties.is_empty() && dependencies.is_none();
     (!nothing).then_some(Changed { id: after.id, properties, dependencies })
 }
@@ -168,6 +169,6 @@ fn created(gc: &Gc, known: &[Handle]) -> Vec<ModelObject> {
             }
         }
     }
-    found.sort_by_key(|object| object.look(|object| object.birth));
-    found.iter().map(|object| written(gc, object)).collect()
+    found.sort_by_key(|object| object.read(|object| object.sequence));
+    found.iter().map(|object| model_object(gc, object)).collect()
 }

@@ -17,12 +17,12 @@ use super::clock::TimeIsUp;
 use super::engine::Engine;
 
 /// Nobody gives turns twice at the same time, also if the work is dropped in the middle.
-struct Driving<'e> {
+struct DrivingGuard<'e> {
     engine: &'e Engine,
     was: bool,
 }
 
-impl Drop for Driving<'_> {
+impl Drop for DrivingGuard<'_> {
     fn drop(&mut self) {
         if !self.was {
             self.engine.threads.forget();
@@ -36,16 +36,16 @@ impl Drop for Driving<'_> {
 ///
 /// # Errors
 /// The time is up. Nothing of the program runs any more then.
-pub(super) async fn take<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
+pub(super) async fn run<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
     if let Some(why) = engine.clock.over() {
         return Err(why);
     }
-    let driving = Driving { engine, was: engine.threads.drive(true) };
+    let driving = DrivingGuard { engine, was: engine.threads.drive(true) };
     if driving.was {
         return Ok(work.await);
     }
     let end = engine.clock.begin_run();
-    let all = all(engine, work);
+    let all = run_all(engine, work);
     match tokio::time::timeout_at(end.into(), all).await {
         Ok(done) => done,
         Err(_) => Err(engine.clock.run_is_over()),
@@ -53,25 +53,25 @@ pub(super) async fn take<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) 
 }
 
 /// A thread, and whether it wants a turn.
-struct Thread {
+struct ScheduledThread {
     run: Option<LocalBoxFuture<'static, ()>>,
-    bell: Arc<Bell>,
+    bell: Arc<ThreadWaker>,
 }
 
 /// Rung when a thread can go on.
-struct Bell {
+struct ThreadWaker {
     rung: AtomicBool,
     all: Arc<AtomicWaker>,
 }
 
-impl Wake for Bell {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.rung.store(true, Ordering::Release);
         self.all.wake();
     }
 }
 
-async fn all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
+async fn run_all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
     let mut work = pin!(work);
     let (mut done, mut threads) = (None, Vec::new());
     let bells = Arc::new(AtomicWaker::new());
@@ -83,7 +83,7 @@ async fn all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T,
             done = Some(result);
         }
         if !engine.threads.is_given_up() {
-            round(engine, &mut threads, &bells);
+            poll_threads(engine, &mut threads, &bells);
         }
         if let Some(why) = engine.clock.over() {
             return Poll::Ready(Err(why));
@@ -97,12 +97,12 @@ async fn all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T,
 }
 
 /// One turn for everybody who can go on, in the order in which they began.
-fn round(engine: &Engine, threads: &mut Vec<Thread>, bells: &Arc<AtomicWaker>) {
+fn poll_threads(engine: &Engine, threads: &mut Vec<ScheduledThread>, bells: &Arc<AtomicWaker>) {
     let mut at = 0;
     loop {
-        threads.extend(engine.threads.take_fresh().into_iter().map(|run| {
-            let bell = Bell { rung: AtomicBool::new(true), all: bells.clone() };
-            Thread { run: Some(run), bell: Arc::new(bell) }
+        threads.extend(engine.threads.take_new().into_iter().map(|run| {
+            let bell = ThreadWaker { rung: AtomicBool::new(true), all: bells.clone() };
+            ScheduledThread { run: Some(run), bell: Arc::new(bell) }
         }));
         let Some(thread) = threads.get_mut(at) else { break };
         at += 1;

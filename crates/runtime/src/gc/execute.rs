@@ -10,18 +10,18 @@ use sexton_lifecycle::destruction::{Event, Stage, State, step};
 use sexton_lifecycle::plan::{Group, Progress};
 use tokio::time::Instant;
 
-use super::keeper::{Ended, Intent, Permit};
-use super::order::{Trial, owns};
-use super::run::Run;
+use super::collection::Collection;
+use super::plan::{ObjectPlan, owns};
+use super::recorder::{Intent, ObjectJournal, Permit};
 use super::subscribe;
-use super::{Doomed, Failure, KeeperError, Phase, Reason, Untold};
+use super::{Doomed, Failure, Phase, Reason, RecorderError, Untold};
 use crate::world::Handle;
 
 /// So many groups of stored objects are recorded at once. Most groups are one object.
-const BATCH: usize = 1_000;
+const MAX_GROUPS_PER_BATCH: usize = 1_000;
 /// After so long the ends of stored objects are recorded, though more of their batch are to be destroyed: what a run that
 /// is killed has not recorded is destroyed once more.
-const UNRECORDED: Duration = Duration::from_secs(1);
+const MAX_UNRECORDED: Duration = Duration::from_secs(1);
 
 /// An object whose turn has come.
 struct Member {
@@ -33,26 +33,26 @@ struct Member {
     group: LifeId,
 }
 
-impl Run<'_> {
+impl Collection<'_> {
     /// As far as it can be carried out.
-    pub(super) async fn perform(&mut self, trial: &Trial) {
-        let mut progress = Progress::new(&trial.plan);
+    pub(super) async fn execute(&mut self, plan: &ObjectPlan) {
+        let mut progress = Progress::new(&plan.lifecycle_plan);
         let mut ready: Vec<&Group> = progress.ready().collect();
-        let mut gone: HashSet<LifeId> = HashSet::with_capacity(trial.plan.len());
+        let mut gone: HashSet<LifeId> = HashSet::with_capacity(plan.lifecycle_plan.len());
         let mut wave = 0;
-        while !ready.is_empty() && !self.is_over() {
+        while !ready.is_empty() && !self.has_ended() {
             let is_stored = |group: &&Group| {
-                let keys = group.members.iter().filter_map(|step| trial.object(step.life));
+                let keys = group.members.iter().filter_map(|step| plan.object(step.life));
                 keys.into_iter().any(|key| self.stored.contains(&key))
             };
             let (stored, free): (Vec<&Group>, Vec<&Group>) = ready.into_iter().partition(is_stored);
             let mut next: Vec<&Group> = Vec::new();
-            for batch in free.chunks(1).chain(stored.chunks(BATCH)) {
-                for life in self.batch(trial, batch, wave).await {
+            for batch in free.chunks(1).chain(stored.chunks(MAX_GROUPS_PER_BATCH)) {
+                for life in self.execute_batch(plan, batch, wave).await {
                     gone.insert(life);
                     next.extend(progress.gone(life));
                 }
-                if self.is_over() {
+                if self.has_ended() {
                     break;
                 }
             }
@@ -60,24 +60,24 @@ impl Run<'_> {
             ready = next;
             wave += 1;
         }
-        if !self.is_over() {
-            self.report.waiting.extend(
-                trial.waiting(&self.gc.world, &gone, |key| self.held.contains(&key) || self.is_stuck(key)),
-            );
+        if !self.has_ended() {
+            self.report.waiting.extend(plan.waiting(&self.gc.world, &gone, |key| {
+                self.refused.contains(&key) || self.has_failed_call(key)
+            }));
         }
     }
 
     /// Some groups whose turn has come; gives back who of them is destroyed.
-    async fn batch(&mut self, trial: &Trial, groups: &[&Group], wave: usize) -> Vec<LifeId> {
+    async fn execute_batch(&mut self, plan: &ObjectPlan, groups: &[&Group], wave: usize) -> Vec<LifeId> {
         let mut members: Vec<Member> = Vec::new();
         for group in groups {
-            let turn = self.turn(trial, group, wave).await;
-            if self.is_over() {
+            let notified = self.notify_group(plan, group, wave).await;
+            if self.has_ended() {
                 return Vec::new();
             }
-            members.extend(turn);
+            members.extend(notified);
         }
-        let mut members: VecDeque<Member> = self.intend(members).await.into();
+        let mut members: VecDeque<Member> = self.record_intents(members).await.into();
         let mut gone = Vec::with_capacity(members.len());
         while !members.is_empty() {
             gone.extend(self.destroy_some(&mut members).await);
@@ -92,8 +92,9 @@ impl Run<'_> {
             Default::default();
         let mut last = None;
         loop {
-            let goes_on =
-                |next: &Member| last.is_none_or(|last| last == next.group) || began.elapsed() < UNRECORDED;
+            let goes_on = |next: &Member| {
+                last.is_none_or(|last| last == next.group) || began.elapsed() < MAX_UNRECORDED
+            };
             if !members.front().is_some_and(goes_on) {
                 break;
             }
@@ -107,32 +108,32 @@ impl Run<'_> {
             if self.stopped.is_some() || failed.iter().chain(&untouched).any(waits) {
                 untouched.push(member);
             } else if self.destroy(&member.object).await {
-                self.record(&member);
+                self.report_destroyed(&member);
                 destroyed.push(member);
             } else {
                 failed.push(member);
             }
         }
         self.withdraw(&untouched).await;
-        self.keep(destroyed.iter().chain(&failed), true).await;
+        self.record_journals(destroyed.iter().chain(&failed), true).await;
         for member in &destroyed {
             if self.stopped.is_none() {
                 self.tell(&member.object, Phase::Destroyed).await;
             }
-            self.feed_released(&member.object);
+            self.release(&member.object);
         }
-        self.keep(destroyed.iter(), false).await;
+        self.record_journals(destroyed.iter(), false).await;
         // Nobody asks for it any more.
         destroyed.iter().for_each(|member| _ = self.states.remove(&member.object.key()));
         destroyed.into_iter().map(|member| member.life).collect()
     }
 
     /// Notifies of a group. Nobody if one of them does not get on: they take each step together.
-    async fn turn(&mut self, trial: &Trial, group: &Group, wave: usize) -> Vec<Member> {
+    async fn notify_group(&mut self, plan: &ObjectPlan, group: &Group, wave: usize) -> Vec<Member> {
         let mut members = Vec::with_capacity(group.members.len());
-        for step in trial.members(&self.gc.world, group) {
-            let object = trial.object(step.life).and_then(|key| self.gc.world.handle(key));
-            let Some(object) = object.filter(|object| !self.held.contains(&object.key())) else {
+        for step in plan.members(&self.gc.world, group) {
+            let object = plan.object(step.life).and_then(|key| self.gc.world.handle(key));
+            let Some(object) = object.filter(|object| !self.refused.contains(&object.key())) else {
                 return Vec::new();
             };
             if self.stage(object.key()).is_none() {
@@ -141,18 +142,18 @@ impl Run<'_> {
             if self.stage(object.key()) != Some(Stage::Warned) {
                 return Vec::new();
             }
-            let reasons = trial.reasons(&self.gc.world, step.life);
+            let reasons = plan.reasons(&self.gc.world, step.life);
             let (life, group) = (step.life, group.members[0].life);
             members.push(Member { life, object, reasons, wave, group });
         }
         let together = members.len() > 1;
         for member in &members {
             self.notify(&member.object, together).await;
-            if self.is_over() {
+            if self.has_ended() {
                 return Vec::new();
             }
         }
-        if members.iter().any(|member| self.is_stuck(member.object.key())) {
+        if members.iter().any(|member| self.has_failed_call(member.object.key())) {
             return Vec::new();
         }
         if together {
@@ -164,12 +165,12 @@ impl Run<'_> {
     }
 
     /// The last moment: whoever may still die is marked, after that was recorded where it is stored.
-    async fn intend(&mut self, members: Vec<Member>) -> Vec<Member> {
-        let marked = |member: &Member| {
+    async fn record_intents(&mut self, members: Vec<Member>) -> Vec<Member> {
+        let terminating = |member: &Member| {
             let state = self.states.get(&member.object.key())?;
             step(state, &Event::Marked).ok().map(|(next, _)| next)
         };
-        let states: Vec<Option<State>> = members.iter().map(marked).collect();
+        let states: Vec<Option<State>> = members.iter().map(terminating).collect();
         let mut intents: Vec<Intent<'_>> = Vec::new();
         for (member, state) in members.iter().zip(&states) {
             if let (Some(state), true) = (state, self.stored.contains(&member.object.key())) {
@@ -177,13 +178,13 @@ impl Run<'_> {
             }
         }
         if !intents.is_empty() {
-            let permits = self.gc.settings.keeper.intend(&intents).await;
+            let permits = self.gc.settings.recorder.record_intents(&intents).await;
             let objects: Vec<Handle> = intents.iter().map(|intent| intent.object.clone()).collect();
-            self.permitted(&objects, permits);
+            self.apply_permits(&objects, permits);
         }
         let mut go: Vec<Member> = Vec::with_capacity(members.len());
         let mut stay: Vec<Member> = Vec::new();
-        let refused: HashSet<LifeId> = self.refused(&members);
+        let refused: HashSet<LifeId> = self.refused_members(&members);
         for (member, state) in members.into_iter().zip(states) {
             match state {
                 Some(state) if !refused.contains(&member.life) => {
@@ -197,18 +198,18 @@ impl Run<'_> {
         go
     }
 
-    fn permitted(&mut self, objects: &[Handle], permits: Result<Vec<Permit>, KeeperError>) {
+    fn apply_permits(&mut self, objects: &[Handle], permits: Result<Vec<Permit>, RecorderError>) {
         match permits {
             Ok(permits) => {
                 for (object, permit) in objects.iter().zip(permits) {
-                    if let Permit::Hold(reason) = permit {
-                        self.hold(object, reason);
+                    if let Permit::Refused(reason) = permit {
+                        self.refuse(object, reason);
                     }
                 }
             }
             Err(error) => {
                 for object in objects {
-                    self.stuck.insert(object.key());
+                    self.failed_objects.insert(object.key());
                     let (id, class, name) = (object.id(), object.class().shared_name(), object.name());
                     let (phase, callee, error) = (Phase::Destroying, object.id(), error.to_string());
                     self.report.failed.push(Failure { id, class, name, phase, callee, error });
@@ -218,10 +219,10 @@ impl Run<'_> {
     }
 
     /// Who does not die after all, with those who would have died together with them.
-    fn refused(&self, members: &[Member]) -> HashSet<LifeId> {
+    fn refused_members(&self, members: &[Member]) -> HashSet<LifeId> {
         let no = |member: &&Member| {
             let key = member.object.key();
-            self.held.contains(&key) || self.is_stuck(key)
+            self.refused.contains(&key) || self.has_failed_call(key)
         };
         let groups: HashSet<LifeId> = members.iter().filter(no).map(|member| member.group).collect();
         let refused = members.iter().filter(|member| groups.contains(&member.group));
@@ -235,7 +236,7 @@ impl Run<'_> {
         if objects.is_empty() {
             return;
         }
-        if let Err(error) = self.gc.settings.keeper.withdrawn(&objects).await {
+        if let Err(error) = self.gc.settings.recorder.record_withdrawals(&objects).await {
             let told =
                 |object: &Handle| Untold { id: object.id(), subscriber: None, error: error.to_string() };
             self.report.untold.extend(objects.iter().map(told));
@@ -243,27 +244,34 @@ impl Run<'_> {
     }
 
     /// Tells the keeper of the stored ones among some that a step is done.
-    async fn keep(&mut self, members: impl Iterator<Item = &Member>, ended: bool) {
+    async fn record_journals(&mut self, members: impl Iterator<Item = &Member>, ended: bool) {
         let stored = members.filter(|member| self.stored.contains(&member.object.key()));
-        let batch: Vec<Ended<'_>> = stored
+        let batch: Vec<ObjectJournal<'_>> = stored
             .filter_map(|member| {
                 let state = self.states.get(&member.object.key())?;
-                Some(Ended { object: &member.object, state })
+                Some(ObjectJournal { object: &member.object, state })
             })
             .collect();
         if batch.is_empty() {
             return;
         }
-        let keeper = &self.gc.settings.keeper;
-        let result = if ended { keeper.ended(&batch).await } else { keeper.released(&batch).await };
+        let recorder = &self.gc.settings.recorder;
+        let result = if ended {
+            recorder.record_outcomes(&batch).await
+        } else {
+            recorder.record_releases(&batch).await
+        };
         if let Err(error) = result {
-            let told =
-                |one: &Ended<'_>| Untold { id: one.object.id(), subscriber: None, error: error.to_string() };
+            let told = |one: &ObjectJournal<'_>| Untold {
+                id: one.object.id(),
+                subscriber: None,
+                error: error.to_string(),
+            };
             self.report.untold.extend(batch.iter().map(told));
         }
     }
 
-    fn record(&mut self, member: &Member) {
+    fn report_destroyed(&mut self, member: &Member) {
         let object = &member.object;
         self.report.destroyed.push(Doomed {
             id: object.id(),
@@ -274,7 +282,7 @@ impl Run<'_> {
         });
     }
 
-    fn feed_released(&mut self, object: &Handle) {
+    fn release(&mut self, object: &Handle) {
         if self.stage(object.key()) == Some(Stage::Releasing) {
             self.feed(object, &Event::Released);
         }

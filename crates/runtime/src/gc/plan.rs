@@ -5,31 +5,35 @@ use sexton_lifecycle::detect::{self, Cause, Judgement};
 use sexton_lifecycle::plan::{self, Group, Plan, Progress, Relation, Step};
 use sexton_lifecycle::{LifeId, Settings};
 
-use super::witness::Witness;
+use super::snapshot::SnapshotBuilder;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
 use crate::world::{ObjectId, ObjectKey, Store, World};
 
 /// So many are named for whom an object waits.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED_BLOCKERS: usize = 10;
 
 /// The plan for some accused objects.
-pub(super) struct Trial {
-    pub(super) plan: Plan,
+pub(super) struct ObjectPlan {
+    pub(super) lifecycle_plan: Plan,
     judgement: Judgement,
     /// Who each life is.
     lives: HashMap<LifeId, ObjectKey>,
     scope: Scope,
 }
 
-impl Trial {
+impl ObjectPlan {
     /// Plans the end of accused objects, in the order of their births, and proves the plan.
-    pub(super) fn new(world: &World, accused: &[ObjectKey], scope: &Scope) -> Result<Trial, CollectError> {
+    pub(super) fn new(
+        world: &World,
+        candidates: &[ObjectKey],
+        scope: &Scope,
+    ) -> Result<ObjectPlan, CollectError> {
         let there = |key: &ObjectKey| world.read(|store| store.get(*key).is_some());
-        let accused: Vec<ObjectKey> = accused.iter().copied().filter(there).collect();
-        let snapshot = world.read(|store| Witness::new(store, &accused).snapshot());
+        let candidates: Vec<ObjectKey> = candidates.iter().copied().filter(there).collect();
+        let snapshot = world.read(|store| SnapshotBuilder::new(store, &candidates).snapshot());
         // A new snapshot numbers its lives in the order in which it was told of them.
-        let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(accused.iter().copied()).collect();
-        let found: Vec<LifeId> = snapshot.lives().take(accused.len()).collect();
+        let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(candidates.iter().copied()).collect();
+        let found: Vec<LifeId> = snapshot.lives().take(candidates.len()).collect();
         let settings = Settings::default();
         let judgement = match scope {
             Scope::Unreachable | Scope::NotPersistable => detect::unreachable(&snapshot, &found, &settings),
@@ -40,7 +44,7 @@ impl Trial {
             let texts: Vec<String> = flaws.iter().take(3).map(ToString::to_string).collect();
             CollectError::Plan(texts.join("; "))
         })?;
-        Ok(Trial { plan, judgement, lives, scope: scope.clone() })
+        Ok(ObjectPlan { lifecycle_plan: plan, judgement, lives, scope: scope.clone() })
     }
 
     /// Which object a life is.
@@ -73,7 +77,7 @@ impl Trial {
 
     /// What owners gave up.
     pub(super) fn dropped(&self, world: &World) -> Vec<DroppedOwnership> {
-        let owners = self.plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner);
+        let owners = self.lifecycle_plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner);
         let dropped = |edge: &plan::DroppedEdge| {
             Some(DroppedOwnership { owned: self.id(world, edge.first)?, owner: self.id(world, edge.second)? })
         };
@@ -81,8 +85,8 @@ impl Trial {
     }
 
     /// Who would die in which wave if some are held, in order: without those that have to come after them.
-    pub(super) fn without(&self, world: &World, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
-        let mut progress = Progress::new(&self.plan);
+    pub(super) fn destroyable(&self, world: &World, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
+        let mut progress = Progress::new(&self.lifecycle_plan);
         let (mut ready, mut gone, mut wave) = (progress.ready().collect::<Vec<_>>(), Vec::new(), 0);
         while !ready.is_empty() {
             let mut next = Vec::new();
@@ -110,23 +114,23 @@ impl Trial {
         own_reason: impl Fn(ObjectKey) -> bool,
     ) -> Vec<Waiting> {
         let mut waiting = Vec::new();
-        if gone.len() == self.plan.len() {
+        if gone.len() == self.lifecycle_plan.len() {
             return waiting;
         }
         let mut through: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
-        for barrier in &self.plan.barriers {
+        for barrier in &self.lifecycle_plan.barriers {
             let before = barrier.before.iter().copied().find(|life| !gone.contains(life));
             for life in barrier.after.iter().filter(|life| !gone.contains(*life)) {
                 through.entry(*life).or_default().extend(before);
             }
         }
-        for group in self.plan.groups() {
+        for group in self.lifecycle_plan.groups() {
             for step in group.members.iter().filter(|step| !gone.contains(&step.life)) {
                 let Some(key) = self.object(step.life).filter(|key| !own_reason(*key)) else { continue };
                 let mates = group.members.iter().map(|mate| mate.life).filter(|mate| *mate != step.life);
                 let before = step.after.iter().copied().chain(mates);
                 let before = before.chain(through.remove(&step.life).unwrap_or_default());
-                let after = before.filter(|life| !gone.contains(life)).take(MOST_NAMED);
+                let after = before.filter(|life| !gone.contains(life)).take(MAX_NAMED_BLOCKERS);
                 let after: Vec<ObjectId> = after.filter_map(|life| self.id(world, life)).collect();
                 let named =
                     world.read(|store| store.get(key).map(|object| (object.id.clone(), object.class)));

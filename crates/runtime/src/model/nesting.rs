@@ -2,18 +2,18 @@
 
 use hashbrown::HashMap;
 
-use crate::world::{Object, ObjectKey, Store, Stored};
+use crate::world::{Object, ObjectKey, Store, StoredValue};
 
 /// Who is reached, and in whom each is nested.
-pub(super) struct Places {
+pub(super) struct Nesting {
     pub(super) order: Vec<ObjectKey>,
     pub(super) numbers: HashMap<ObjectKey, usize>,
     /// Its owner if that refers to it itself, else whoever came first.
     pub(super) homes: Vec<usize>,
 }
 
-impl Places {
-    pub(super) fn new(store: &Store, root: ObjectKey, masks: &[Vec<bool>]) -> Places {
+impl Nesting {
+    pub(super) fn new(store: &Store, root: ObjectKey, masks: &[Vec<bool>]) -> Nesting {
         let (mut order, mut first) = (vec![root], vec![0]);
         let mut numbers = HashMap::from([(root, 0)]);
         let mut by_owner: Vec<Option<usize>> = vec![None];
@@ -38,15 +38,15 @@ impl Places {
             at += 1;
         }
         let homes = first.into_iter().zip(by_owner).map(|(first, owner)| owner.unwrap_or(first)).collect();
-        Places { order, numbers, homes }
+        Nesting { order, numbers, homes }
     }
 }
 
-/// The persistable fields of an object, with their places.
+/// The persistable fields of an object, with their nesting.
 pub(super) fn fields<'a>(
     object: &'a Object,
     masks: &'a [Vec<bool>],
-) -> impl Iterator<Item = (usize, &'a Stored)> {
+) -> impl Iterator<Item = (usize, &'a StoredValue)> {
     let mask = masks.get(object.class as usize).map_or(&[][..], Vec::as_slice);
     let kept = object.fields.iter().enumerate().zip(mask).filter(|(_, persistable)| **persistable);
     kept.map(|(field, _)| field)

@@ -14,12 +14,12 @@ const RESOURCE: &str = "objects";
 const VERSION: &str = "v1";
 /// A life depends on so many others directly. More are told of over lives that stand for nothing and live on: who is
 /// subscribed to whom is looked up among all dependencies of one life.
-const MOST_DIRECT: usize = 32;
+const MAX_DIRECT_DEPENDENCIES: usize = 32;
 
 /// Tells a snapshot of those who are accused, and of those through whom destruction dependencies lead.
-pub(super) struct Witness<'a> {
+pub(super) struct SnapshotBuilder<'a> {
     store: &'a Store,
-    accused: &'a [ObjectKey],
+    candidates: &'a [ObjectKey],
     doomed: HashSet<ObjectKey>,
     /// The nearest accused owner above each living owner that was asked.
     above: HashMap<ObjectKey, Option<ObjectKey>>,
@@ -27,12 +27,12 @@ pub(super) struct Witness<'a> {
     relays: Vec<Observation>,
 }
 
-impl<'a> Witness<'a> {
-    pub(super) fn new(store: &'a Store, accused: &'a [ObjectKey]) -> Witness<'a> {
-        Witness {
+impl<'a> SnapshotBuilder<'a> {
+    pub(super) fn new(store: &'a Store, candidates: &'a [ObjectKey]) -> SnapshotBuilder<'a> {
+        SnapshotBuilder {
             store,
-            accused,
-            doomed: accused.iter().copied().collect(),
+            candidates,
+            doomed: candidates.iter().copied().collect(),
             above: HashMap::new(),
             relays: Vec::new(),
         }
@@ -52,8 +52,8 @@ impl<'a> Witness<'a> {
         }]);
         snapshot.set_synced(true);
         // Ownership counts only between those who die; dependencies lead through those who live on, too.
-        let accused = self.accused;
-        for key in accused {
+        let candidates = self.candidates;
+        for key in candidates {
             let owner = self.owner(*key);
             self.put(&mut snapshot, *key, owner);
         }
@@ -94,9 +94,9 @@ impl<'a> Witness<'a> {
 
     /// The same dependencies, few of them direct.
     fn relayed(&mut self, mut all: Vec<Subscription>) -> Vec<Subscription> {
-        while all.len() > MOST_DIRECT {
-            let mut above = Vec::with_capacity(all.len().div_ceil(MOST_DIRECT));
-            for some in all.chunks(MOST_DIRECT) {
+        while all.len() > MAX_DIRECT_DEPENDENCIES {
+            let mut above = Vec::with_capacity(all.len().div_ceil(MAX_DIRECT_DEPENDENCIES));
+            for some in all.chunks(MAX_DIRECT_DEPENDENCIES) {
                 // No id has a space in it.
                 let relay = format!("relay {}", self.relays.len());
                 let mut seen = observation(relay.clone(), &relay);
@@ -112,7 +112,7 @@ impl<'a> Witness<'a> {
     /// Those who live on and are subscribed to by somebody accused, directly or through others who live on.
     fn between(&self) -> Vec<ObjectKey> {
         let (mut found, mut seen): (Vec<ObjectKey>, HashSet<ObjectKey>) = (Vec::new(), HashSet::new());
-        let mut left: Vec<ObjectKey> = self.accused.to_vec();
+        let mut left: Vec<ObjectKey> = self.candidates.to_vec();
         while let Some(key) = left.pop() {
             let Some(object) = self.store.get(key) else { continue };
             for target in object.targets().filter(|target| !self.doomed.contains(target)) {
@@ -158,7 +158,7 @@ fn dependency(name: String, id: &str) -> Subscription {
     Subscription { target, uid: Some(id.to_owned()), handler: None, count: 1 }
 }
 
-/// The name of an object among lives: sorted like their births.
+/// The name of an object among lives: sorted like their creation.
 fn name(object: &Object) -> String {
-    format!("{:020}", object.birth)
+    format!("{:020}", object.sequence)
 }

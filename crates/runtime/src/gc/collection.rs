@@ -5,53 +5,53 @@ use std::rc::Rc;
 use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::destruction::{Event, State};
 
-use super::order::Trial;
-use super::session::Shared;
-use super::{CollectError, HeldBack, Inner, Permit, Report, Scope, detect, sweep};
+use super::plan::ObjectPlan;
+use super::session::SessionState;
+use super::{CollectError, GcState, HeldBack, Permit, Report, Scope, detect, sweep};
 use crate::world::{Handle, ObjectKey};
 
 /// A session under way. Between two looks at what is reachable it holds no handles.
-pub(super) struct Run<'a> {
-    pub(super) gc: &'a Inner,
-    pub(super) shared: Rc<Shared>,
+pub(super) struct Collection<'a> {
+    pub(super) gc: &'a GcState,
+    pub(super) shared: Rc<SessionState>,
     pub(super) report: Report,
     pub(super) states: HashMap<ObjectKey, State>,
     /// Everybody who was accused in this collection. Nobody is twice.
-    pub(super) accused: HashSet<ObjectKey>,
+    pub(super) candidates: HashSet<ObjectKey>,
     /// Those of them who are stored.
     pub(super) stored: HashSet<ObjectKey>,
     /// Those who must not die.
-    pub(super) held: HashSet<ObjectKey>,
+    pub(super) refused: HashSet<ObjectKey>,
     /// Those of whom a call failed.
-    pub(super) stuck: HashSet<ObjectKey>,
+    pub(super) failed_objects: HashSet<ObjectKey>,
     /// No code may run any more, for this reason.
     pub(super) stopped: Option<String>,
     /// Whether anybody else had a chance to change something since the last look.
-    pub(super) called: bool,
+    pub(super) code_ran: bool,
     scope: Scope,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(gc: &'a Inner, scope: Scope) -> Run<'a> {
-        Run {
+impl<'a> Collection<'a> {
+    pub(super) fn new(gc: &'a GcState, scope: Scope) -> Collection<'a> {
+        Collection {
             gc,
             shared: Rc::default(),
             report: Report::default(),
             states: HashMap::new(),
-            accused: HashSet::new(),
+            candidates: HashSet::new(),
             stored: HashSet::new(),
-            held: HashSet::new(),
-            stuck: HashSet::new(),
+            refused: HashSet::new(),
+            failed_objects: HashSet::new(),
             stopped: None,
-            called: false,
+            code_ran: false,
             scope,
         }
     }
 
     /// All of it.
     pub(super) async fn run(mut self) -> Result<Report, CollectError> {
-        let alive = self.gc.world.read(|store| store.alive());
-        let result = self.rounds(alive).await;
+        let alive = self.gc.world.read(|store| store.live_count());
+        let result = self.run_rounds(alive).await;
         self.shared.over.set(true);
         self.report.freed = sweep::sweep(&self.gc.world);
         // What was destroyed is reported, whatever came after it.
@@ -65,31 +65,31 @@ impl<'a> Run<'a> {
         Ok(self.report)
     }
 
-    async fn rounds(&mut self, alive: usize) -> Result<(), CollectError> {
-        let before = self.before();
+    async fn run_rounds(&mut self, alive: usize) -> Result<(), CollectError> {
+        let before = self.removed_but_referenced();
         loop {
-            let found = self.garbage();
-            if found.is_empty() || self.is_over() {
+            let found = self.new_garbage();
+            if found.is_empty() || self.has_ended() {
                 return Ok(());
             }
             if self.report.rounds >= self.gc.settings.max_rounds.max(1) {
                 self.report.left = found.len();
                 return Ok(());
             }
-            self.called = false;
-            self.ask_keeper(&found).await?;
-            if !self.allowed(&found, alive)? {
+            self.code_ran = false;
+            self.ask_recorder(&found).await?;
+            if !self.within_limit(&found, alive)? {
                 self.report.left = found.len();
                 return Ok(());
             }
             self.report.rounds += 1;
-            let accused = self.warn_all(found, &before).await;
-            if self.is_over() {
+            let candidates = self.warn_all(found, &before).await;
+            if self.has_ended() {
                 return Ok(());
             }
-            let trial = Trial::new(&self.gc.world, &accused, &self.scope)?;
-            self.report.dropped.extend(trial.dropped(&self.gc.world));
-            self.perform(&trial).await;
+            let plan = ObjectPlan::new(&self.gc.world, &candidates, &self.scope)?;
+            self.report.dropped.extend(plan.dropped(&self.gc.world));
+            self.execute(&plan).await;
             self.states.clear();
             if matches!(self.scope, Scope::Removed(_)) {
                 return Ok(());
@@ -98,23 +98,23 @@ impl<'a> Run<'a> {
     }
 
     /// Whether nothing more is done.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         self.report.cancelled.is_some() || self.stopped.is_some()
     }
 
     /// What is garbage now and was not accused before.
-    fn garbage(&self) -> Vec<ObjectKey> {
+    fn new_garbage(&self) -> Vec<ObjectKey> {
         (self.gc.settings.settle)();
         let found = detect::garbage(&self.gc.world, &self.scope);
-        found.into_iter().filter(|key| !self.accused.contains(key)).collect()
+        found.into_iter().filter(|key| !self.candidates.contains(key)).collect()
     }
 
     /// What was removed and is referred to all the same: that does not save it.
-    fn before(&self) -> HashSet<ObjectKey> {
+    fn removed_but_referenced(&self) -> HashSet<ObjectKey> {
         match &self.scope {
             Scope::Removed(_) => {
                 let found = detect::garbage(&self.gc.world, &self.scope);
-                let reached = detect::without_handles(&self.gc.world);
+                let reached = detect::reachable_without_handles(&self.gc.world);
                 found.into_iter().filter(|key| reached.contains(key.slot)).collect()
             }
             _ => HashSet::new(),
@@ -122,38 +122,38 @@ impl<'a> Run<'a> {
     }
 
     /// Who of the accused is stored, and who of those must not die.
-    async fn ask_keeper(&mut self, found: &[ObjectKey]) -> Result<(), CollectError> {
-        let keeper = self.gc.settings.keeper.clone();
+    async fn ask_recorder(&mut self, found: &[ObjectKey]) -> Result<(), CollectError> {
+        let recorder = self.gc.settings.recorder.clone();
         let handles = found.iter().filter_map(|key| self.gc.world.handle(*key));
-        let kept: Vec<Handle> = handles.filter(|object| keeper.keeps(object)).collect();
+        let kept: Vec<Handle> = handles.filter(|object| recorder.is_stored(object)).collect();
         if kept.is_empty() {
             return Ok(());
         }
-        self.called = true;
-        let permits = keeper.held(&kept).await?;
+        self.code_ran = true;
+        let permits = recorder.permits(&kept).await?;
         self.stored.extend(kept.iter().map(Handle::key));
         for (object, permit) in kept.iter().zip(permits) {
-            if let Permit::Hold(reason) = permit {
-                self.hold(object, reason);
+            if let Permit::Refused(reason) = permit {
+                self.refuse(object, reason);
             }
         }
         Ok(())
     }
 
-    pub(super) fn hold(&mut self, object: &Handle, reason: String) {
-        self.gc.settings.observer.held(object, &reason);
-        self.held.insert(object.key());
+    pub(super) fn refuse(&mut self, object: &Handle, reason: String) {
+        self.gc.settings.observer.refused(object, &reason);
+        self.refused.insert(object.key());
         let (id, class, name) = (object.id(), object.class().shared_name(), object.name());
         self.report.held.push(HeldBack { id, class, name, reason });
     }
 
     /// Whether so many may be destroyed. The first time, nothing was touched if not.
-    fn allowed(&mut self, found: &[ObjectKey], alive: usize) -> Result<bool, CollectError> {
+    fn within_limit(&mut self, found: &[ObjectKey], alive: usize) -> Result<bool, CollectError> {
         let Some(limit) = &self.gc.settings.limit else { return Ok(true) };
         let mut doomed = found.len();
-        if !self.held.is_empty() {
-            let trial = Trial::new(&self.gc.world, found, &self.scope)?;
-            doomed = trial.without(&self.gc.world, &self.held).len();
+        if !self.refused.is_empty() {
+            let plan = ObjectPlan::new(&self.gc.world, found, &self.scope)?;
+            doomed = plan.destroyable(&self.gc.world, &self.refused).len();
         }
         let doomed = doomed + self.report.destroyed.len();
         match limit(doomed, alive) {
@@ -170,61 +170,61 @@ impl<'a> Run<'a> {
 
     /// Warns of all that were found, and of those who become garbage by that. Gives back who is still garbage then.
     async fn warn_all(&mut self, found: Vec<ObjectKey>, before: &HashSet<ObjectKey>) -> Vec<ObjectKey> {
-        let mut accused: Vec<ObjectKey> = Vec::with_capacity(found.len());
+        let mut candidates: Vec<ObjectKey> = Vec::with_capacity(found.len());
         let mut new = found;
         for _ in 0..self.gc.settings.max_rounds.max(1) {
-            self.accuse(&new);
+            self.add_candidates(&new);
             for key in &new {
-                if !self.held.contains(key)
+                if !self.refused.contains(key)
                     && let Some(object) = self.gc.world.handle(*key)
                 {
                     self.warn(&object).await;
                 }
-                if self.is_over() {
+                if self.has_ended() {
                     return Vec::new();
                 }
             }
-            accused.append(&mut new);
-            if !std::mem::take(&mut self.called) {
+            candidates.append(&mut new);
+            if !std::mem::take(&mut self.code_ran) {
                 break;
             }
             (self.gc.settings.settle)();
             let garbage = detect::garbage(&self.gc.world, &self.scope);
-            accused = self.rescue(accused, &garbage, before);
-            new = garbage.into_iter().filter(|key| !self.accused.contains(key)).collect();
+            candidates = self.rescue(candidates, &garbage, before);
+            new = garbage.into_iter().filter(|key| !self.candidates.contains(key)).collect();
             if new.is_empty() || matches!(self.scope, Scope::Removed(_)) {
                 break;
             }
-            if let Err(error) = self.ask_keeper(&new).await {
+            if let Err(error) = self.ask_recorder(&new).await {
                 self.stopped = Some(error.to_string());
                 return Vec::new();
             }
         }
-        accused
+        candidates
     }
 
-    fn accuse(&mut self, found: &[ObjectKey]) {
-        self.accused.extend(found);
-        let doomed = found.iter().filter(|key| !self.held.contains(*key));
+    fn add_candidates(&mut self, found: &[ObjectKey]) {
+        self.candidates.extend(found);
+        let doomed = found.iter().filter(|key| !self.refused.contains(*key));
         self.shared.doomed.borrow_mut().extend(doomed);
         for object in found.iter().filter_map(|key| self.gc.world.handle(*key)) {
-            self.gc.settings.observer.accused(&object, &self.scope.reason());
+            self.gc.settings.observer.candidate(&object, &self.scope.reason());
         }
     }
 
     /// Lets go of those who are no garbage any more; gives back the others.
     fn rescue(
         &mut self,
-        accused: Vec<ObjectKey>,
+        candidates: Vec<ObjectKey>,
         garbage: &[ObjectKey],
         before: &HashSet<ObjectKey>,
     ) -> Vec<ObjectKey> {
         let still: HashSet<ObjectKey> = match &self.scope {
             Scope::Removed(_) => {
-                let reached = detect::without_handles(&self.gc.world);
+                let reached = detect::reachable_without_handles(&self.gc.world);
                 let begun = |key: &ObjectKey| {
                     let object = self.gc.world.handle(*key);
-                    object.is_some_and(|object| self.gc.settings.keeper.has_begun(&object))
+                    object.is_some_and(|object| self.gc.settings.recorder.was_begun(&object))
                 };
                 let saved =
                     |key: &ObjectKey| reached.contains(key.slot) && !before.contains(key) && !begun(key);
@@ -233,7 +233,7 @@ impl<'a> Run<'a> {
             _ => garbage.iter().copied().collect(),
         };
         let (still, saved): (Vec<ObjectKey>, Vec<ObjectKey>) =
-            accused.into_iter().partition(|key| still.contains(key));
+            candidates.into_iter().partition(|key| still.contains(key));
         for object in saved.iter().filter_map(|key| self.gc.world.handle(*key)) {
             self.shared.doomed.borrow_mut().remove(&object.key());
             self.feed(&object, &Event::Rescued);

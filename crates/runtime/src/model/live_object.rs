@@ -1,11 +1,11 @@
 //! One living object, as it would be written down.
 
-use super::{Dependency, ModelObject, Plain};
+use super::{Dependency, ModelObject, ModelValue};
 use crate::gc::Gc;
 use crate::world::{Handle, Value};
 
 /// An object as it would be written down.
-pub(crate) fn written(gc: &Gc, object: &Handle) -> ModelObject {
+pub(crate) fn model_object(gc: &Gc, object: &Handle) -> ModelObject {
     let class = object.class();
     let persistable = class.properties().filter(|(_, property)| property.usage.is_persistable());
     let properties = persistable.map(|(name, _)| (name.to_owned(), plain(&object.get(name)))).collect();
@@ -22,16 +22,16 @@ pub(crate) fn written(gc: &Gc, object: &Handle) -> ModelObject {
 }
 
 /// A value as it is written. As deep as values may be.
-fn plain(value: &Value) -> Plain {
+fn plain(value: &Value) -> ModelValue {
     match value {
-        Value::Null => Plain::Null,
-        Value::Bool(value) => Plain::Bool(*value),
-        Value::Number(number) => Plain::Number(*number),
-        Value::String(text) => Plain::String(text.to_string()),
-        Value::List(items) => Plain::List(items.iter().map(plain).collect()),
+        Value::Null => ModelValue::Null,
+        Value::Bool(value) => ModelValue::Bool(*value),
+        Value::Number(number) => ModelValue::Number(*number),
+        Value::String(text) => ModelValue::String(text.to_string()),
+        Value::List(items) => ModelValue::List(items.iter().map(plain).collect()),
         Value::Map(entries) => {
-            Plain::Map(entries.iter().map(|(name, item)| (name.clone(), plain(item))).collect())
+            ModelValue::Map(entries.iter().map(|(name, item)| (name.clone(), plain(item))).collect())
         }
-        Value::Object(object) => Plain::Ref(object.id()),
+        Value::Object(object) => ModelValue::Ref(object.id()),
     }
 }

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use mlua::{Lua, Table, Value as Script};
 
-use super::engine::{Engine, Stage};
+use super::engine::{Engine, ProgramStage};
 use super::fault::raise;
 use super::format::Format;
-use super::threads::For;
-use super::{object, threading, values};
+use super::threads::WaitTarget;
+use super::{object, thread_api, values};
 use crate::gc::{CollectError, Report};
 use crate::world::Handle;
 
@@ -74,25 +74,25 @@ fn handler_name(lua: &Lua, handler: &Script) -> mlua::Result<Option<String>> {
 }
 
 /// As long as it lives, others know who collects.
-struct Collecting<'e>(&'e Engine);
+struct CollectingGuard<'e>(&'e Engine);
 
-impl Drop for Collecting<'_> {
+impl Drop for CollectingGuard<'_> {
     fn drop(&mut self) {
         self.0.threads.set_collecting(None);
     }
 }
 
 /// Makes a collection when nobody else does, and lets others know who does.
-pub(super) async fn in_turn<T>(engine: &Engine, collection: impl Future<Output = T>) -> T {
-    let _turn = engine.turn.lock().await;
+pub(super) async fn exclusively<T>(engine: &Engine, collection: impl Future<Output = T>) -> T {
+    let _lock = engine.collection_lock.lock().await;
     engine.threads.set_collecting(Some(engine.current.thread()));
-    let _collecting = Collecting(engine);
+    let _collecting = CollectingGuard(engine);
     collection.await
 }
 
 async fn collect(lua: Lua, engine: Rc<Engine>) -> mlua::Result<Table> {
     allowed(&lua, &engine, "GC.collect")?;
-    if engine.stage.get() == Stage::Alone {
+    if engine.stage.get() == ProgramStage::SingleCall {
         return Err(raise(&lua, CollectError::Inside));
     }
     let me = engine.current.thread();
@@ -100,13 +100,13 @@ async fn collect(lua: Lua, engine: Rc<Engine>) -> mlua::Result<Table> {
         // Called by the session itself, which refuses it.
         engine.gc.collect().await
     } else {
-        let wait = engine.threads.wait(me, For::Collection);
-        let wait = wait.map_err(|deadlock| raise(&lua, threading::words(&deadlock)))?;
+        let wait = engine.threads.wait(me, WaitTarget::Collection);
+        let wait = wait.map_err(|deadlock| raise(&lua, thread_api::words(&deadlock)))?;
         let collection = async {
             drop(wait);
             engine.gc.collect().await
         };
-        in_turn(&engine, collection).await
+        exclusively(&engine, collection).await
     };
     match report {
         Ok(report) => {
