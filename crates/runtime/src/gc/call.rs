@@ -1,4 +1,4 @@
-//! Calls of handlers and destructors. What they call back is known to come from inside of the session.
+//! Calls of handlers and destructors. While one is polled, a [`super::Gc::run`] is known to come from inside the session.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -9,9 +9,11 @@ use super::session::SessionState;
 use super::{GcState, Phase, Session};
 use crate::world::{Args, Call, Class, CodeError, CodeErrorKind, Handle, Value};
 
-/// How a call ended: what the table of steps is told, and whether any code may still run.
+/// How a call ended.
 pub(super) struct CallResult {
+    /// The outcome, as input for the destruction's step table.
     pub(super) outcome: Outcome,
+    /// Set if no more code may run at all (deadline, memory, stopped from outside): why.
     pub(super) stop: Option<String>,
 }
 
@@ -26,7 +28,7 @@ impl CallResult {
     }
 }
 
-/// Lets a subscriber hear of an object.
+/// Calls a subscriber's handler for an object. Calling `gc:cancel` in it is a veto.
 pub(super) async fn handler(
     gc: &GcState,
     shared: &Rc<SessionState>,
@@ -53,10 +55,11 @@ pub(super) async fn handler(
     }
 }
 
-/// Calls `destroy` of every class from the actual one up, except those that are done.
+/// Calls `destroy` of the object's class, of its parent, and so on. Classes whose `destroy` succeeded in an earlier
+/// attempt are skipped.
 pub(super) async fn destroy(gc: &GcState, shared: &Rc<SessionState>, object: &Handle) -> CallResult {
     let class = object.class();
-    let done = object.read(|object| object.rare.as_ref().map_or(0, |rare| rare.undone)).unwrap_or_default();
+    let done = object.read(|object| object.rare.as_ref().map_or(0, |rare| rare.destroyed_classes)).unwrap_or_default();
     for (number, class) in class.ancestry().enumerate().skip(done) {
         if !class.behavior().has("destroy") {
             continue;
@@ -64,8 +67,8 @@ pub(super) async fn destroy(gc: &GcState, shared: &Rc<SessionState>, object: &Ha
         gc.settings.observer.calling_destroy(object, class.name());
         let args = Args::Destroy { gc: Session::new(Phase::Destroying, shared.clone()) };
         if let Err(error) = run(gc, class, object, "destroy", args).await {
-            // Should it be tried again, what went well is not done twice.
-            object.update(|object| object.rare_mut().undone = number);
+            // A later attempt begins with the class that failed.
+            object.update(|object| object.rare_mut().destroyed_classes = number);
             return CallResult::failed(&error);
         }
     }
@@ -87,7 +90,7 @@ async fn run(
     .await
 }
 
-/// While it is there, code of the session is running.
+/// Counts as one running call of the session until it is dropped.
 struct InsideGuard<'a>(&'a GcState);
 
 impl<'a> InsideGuard<'a> {

@@ -1,4 +1,5 @@
-//! One session from beginning to end: rounds of detecting, warning, planning and destroying, until nothing is left.
+//! One session from beginning to end: rounds of detection, warning, planning and execution, until no garbage is left or the
+//! number of rounds is reached.
 
 use std::rc::Rc;
 
@@ -10,23 +11,25 @@ use super::session::SessionState;
 use super::{CollectError, GcState, HeldBack, Permit, Report, Scope, detect, sweep};
 use crate::world::{Handle, ObjectKey};
 
-/// A session under way. Between two looks at what is reachable it holds no handles.
+/// A session under way. It identifies objects by key: during detection it must not hold handles, which would make the
+/// objects reachable.
 pub(super) struct Collection<'a> {
     pub(super) gc: &'a GcState,
     pub(super) shared: Rc<SessionState>,
     pub(super) report: Report,
+    /// The destruction journals of objects in this round; an object without one has not begun.
     pub(super) states: HashMap<ObjectKey, State>,
-    /// Everybody who was accused in this collection. Nobody is twice.
+    /// All candidates of this session so far, of all rounds. An object is a candidate at most once per session.
     pub(super) candidates: HashSet<ObjectKey>,
-    /// Those of them who are stored.
+    /// The candidates that are stored.
     pub(super) stored: HashSet<ObjectKey>,
-    /// Those who must not die.
+    /// The candidates that the recorder refused to destroy.
     pub(super) refused: HashSet<ObjectKey>,
-    /// Those of whom a call failed.
+    /// The candidates for which a handler, a destructor or a write failed. They stay alive.
     pub(super) failed_objects: HashSet<ObjectKey>,
-    /// No code may run any more, for this reason.
+    /// Why no code may run any more, if so.
     pub(super) stopped: Option<String>,
-    /// Whether anybody else had a chance to change something since the last look.
+    /// Whether other code ran since the last detection, so that reachability may have changed.
     pub(super) code_ran: bool,
     scope: Scope,
 }
@@ -48,13 +51,13 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// All of it.
+    /// Runs the session.
     pub(super) async fn run(mut self) -> Result<Report, CollectError> {
         let alive = self.gc.world.read(|store| store.live_count());
         let result = self.run_rounds(alive).await;
         self.shared.over.set(true);
         self.report.freed = sweep::sweep(&self.gc.world);
-        // What was destroyed is reported, whatever came after it.
+        // If objects were destroyed, they have to be reported: the error becomes part of the report.
         if let Err(error) = result {
             if self.report.destroyed.is_empty() {
                 return Err(error);
@@ -97,19 +100,20 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Whether nothing more is done.
+    /// Whether the session was cancelled or stopped.
     pub(super) fn has_ended(&self) -> bool {
         self.report.cancelled.is_some() || self.stopped.is_some()
     }
 
-    /// What is garbage now and was not accused before.
+    /// Garbage that was not a candidate before.
     fn new_garbage(&self) -> Vec<ObjectKey> {
         (self.gc.settings.settle)();
         let found = detect::garbage(&self.gc.world, &self.scope);
         found.into_iter().filter(|key| !self.candidates.contains(key)).collect()
     }
 
-    /// What was removed and is referred to all the same: that does not save it.
+    /// Under [`Scope::Removed`]: objects that are reachable although they were removed from the model. These references do
+    /// not rescue them; only references made later do.
     fn removed_but_referenced(&self) -> HashSet<ObjectKey> {
         match &self.scope {
             Scope::Removed(_) => {
@@ -121,7 +125,7 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Who of the accused is stored, and who of those must not die.
+    /// Asks the recorder which of these candidates are stored, and which of those must not be destroyed.
     async fn ask_recorder(&mut self, found: &[ObjectKey]) -> Result<(), CollectError> {
         let recorder = self.gc.settings.recorder.clone();
         let handles = found.iter().filter_map(|key| self.gc.world.handle(*key));
@@ -140,6 +144,7 @@ impl<'a> Collection<'a> {
         Ok(())
     }
 
+    /// Notes and reports that an object must not be destroyed.
     pub(super) fn refuse(&mut self, object: &Handle, reason: String) {
         self.gc.settings.observer.refused(object, &reason);
         self.refused.insert(object.key());
@@ -147,7 +152,8 @@ impl<'a> Collection<'a> {
         self.report.held.push(HeldBack { id, class, name, reason });
     }
 
-    /// Whether so many may be destroyed. The first time, nothing was touched if not.
+    /// Whether the deletion limit allows this round. In the first round exceeding it is an error (nothing was touched);
+    /// later it ends the session and is reported.
     fn within_limit(&mut self, found: &[ObjectKey], alive: usize) -> Result<bool, CollectError> {
         let Some(limit) = &self.gc.settings.limit else { return Ok(true) };
         let mut doomed = found.len();
@@ -168,7 +174,8 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Warns of all that were found, and of those who become garbage by that. Gives back who is still garbage then.
+    /// Warns the subscribers of these candidates, detects again, and does the same for objects that have become garbage
+    /// meanwhile. Returns the candidates that are still garbage.
     async fn warn_all(&mut self, found: Vec<ObjectKey>, before: &HashSet<ObjectKey>) -> Vec<ObjectKey> {
         let mut candidates: Vec<ObjectKey> = Vec::with_capacity(found.len());
         let mut new = found;
@@ -203,6 +210,7 @@ impl<'a> Collection<'a> {
         candidates
     }
 
+    /// Notes new candidates and makes them doomed in the eyes of handlers.
     fn add_candidates(&mut self, found: &[ObjectKey]) {
         self.candidates.extend(found);
         let doomed = found.iter().filter(|key| !self.refused.contains(*key));
@@ -212,7 +220,7 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Lets go of those who are no garbage any more; gives back the others.
+    /// Removes and reports the candidates that are no longer garbage; returns the others.
     fn rescue(
         &mut self,
         candidates: Vec<ObjectKey>,

@@ -1,4 +1,4 @@
-//! Who is garbage: what the roots do not reach, over all properties or over persistable ones.
+//! Which objects are garbage: those not reachable from the roots, over all properties or over persistable ones.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use sexton_lifecycle::graph::Node;
 use super::Scope;
 use crate::world::{ObjectKey, Store, StoredValue, World};
 
-/// Everybody who is garbage, in the order of their creation.
+/// All garbage objects under a scope, in creation order.
 pub(super) fn garbage(world: &World, scope: &Scope) -> Vec<ObjectKey> {
     match scope {
         Scope::Unreachable => garbage_outside(world, &reachable_from_anywhere(world)),
@@ -24,14 +24,14 @@ pub(super) fn garbage(world: &World, scope: &Scope) -> Vec<ObjectKey> {
     }
 }
 
-/// What roots, statics and handles reach over any property.
+/// Everything reachable from roots, static properties and handles, over any property.
 pub(super) fn reachable_from_anywhere(world: &World) -> Reachable {
     let mut roots = roots_and_handles(world);
     world.visit_statics(&mut |key| roots.push(key.slot));
     world.read(|store| reachable(&AllReferences(store), roots.into_iter()))
 }
 
-/// What the roots reach over persistable properties.
+/// Everything reachable from the roots over persistable properties.
 fn reachable_persistably(world: &World) -> Reachable {
     let roots = world.root_keys();
     let masks = masks(world);
@@ -41,14 +41,14 @@ fn reachable_persistably(world: &World) -> Reachable {
     })
 }
 
-/// What roots and statics reach over any property; whatever is in somebody's hands does not count.
+/// Everything reachable from roots and static properties over any property. Handles are not roots here.
 pub(super) fn reachable_without_handles(world: &World) -> Reachable {
     let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.visit_statics(&mut |key| roots.push(key.slot));
     world.read(|store| reachable(&AllReferences(store), roots.into_iter()))
 }
 
-/// The roots, and what somebody has a handle to.
+/// The slots of roots and of objects with at least one handle.
 pub(super) fn roots_and_handles(world: &World) -> Vec<Node> {
     let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.handle_counts(|counts| {
@@ -72,7 +72,7 @@ fn by_sequence(mut found: Vec<(u64, ObjectKey)>) -> Vec<ObjectKey> {
     found.into_iter().map(|(_, key)| key).collect()
 }
 
-/// For each class which fields of its objects are persistable.
+/// For each class number, a mask over the fields of its objects: whether each is persistable.
 pub(crate) fn masks(world: &World) -> Vec<Vec<bool>> {
     let mask = |class: &crate::world::Class| {
         class.properties().map(|(_, property)| property.usage.is_persistable()).collect()
@@ -80,7 +80,7 @@ pub(crate) fn masks(world: &World) -> Vec<Vec<bool>> {
     world.classes().iter().map(mask).collect()
 }
 
-/// All references.
+/// The graph of all references in a store.
 pub(super) struct AllReferences<'a>(pub(super) &'a Store);
 
 impl References for AllReferences<'_> {
@@ -88,7 +88,8 @@ impl References for AllReferences<'_> {
         self.0.slots()
     }
 
-    /// Objects lie anywhere in memory, and so do their fields: fetching one after the other is mostly waiting.
+    /// Touches the next objects and their first fields, so that the processor fetches them at the same time: objects lie
+    /// scattered in memory, and visiting them one by one is mostly waiting for memory.
     fn prepare(&self, next: &[Node]) {
         let lengths = next.iter().map(|node| self.0.at(*node).map_or(0, |object| object.fields.len()));
         black_box(lengths.sum::<usize>());
@@ -104,7 +105,7 @@ impl References for AllReferences<'_> {
     }
 }
 
-/// Those of persistable properties.
+/// The graph of references in persistable properties.
 struct PersistableReferences<'a> {
     store: &'a Store,
     masks: &'a [Vec<bool>],

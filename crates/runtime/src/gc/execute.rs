@@ -1,5 +1,17 @@
-//! Carries out a plan: groups whose turn has come are notified of, destroyed, marked and told of; stored ones in
-//! batches.
+//! Execution of a plan, group by group.
+//!
+//! A group is one object, or several that form a circle and take every step together. A group is ready when all groups
+//! that have to go before it are destroyed. For ready groups:
+//!
+//! 1. [`Collection::notify_group`]: call the subscribers' handlers (phase notifying). A failure stops the group.
+//! 2. [`Collection::record_intents`]: the recorder writes the intent for stored objects, and may refuse.
+//! 3. `destroy`: run the destructors. In a group, dependents go before their owners; an owner whose dependent could not be
+//!    destroyed is not touched.
+//! 4. Record the outcome, call the subscribers' handlers (phase destroyed), record the release.
+//!
+//! Stored objects take these steps in batches of up to [`MAX_GROUPS_PER_BATCH`] groups, since each record is a write;
+//! others go one group at a time. An object that cannot be destroyed stays alive, and so does everything that has to come
+//! after it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,24 +29,24 @@ use super::subscribe;
 use super::{Doomed, Failure, Phase, Reason, RecorderError, Untold};
 use crate::world::Handle;
 
-/// So many groups of stored objects are recorded at once. Most groups are one object.
+/// At most this many groups of stored objects are recorded with one write. Most groups are a single object.
 const MAX_GROUPS_PER_BATCH: usize = 1_000;
-/// After so long the ends of stored objects are recorded, though more of their batch are to be destroyed: what a run that
-/// is killed has not recorded is destroyed once more.
+/// Outcomes are recorded at the latest after this time, even if more objects of the batch have to be destroyed: if the
+/// run is killed, what it has not recorded is destroyed again.
 const MAX_UNRECORDED: Duration = Duration::from_secs(1);
 
-/// An object whose turn has come.
+/// An object of a ready group.
 struct Member {
     life: LifeId,
     object: Handle,
     reasons: Vec<Reason>,
     wave: usize,
-    /// The first of those who take each step together.
+    /// Identifies the group: its first member.
     group: LifeId,
 }
 
 impl Collection<'_> {
-    /// As far as it can be carried out.
+    /// Executes a plan as far as possible; objects that could not be destroyed are reported.
     pub(super) async fn execute(&mut self, plan: &ObjectPlan) {
         let mut progress = Progress::new(&plan.lifecycle_plan);
         let mut ready: Vec<&Group> = progress.ready().collect();
@@ -67,7 +79,7 @@ impl Collection<'_> {
         }
     }
 
-    /// Some groups whose turn has come; gives back who of them is destroyed.
+    /// Takes some ready groups through all steps and returns the nodes that were destroyed.
     async fn execute_batch(&mut self, plan: &ObjectPlan, groups: &[&Group], wave: usize) -> Vec<LifeId> {
         let mut members: Vec<Member> = Vec::new();
         for group in groups {
@@ -85,7 +97,8 @@ impl Collection<'_> {
         gone
     }
 
-    /// Destroys members, whole groups at a time, until it is time to record that; then tells of their ends.
+    /// Destroys whole groups from the front of `members` until [`MAX_UNRECORDED`] has passed, then records the outcomes and
+    /// tells the subscribers. Returns the nodes that were destroyed.
     async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<LifeId> {
         let began = Instant::now();
         let (mut destroyed, mut failed, mut untouched): (Vec<Member>, Vec<Member>, Vec<Member>) =
@@ -100,7 +113,7 @@ impl Collection<'_> {
             }
             let Some(member) = members.pop_front() else { break };
             last = Some(member.group);
-            // In a group the owned go first: their owner waits for them, as it would outside of one.
+            // An owner is not destroyed while one of its dependents in the group is alive, as outside of a group.
             let waits = |other: &Member| {
                 let (owner, owned) = (member.object.key(), other.object.key());
                 other.group == member.group && owns(&self.gc.world, owner, owned)
@@ -123,12 +136,13 @@ impl Collection<'_> {
             self.release(&member.object);
         }
         self.record_journals(destroyed.iter(), false).await;
-        // Nobody asks for it any more.
+        // Their journals are not needed any more.
         destroyed.iter().for_each(|member| _ = self.states.remove(&member.object.key()));
         destroyed.into_iter().map(|member| member.life).collect()
     }
 
-    /// Notifies of a group. Nobody if one of them does not get on: they take each step together.
+    /// Notifies the subscribers of a group and returns its members; empty if any member cannot go on, since they take each
+    /// step together.
     async fn notify_group(&mut self, plan: &ObjectPlan, group: &Group, wave: usize) -> Vec<Member> {
         let mut members = Vec::with_capacity(group.members.len());
         for step in plan.members(&self.gc.world, group) {
@@ -164,7 +178,8 @@ impl Collection<'_> {
         members
     }
 
-    /// The last moment: whoever may still die is marked, after that was recorded where it is stored.
+    /// Records the intents of stored members and returns the members that may be destroyed; from here on they cannot be
+    /// saved. Intents of all others are withdrawn.
     async fn record_intents(&mut self, members: Vec<Member>) -> Vec<Member> {
         let terminating = |member: &Member| {
             let state = self.states.get(&member.object.key())?;
@@ -198,6 +213,7 @@ impl Collection<'_> {
         go
     }
 
+    /// Notes which objects were refused; if the intents could not be recorded, all of them have failed.
     fn apply_permits(&mut self, objects: &[Handle], permits: Result<Vec<Permit>, RecorderError>) {
         match permits {
             Ok(permits) => {
@@ -218,7 +234,7 @@ impl Collection<'_> {
         }
     }
 
-    /// Who does not die after all, with those who would have died together with them.
+    /// The members that must not be destroyed, with all other members of their groups.
     fn refused_members(&self, members: &[Member]) -> HashSet<LifeId> {
         let no = |member: &&Member| {
             let key = member.object.key();
@@ -229,7 +245,7 @@ impl Collection<'_> {
         refused.map(|member| member.life).collect()
     }
 
-    /// Nothing was called of these, though that may be recorded.
+    /// Withdraws the recorded intents of members whose `destroy` was not called.
     async fn withdraw(&mut self, members: &[Member]) {
         let stored = members.iter().filter(|member| self.stored.contains(&member.object.key()));
         let objects: Vec<Handle> = stored.map(|member| member.object.clone()).collect();
@@ -243,7 +259,7 @@ impl Collection<'_> {
         }
     }
 
-    /// Tells the keeper of the stored ones among some that a step is done.
+    /// Records the journals of the stored members: their outcomes, or (`ended` is false) their releases.
     async fn record_journals(&mut self, members: impl Iterator<Item = &Member>, ended: bool) {
         let stored = members.filter(|member| self.stored.contains(&member.object.key()));
         let batch: Vec<ObjectJournal<'_>> = stored
@@ -282,6 +298,7 @@ impl Collection<'_> {
         });
     }
 
+    /// The last step of an object: its journal is complete, and all its subscriptions end.
     fn release(&mut self, object: &Handle) {
         if self.stage(object.key()) == Some(Stage::Releasing) {
             self.feed(object, &Event::Released);
@@ -290,7 +307,7 @@ impl Collection<'_> {
     }
 }
 
-/// The key of the first member, by which groups are sorted.
+/// The name of the first member's node, by which groups are sorted: creation order.
 fn first<'a>(group: &&'a Group) -> Option<&'a str> {
     group.members.first().map(|step| step.key.name.as_str())
 }

@@ -1,10 +1,21 @@
-//! A collection as a program sees it: who is unreachable, the session that is told to handlers, and the steps.
+//! The garbage collector that a program can call: finds unreachable objects and destroys them in a verified order.
 //!
-//! A session goes: detect, warn every subscriber of everybody accused, let the script engine settle, detect again, plan
-//! and prove the plan; then, in the order of the plan, notify, `destroy`, mark, tell. Who is garbage, in which order it
-//! dies and which step follows is decided by `sexton_lifecycle`; here it is carried out on objects in memory.
+//! One run of it is a *session*:
 //!
-//! It must not know of any script language, nor where objects are stored: a [`Keeper`] is told what happens to those.
+//! ```text
+//! detect candidates ─► warn their subscribers ─► detect again ─► plan, verify ─► per group of the plan:
+//!        ▲                (may save them by a        │                             notify subscribers
+//!        │                 new reference, or        rescued                        destroy()
+//!        │                 cancel)                                                 tell subscribers
+//!        └──────────── while destructors make new garbage (max_rounds) ◄───────────────┘
+//! ```
+//!
+//! Before each detection [`Settings::settle`] lets the script engine collect its own garbage, which may hold handles.
+//! Which objects are unreachable, in which order they are destroyed and which step follows is decided by
+//! `sexton_lifecycle`; this module applies these decisions to objects in memory.
+//!
+//! It must not know any script language, nor where objects are stored: a [`DestructionRecorder`] records what happens to
+//! stored objects.
 
 mod call;
 mod collection;
@@ -37,20 +48,20 @@ pub(crate) use subscribe::{add as add_subscription, known as known_handler, subs
 
 use crate::world::{Handle, ObjectId, World};
 
-/// Decides whether so many of so many may be destroyed, or says why not.
+/// Decides whether `doomed` objects out of `total` may be destroyed at once (`limit(doomed, total)`), or returns why not.
 pub type Limit = Box<dyn Fn(usize, usize) -> Result<(), String>>;
 
-/// What a collector is given.
+/// The configuration of a [`Gc`].
 pub struct Settings {
-    /// Garbage that destructors make is collected in the same session, so many times.
+    /// How often one session detects garbage: destructors can make new garbage, which is collected in the same session.
     pub max_rounds: usize,
-    /// Is told of stored objects.
+    /// Records the destruction of stored objects.
     pub recorder: Rc<dyn DestructionRecorder>,
-    /// Lets go of what only looks alive, before each look at what is reachable.
+    /// Called before each detection: drops handles that only look alive, such as those in a script engine's garbage.
     pub settle: Rc<dyn Fn()>,
-    /// Hears of each step.
+    /// Receives every step, for traces.
     pub observer: Rc<dyn GcObserver>,
-    /// Asked before anything is touched: doomed, and of how many.
+    /// The deletion limit, asked before any code is called. Without it, everything may be destroyed.
     pub limit: Option<Limit>,
 }
 
@@ -66,14 +77,14 @@ impl Default for Settings {
     }
 }
 
-/// Which objects are garbage.
+/// The rule by which objects are garbage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// What neither roots, statics nor handles reach, over any property.
+    /// Objects that are not reachable from roots, static properties or handles, over any property.
     Unreachable,
-    /// What the roots do not reach over persistable properties.
+    /// Objects that are not reachable from the roots over persistable properties.
     NotPersistable,
-    /// These, because they are not in the incoming model any more.
+    /// These objects: they are missing in the incoming model.
     Removed(Vec<ObjectId>),
 }
 
@@ -87,31 +98,31 @@ impl Scope {
     }
 }
 
-/// Why there was no collection. Nothing was touched.
+/// Why there was no collection. No object was touched and no code was called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CollectError {
-    /// A handler or destructor wanted one.
+    /// A handler or destructor of the running session called it.
     #[error("a collection is under way, and this is called by it: collect again when it is over")]
     Inside,
-    /// It would destroy too much.
+    /// The deletion limit was exceeded.
     #[error("held: {reason}")]
     Held {
         /// How many would be destroyed.
         doomed: usize,
-        /// Of how many.
+        /// How many live objects there are.
         scope: usize,
-        /// Why that is too much.
+        /// What the limit said.
         reason: String,
     },
-    /// The keeper of stored objects could not say who must not die.
+    /// The recorder could not say which stored objects are protected.
     #[error("the keeper of stored objects: {0}")]
     Recorder(#[from] RecorderError),
-    /// The plan could not be proved. That is a fault of the program.
+    /// The plan did not pass verification: a bug in the planner.
     #[error("the plan is wrong, and nothing of it was done: {0}")]
     Plan(String),
 }
 
-/// The garbage collector of one world. Cloning gives another name for the same one.
+/// The garbage collector of one world. Clones share their state.
 #[derive(Clone)]
 pub struct Gc {
     inner: Rc<GcState>,
@@ -120,9 +131,10 @@ pub struct Gc {
 struct GcState {
     world: World,
     settings: Settings,
-    /// One session at a time; others wait.
+    /// Held by the running session; other sessions wait for it.
     turn: tokio::sync::Mutex<()>,
-    /// How many calls of the running session are being polled right now.
+    /// How many handlers and destructors of the running session are being polled right now. Above 0, a call of
+    /// [`Gc::run`] comes from inside the session.
     inside: Cell<u32>,
 }
 
@@ -133,47 +145,48 @@ impl Gc {
         Gc { inner: Rc::new(GcState { world: world.clone(), settings, turn, inside }) }
     }
 
-    /// Its world.
+    /// The world that it collects.
     pub fn world(&self) -> &World {
         &self.inner.world
     }
 
-    /// Collects what neither roots, statics nor handles reach.
+    /// Collects objects that are not reachable from roots, static properties or handles.
     ///
     /// # Errors
-    /// If there can be no collection now; failures of code are in the report.
+    /// If no collection is possible, see [`CollectError`]. Failures of handlers and destructors are in the report.
     pub async fn collect(&self) -> Result<Report, CollectError> {
         self.run(Scope::Unreachable).await
     }
 
-    /// After a deployment: collects what the roots do not reach over persistable properties.
+    /// Collects objects that are not reachable from the roots over persistable properties; for after a deployment.
     ///
     /// # Errors
-    /// Likewise.
+    /// As [`Gc::collect`].
     pub async fn collect_persistable(&self) -> Result<Report, CollectError> {
         self.run(Scope::NotPersistable).await
     }
 
-    /// Before a deployment: destroys what the incoming model does not hold any more.
+    /// Destroys objects that are missing in the incoming model; for before a deployment.
     ///
     /// # Errors
-    /// Likewise.
+    /// As [`Gc::collect`].
     pub async fn destroy_removed(&self, ids: Vec<ObjectId>) -> Result<Report, CollectError> {
         self.run(Scope::Removed(ids)).await
     }
 
-    /// What a collection would do now, in which order and why. Nothing is called and nothing changes.
+    /// What a collection would destroy now, in which order and why. No code is called and nothing changes.
     ///
     /// # Errors
-    /// If the keeper cannot say who must not die.
+    /// If the recorder cannot say which objects are protected.
     pub async fn preview(&self, scope: Scope) -> Result<Preview, CollectError> {
         preview::preview(&self.inner, scope).await
     }
 
-    /// One session. From inside of another it is refused; while another is under way it waits.
+    /// Runs one session. Waits for a session under way; refused when called by a handler or destructor of that session,
+    /// which would deadlock.
     ///
     /// # Errors
-    /// If there can be no collection now; failures of code are in the report.
+    /// As [`Gc::collect`].
     pub async fn run(&self, scope: Scope) -> Result<Report, CollectError> {
         if self.inner.inside.get() > 0 {
             return Err(CollectError::Inside);
@@ -182,12 +195,12 @@ impl Gc {
         collection::Collection::new(&self.inner, scope).run().await
     }
 
-    /// Whether a session is under way, so that another would have to wait for it.
+    /// Whether a session is under way, so that another one would have to wait.
     pub fn is_collecting(&self) -> bool {
         self.inner.turn.try_lock().is_err()
     }
 
-    /// Whether an object was destroyed in some session, so that none of its methods can be called.
+    /// Whether an object was destroyed by any session. Methods of such an object cannot be called.
     pub fn is_destroyed(&self, object: &Handle) -> bool {
         object.is_destroyed()
     }

@@ -1,29 +1,30 @@
-//! Who watches a session, step by step.
+//! An interface that receives every step of a session, for traces.
 
 use super::{Phase, Reason};
 use crate::world::Handle;
 
-/// Hears of each step, for traces. It must not change anything, and lets go of the handles that it is shown.
+/// Receives every step of a session. An implementation must not change objects and must not keep the handles that it is
+/// given, which would keep the objects alive. All methods do nothing by default.
 pub trait GcObserver {
-    /// An object is accused.
+    /// An object is a candidate, for this reason.
     fn candidate(&self, _object: &Handle, _reason: &Reason) {}
-    /// An accused object is reachable again.
+    /// A candidate is reachable again.
     fn rescued(&self, _object: &Handle) {}
-    /// A subscriber is about to hear of an object, in the phases warning, notifying and destroyed.
+    /// A subscriber's handler is about to be called for an object, in the phase warning, notifying or destroyed.
     fn calling_handler(&self, _phase: Phase, _subscriber: &Handle, _object: &Handle) {}
     /// The `destroy` of a class is about to be called.
     fn calling_destroy(&self, _object: &Handle, _class: &str) {}
     /// An object is destroyed.
     fn destroyed(&self, _object: &Handle) {}
-    /// A handler (of somebody else than the object) or a destructor failed.
+    /// Code failed: a handler of `callee` for `object`, or the `destroy` of `object` (`callee` is `object` then).
     fn failed(&self, _phase: Phase, _callee: &Handle, _object: &Handle, _error: &str) {}
-    /// An object must not die, for this reason.
+    /// An object must not be destroyed, for this reason.
     fn refused(&self, _object: &Handle, _reason: &str) {}
-    /// The session was cancelled.
+    /// A handler of `by` cancelled the session.
     fn cancelled(&self, _by: &Handle, _reason: &str) {}
 }
 
-/// Does not watch.
+/// Ignores all steps.
 pub struct NoGcObserver;
 
 impl GcObserver for NoGcObserver {}

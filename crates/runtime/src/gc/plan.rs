@@ -1,4 +1,5 @@
-//! In which order accused objects die: they are shown to `lifecycle` as lives, which makes the plan and proves it.
+//! The order in which candidates are destroyed: a plan made and verified by `sexton_lifecycle`, with its nodes mapped back
+//! to objects.
 
 use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::detect::{self, Cause, Judgement};
@@ -9,20 +10,23 @@ use super::snapshot::SnapshotBuilder;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
 use crate::world::{ObjectId, ObjectKey, Store, World};
 
-/// So many are named for whom an object waits.
+/// At most this many blockers are named for a waiting object.
 const MAX_NAMED_BLOCKERS: usize = 10;
 
-/// The plan for some accused objects.
+/// The verified plan for a set of candidates, and the mapping from its nodes to objects in memory.
 pub(super) struct ObjectPlan {
     pub(super) lifecycle_plan: Plan,
     judgement: Judgement,
-    /// Who each life is.
+    /// The object of each node.
     lives: HashMap<LifeId, ObjectKey>,
     scope: Scope,
 }
 
 impl ObjectPlan {
-    /// Plans the end of accused objects, in the order of their births, and proves the plan.
+    /// Plans the destruction of candidates (given in creation order) and verifies the plan.
+    ///
+    /// # Errors
+    /// [`CollectError::Plan`] if the plan does not pass verification.
     pub(super) fn new(
         world: &World,
         candidates: &[ObjectKey],
@@ -31,7 +35,7 @@ impl ObjectPlan {
         let there = |key: &ObjectKey| world.read(|store| store.get(*key).is_some());
         let candidates: Vec<ObjectKey> = candidates.iter().copied().filter(there).collect();
         let snapshot = world.read(|store| SnapshotBuilder::new(store, &candidates).snapshot());
-        // A new snapshot numbers its lives in the order in which it was told of them.
+        // A new snapshot numbers its nodes in the order in which they were put.
         let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(candidates.iter().copied()).collect();
         let found: Vec<LifeId> = snapshot.lives().take(candidates.len()).collect();
         let settings = Settings::default();
@@ -47,13 +51,13 @@ impl ObjectPlan {
         Ok(ObjectPlan { lifecycle_plan: plan, judgement, lives, scope: scope.clone() })
     }
 
-    /// Which object a life is.
+    /// The object of a node; none for relay nodes.
     pub(super) fn object(&self, life: LifeId) -> Option<ObjectKey> {
         self.lives.get(&life).copied()
     }
 
-    /// The members of a group in the order in which they are destroyed: the owned before their owners, then by birth. In
-    /// a circle of destruction dependencies every two members depend on each other, so ownership decides.
+    /// The members of a group in the order in which they are destroyed: dependents before their owners, then in creation
+    /// order. In a circle of destruction dependencies every two members depend on each other, so ownership decides.
     pub(super) fn members<'p>(&self, world: &World, group: &'p Group) -> Vec<&'p Step> {
         let mut members: Vec<&Step> = group.members.iter().collect();
         if members.len() > 1 {
@@ -66,7 +70,7 @@ impl ObjectPlan {
         members
     }
 
-    /// Why an object dies.
+    /// Why an object is destroyed.
     pub(super) fn reasons(&self, world: &World, life: LifeId) -> Vec<Reason> {
         let owner = match self.judgement.doomed.get(&life).map(|finding| &finding.cause) {
             Some(Cause::OwnerDoomed { owner }) => self.id(world, *owner),
@@ -75,7 +79,7 @@ impl ObjectPlan {
         std::iter::once(self.scope.reason()).chain(owner.map(Reason::FollowsOwner)).collect()
     }
 
-    /// What owners gave up.
+    /// The ownerships that the plan does not respect, because a destruction dependency demands the opposite order.
     pub(super) fn dropped(&self, world: &World) -> Vec<DroppedOwnership> {
         let owners = self.lifecycle_plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner);
         let dropped = |edge: &plan::DroppedEdge| {
@@ -84,15 +88,16 @@ impl ObjectPlan {
         owners.filter_map(dropped).collect()
     }
 
-    /// Who would die in which wave if some are held, in order: without those that have to come after them.
-    pub(super) fn destroyable(&self, world: &World, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
+    /// The nodes that can be destroyed if some objects are refused, in order, each with its wave: all but the refused
+    /// objects and those that have to come after them.
+    pub(super) fn destroyable(&self, world: &World, refused: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
         let mut progress = Progress::new(&self.lifecycle_plan);
         let (mut ready, mut gone, mut wave) = (progress.ready().collect::<Vec<_>>(), Vec::new(), 0);
         while !ready.is_empty() {
             let mut next = Vec::new();
             for group in ready {
-                let is_held = |step: &Step| self.object(step.life).is_none_or(|key| held.contains(&key));
-                if group.members.iter().any(is_held) {
+                let is_refused = |step: &Step| self.object(step.life).is_none_or(|key| refused.contains(&key));
+                if group.members.iter().any(is_refused) {
                     continue;
                 }
                 for step in self.members(world, group) {
@@ -106,7 +111,8 @@ impl ObjectPlan {
         gone
     }
 
-    /// Who is still there, for no reason of its own, and whom it has to wait for.
+    /// The planned objects that are still alive because of others, each with its blockers. `gone` are the destroyed nodes;
+    /// `own_reason` says which objects are alive for a reason of their own (refused, or a call failed) and are left out.
     pub(super) fn waiting(
         &self,
         world: &World,
@@ -149,14 +155,14 @@ impl ObjectPlan {
     }
 }
 
-/// The owner of an object, the owner of that one, and so on. A circle of owners ends where it closes.
+/// The owner of an object, the owner of that owner, and so on. A circle of owners ends where it closes.
 fn owners_of(store: &Store, key: ObjectKey) -> impl Iterator<Item = ObjectKey> {
     let mut seen: HashSet<ObjectKey> = HashSet::from([key]);
     let owner = |key: &ObjectKey| store.get(*key).and_then(|object| object.owner);
     std::iter::successors(owner(&key), move |key| owner(key)).take_while(move |key| seen.insert(*key))
 }
 
-/// Whether one object owns another, directly or over others.
+/// Whether one object owns another, directly or through other objects.
 pub(super) fn owns(world: &World, owner: ObjectKey, owned: ObjectKey) -> bool {
     world.read(|store| owners_of(store, owned).any(|key| key == owner))
 }

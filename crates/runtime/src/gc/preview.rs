@@ -1,4 +1,4 @@
-//! What a collection would do: detected, ordered and proved like the real one, and nothing called.
+//! Previews: garbage is detected, planned and verified as in a session, but no code is called and nothing is recorded.
 
 use hashbrown::HashSet;
 use sexton_lifecycle::LifeId;
@@ -7,6 +7,7 @@ use super::plan::ObjectPlan;
 use super::{CollectError, Doomed, GcState, HeldBack, Permit, Preview, Scope, detect};
 use crate::world::{Handle, ObjectKey};
 
+/// What a session would destroy now. Objects that destructors would turn into garbage are not in it.
 pub(super) async fn preview(gc: &GcState, scope: Scope) -> Result<Preview, CollectError> {
     let world = &gc.world;
     (gc.settings.settle)();

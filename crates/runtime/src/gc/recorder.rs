@@ -1,4 +1,21 @@
-//! What becomes of stored objects: intent before effect, outcome after, in batches.
+//! The durable side of a collection: an interface that records the destruction of stored objects, so that a run that is
+//! killed can be resumed.
+//!
+//! A program's objects live in memory. Some of them also exist as resources in a store, and those must not be lost or
+//! destroyed twice. The collector knows nothing about the store; it calls a [`DestructionRecorder`] before and after
+//! every effect on a stored object (intent before effect, outcome after), with whole batches at a time:
+//!
+//! ```text
+//! detect garbage ─► permits ─► warn subscribers ─► notify subscribers ─► record_intents ─► destroy()
+//!                      │                                                       │             │
+//!            Refused: protected,                              Refused: record_withdrawals    ▼
+//!            stays alive                                                             record_outcomes
+//!                                                                                            │
+//!                                                    record_releases ◄─ tell subscribers ◄───┘
+//! ```
+//!
+//! After a crash, every object with a recorded intent and no recorded release is destroyed again by the next run
+//! ([`DestructionRecorder::was_begun`]).
 
 use futures::future::LocalBoxFuture;
 use sexton_lifecycle::destruction::State;
@@ -6,82 +23,92 @@ use sexton_lifecycle::destruction::State;
 use super::Reason;
 use crate::world::Handle;
 
-/// The store could not be asked or told.
+/// The store could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RecorderError(pub String);
 
-/// An object whose `destroy` is about to be called.
+/// The intent to destroy an object: its subscribers are notified, and its `destroy` comes next.
 #[derive(Debug)]
 pub struct Intent<'a> {
-    /// Which.
+    /// The object.
     pub object: &'a Handle,
-    /// The journal as it is to be written: marked, with the call of `destroy` open; past that if no class has one.
+    /// The journal to write: terminating, with the call of `destroy` open; or past that call if no class has a
+    /// `destroy`.
     pub state: &'a State,
-    /// Why it dies.
+    /// Why the object is destroyed.
     pub reasons: &'a [Reason],
 }
 
-/// An object after a step.
+/// An object with its destruction journal after a step.
 #[derive(Debug)]
 pub struct ObjectJournal<'a> {
-    /// Which.
+    /// The object.
     pub object: &'a Handle,
-    /// Its journal now: destroyed, with the calls of subscribers open; or still destroying, with what is in the way.
+    /// The journal: destroyed, with the calls of subscribers open; or still destroying, with its blockers.
     pub state: &'a State,
 }
 
-/// Whether an object may die.
+/// Whether a stored object may be destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permit {
-    /// It may, and the intent is recorded.
+    /// It may be destroyed. As the answer to an intent: the intent is recorded.
     Granted,
-    /// It must not, for this reason: it stays alive, and so does what has to come after it.
+    /// It must not be destroyed, for this reason (for example because it is protected). It stays alive, and so does
+    /// every object that has to be destroyed after it.
     Refused(String),
 }
 
-/// Who knows which objects are stored, and keeps their journals. All calls come one after the other.
+/// Knows which objects are stored, which of them are protected, and records their destruction.
+///
+/// # Guarantees of the collector
+/// - Methods are called one after the other, never concurrently.
+/// - `permits`, `record_intents`, `record_outcomes` and `record_releases` of one object come in this order.
+/// - Only objects for which [`is_stored`](Self::is_stored) is true are passed in batches.
+/// - Results correspond to the arguments by position: one permit per object.
 pub trait DestructionRecorder {
-    /// Whether an object is stored, so that everything below is told of it.
+    /// Whether an object is stored, so that its destruction has to be recorded.
     fn is_stored(&self, object: &Handle) -> bool;
 
-    /// Whether `destroy` of an object was begun by a session that did not end: a reference does not rescue it any more.
+    /// Whether an earlier session recorded the intent to destroy this object and did not finish. A new reference does
+    /// not rescue such an object: part of its `destroy` may have run.
     fn was_begun(&self, _object: &Handle) -> bool {
         false
     }
 
-    /// Which of these must not die, with the reason. Asked once for all that are accused, before anybody is warned, and
-    /// by previews.
-    fn permits<'a>(&'a self, objects: &'a [Handle])
-    -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
+    /// Whether each of these candidates may be destroyed. Asked once per candidate, before its subscribers are warned, and
+    /// by previews. Writes nothing.
+    fn permits<'a>(&'a self, objects: &'a [Handle]) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
 
-    /// Their subscribers are notified, and `destroy` comes next: one permit for each. An error means that nothing is
-    /// recorded: none of them is touched.
+    /// Records that `destroy` of these objects comes next; one permit for each. An error means that nothing is recorded,
+    /// and none of the objects is destroyed.
     fn record_intents<'a>(
         &'a self,
         batch: &'a [Intent<'a>],
     ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
 
-    /// Nothing was called of these after all, though the intent may be recorded: they live on.
+    /// Takes intents back: `destroy` of these objects was not called after all, and they stay alive. Also called for
+    /// objects whose intent was never recorded.
     fn record_withdrawals<'a>(
         &'a self,
         objects: &'a [Handle],
     ) -> LocalBoxFuture<'a, Result<(), RecorderError>>;
 
-    /// How `destroy` ended, before any subscriber is told.
+    /// Records how `destroy` ended, before any subscriber is told.
     fn record_outcomes<'a>(
         &'a self,
         batch: &'a [ObjectJournal<'a>],
     ) -> LocalBoxFuture<'a, Result<(), RecorderError>>;
 
-    /// Everybody is told: nothing of them is left to do.
+    /// Records that the subscribers of these destroyed objects were told: nothing is left to do for them, and their
+    /// resources can be removed.
     fn record_releases<'a>(
         &'a self,
         batch: &'a [ObjectJournal<'a>],
     ) -> LocalBoxFuture<'a, Result<(), RecorderError>>;
 }
 
-/// Nothing is stored.
+/// A recorder for worlds without stored objects: grants everything and records nothing.
 pub struct NoRecorder;
 
 impl DestructionRecorder for NoRecorder {

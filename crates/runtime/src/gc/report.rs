@@ -6,20 +6,20 @@ use std::rc::Rc;
 use super::Phase;
 use crate::world::ObjectId;
 
-/// Why an object dies.
+/// Why an object is destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// Nothing that is alive refers to it.
+    /// No live object refers to it.
     Unreachable,
-    /// No persistable property that the roots reach refers to it.
+    /// It is not reachable from the roots over persistable properties.
     NotPersistable,
-    /// The incoming model does not hold it any more.
+    /// It is missing in the incoming model.
     Removed,
-    /// A run that was interrupted had begun to destroy it.
+    /// An interrupted run had begun to destroy it.
     Interrupted,
-    /// All of the environment is destroyed.
+    /// Its whole environment is destroyed.
     EnvironmentEnds,
-    /// So does its owner.
+    /// Its owner, with this id, is destroyed.
     FollowsOwner(ObjectId),
 }
 
@@ -36,152 +36,153 @@ impl fmt::Display for Reason {
     }
 }
 
-/// An object that is destroyed.
+/// An object that is, or would be, destroyed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doomed {
-    /// Which.
+    /// Its id.
     pub id: ObjectId,
-    /// Of which class.
+    /// Its class.
     pub class: Rc<str>,
-    /// What people call it.
+    /// Its name, if it has one.
     pub name: Option<Rc<str>>,
-    /// Why.
+    /// Why it is destroyed.
     pub reasons: Vec<Reason>,
-    /// In which wave of its plan, counted from 0; what is in one wave has no order.
+    /// Its wave in the plan, counted from 0. Objects of one wave have no order among each other.
     pub wave: usize,
 }
 
-/// A handler or destructor failed. The object lives on, and so does what has to come after it.
+/// A failed handler or destructor. The object stays alive, and so does every object that has to be destroyed after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Whose destruction is in the way.
+    /// The id of the object that could not be destroyed.
     pub id: ObjectId,
-    /// Of which class.
+    /// Its class.
     pub class: Rc<str>,
-    /// What people call it.
+    /// Its name, if it has one.
     pub name: Option<Rc<str>>,
-    /// In which phase.
+    /// The phase of the failed call.
     pub phase: Phase,
-    /// Whose code it was: the object's own, or a subscriber's.
+    /// The object whose code failed: the object itself, or a subscriber.
     pub callee: ObjectId,
-    /// What it said.
+    /// The error message.
     pub error: String,
 }
 
-/// An object that was not touched, because something that has to go before it lives on.
+/// An object that was not touched, because an object that has to be destroyed before it is alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// Which.
+    /// Its id.
     pub id: ObjectId,
-    /// Of which class.
+    /// Its class.
     pub class: Rc<str>,
-    /// What people call it.
+    /// Its name, if it has one.
     pub name: Option<Rc<str>>,
-    /// Who has to go before it.
+    /// Its blockers: the objects that have to be destroyed before it.
     pub after: Vec<ObjectId>,
 }
 
-/// An object that must not die.
+/// An object that must not be destroyed, for example because it is protected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldBack {
-    /// Which.
+    /// Its id.
     pub id: ObjectId,
-    /// Of which class.
+    /// Its class.
     pub class: Rc<str>,
-    /// What people call it.
+    /// Its name, if it has one.
     pub name: Option<Rc<str>>,
-    /// Why.
+    /// Why not.
     pub reason: String,
 }
 
-/// The session was cancelled.
+/// The cancellation of a session by a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancelled {
-    /// By whose handler.
+    /// The id of the subscriber whose handler cancelled it.
     pub by: ObjectId,
-    /// Of which class that one is.
+    /// The class of the subscriber.
     pub class: Rc<str>,
-    /// What people call it.
+    /// Its name, if it has one.
     pub name: Option<Rc<str>>,
-    /// For whose sake.
+    /// The candidate for which the handler was called.
     pub object: ObjectId,
-    /// In which phase.
+    /// The phase of the call.
     pub phase: Phase,
-    /// Why.
+    /// Why not.
     pub reason: String,
 }
 
-/// The first is owned by the second, and did not have to die before it.
+/// An ownership that did not decide the order: the dependent was not destroyed before its owner, because a destruction
+/// dependency demands the opposite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedOwnership {
-    /// Who is owned.
+    /// The dependent.
     pub owned: ObjectId,
-    /// By whom.
+    /// Its owner.
     pub owner: ObjectId,
 }
 
-/// Somebody could not be told that an object is destroyed, or a keeper could not be told how it ended. It is destroyed
-/// all the same.
+/// A failed notification: a subscriber could not be told that an object is destroyed, or the recorder could not record a
+/// step. The object is destroyed all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untold {
-    /// Who is destroyed.
+    /// The destroyed object.
     pub id: ObjectId,
-    /// Who should have heard of it; nobody if it was the keeper.
+    /// The subscriber; none if it was the recorder.
     pub subscriber: Option<ObjectId>,
-    /// What went wrong.
+    /// The error message.
     pub error: String,
 }
 
 /// What a collection did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// In the order in which they were.
+    /// Destroyed objects, in the order of their destruction.
     pub destroyed: Vec<Doomed>,
-    /// Were accused, and are reachable again after their subscribers were warned.
+    /// Candidates that became reachable again after their subscribers were warned.
     pub rescued: Vec<ObjectId>,
-    /// What failed.
+    /// Failed handlers and destructors.
     pub failed: Vec<Failure>,
-    /// What was not touched for that, or because something is held.
+    /// Objects that were not touched because of failures or of protected objects.
     pub waiting: Vec<Waiting>,
-    /// What must not die.
+    /// Objects that must not be destroyed.
     pub held: Vec<HeldBack>,
-    /// Who ended it early.
+    /// The cancellation, if a handler cancelled the session.
     pub cancelled: Option<Cancelled>,
-    /// What owners had to give up to destruction dependencies.
+    /// Ownerships that gave way to destruction dependencies.
     pub dropped: Vec<DroppedOwnership>,
-    /// Who could not be told.
+    /// Notifications that failed.
     pub untold: Vec<Untold>,
-    /// How often it looked for garbage and found some.
+    /// The number of rounds: detections that found garbage.
     pub rounds: usize,
-    /// How much garbage is left because that was too often.
+    /// The number of garbage objects that are left because the limit of rounds, or of deletions, was reached.
     pub left: usize,
-    /// Why no more of it may be destroyed, though something was.
+    /// Why a later round was not allowed by the deletion limit.
     pub limited: Option<String>,
-    /// Why no code may run any more: it ended early.
+    /// Why the session stopped early: no code may run any more, or a later round failed.
     pub stopped: Option<String>,
-    /// How many destroyed objects left the world.
+    /// The number of destroyed objects that were removed from the world.
     pub freed: usize,
 }
 
 /// What a collection would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
-    /// In their order.
+    /// Objects that would be destroyed, in the order of their destruction.
     pub doomed: Vec<Doomed>,
-    /// What would have to wait for something that is held.
+    /// Objects that would have to wait for protected objects.
     pub waiting: Vec<Waiting>,
-    /// What must not die.
+    /// Objects that must not be destroyed.
     pub held: Vec<HeldBack>,
-    /// What owners would have to give up to destruction dependencies.
+    /// Ownerships that would give way to destruction dependencies.
     pub dropped: Vec<DroppedOwnership>,
-    /// Of how many objects that is.
+    /// The number of live objects in the world.
     pub scope: usize,
-    /// The digest of the plan: the same order of the same objects has the same one.
+    /// The digest of the plan: equal for the same objects in the same order.
     pub digest: String,
 }
 
 impl Report {
-    /// Whether everything that was found is destroyed or was rescued.
+    /// Whether every candidate was destroyed or rescued.
     pub fn is_complete(&self) -> bool {
         let open = self.failed.len() + self.waiting.len() + self.held.len() + self.left;
         open == 0 && self.cancelled.is_none() && self.stopped.is_none()

@@ -1,4 +1,4 @@
-//! The running session, as handlers and destructors see it.
+//! The `gc` argument of handlers and destructors: the running session, as code sees it.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -9,76 +9,79 @@ use hashbrown::HashSet;
 use super::Phase;
 use crate::world::{Handle, ObjectKey};
 
-/// One collection, as it is shown to a handler or destructor.
+/// The running session, as an argument of one call of a handler or destructor.
 #[derive(Clone)]
 pub struct Session {
     phase: Phase,
     shared: Rc<SessionState>,
-    /// Whether the call that it is shown to is under way.
-    called: Rc<Cell<bool>>,
+    /// Whether the call that received this value is still running.
+    is_call_running: Rc<Cell<bool>>,
 }
 
-/// What all calls of a session see.
+/// State that all calls of one session share.
 #[derive(Default)]
 pub(super) struct SessionState {
+    /// Objects that the session is going to destroy or has destroyed.
     pub(super) doomed: RefCell<HashSet<ObjectKey>>,
+    /// The reason given by a handler that cancelled the session during the current call.
     pub(super) cancelled: RefCell<Option<String>>,
+    /// Whether the session has ended. A script may keep the value longer than that.
     pub(super) over: Cell<bool>,
 }
 
-/// It cannot be cancelled any more.
+/// Why a session cannot be cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CancelError {
-    /// In this phase it is too late.
+    /// Too late: an object is being destroyed, or was.
     #[error("a collection can be cancelled while it warns and notifies, not in the phase {0}")]
     Late(&'static str),
-    /// The handler has ended: what goes on in its name, in a thread that it began, is not asked any more.
+    /// The handler has returned. A thread that it started cannot cancel the session afterwards.
     #[error("a collection can be cancelled by a handler, before that has ended")]
     Ended,
 }
 
 impl Session {
     pub(super) fn new(phase: Phase, shared: Rc<SessionState>) -> Session {
-        Session { phase, shared, called: Rc::new(Cell::new(true)) }
+        Session { phase, shared, is_call_running: Rc::new(Cell::new(true)) }
     }
 
-    /// The call that it was shown to has ended.
+    /// Notes that the call that received this value has returned.
     pub(super) fn end_call(&self) {
-        self.called.set(false);
+        self.is_call_running.set(false);
     }
 
-    /// A session of which only one call is made here: the rest of it happens elsewhere.
+    /// A session of which this process makes a single call; the rest of it runs in another process.
     pub fn alone(phase: Phase, doomed: impl IntoIterator<Item = ObjectKey>) -> Session {
         let shared =
             SessionState { doomed: RefCell::new(doomed.into_iter().collect()), ..SessionState::default() };
         Session::new(phase, Rc::new(shared))
     }
 
-    /// Why it is cancelled, if it is.
+    /// The reason for which the session was cancelled, if it was.
     pub fn cancelled(&self) -> Option<String> {
         self.shared.cancelled.borrow().clone()
     }
 
-    /// What the call is for.
+    /// The phase of the destruction in which the call is made.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Whether an object is marked for destruction by this collection, or was destroyed by it.
+    /// Whether an object is doomed in this session, or was destroyed by it.
     pub fn is_doomed(&self, object: &Handle) -> bool {
         !self.shared.over.get() && self.shared.doomed.borrow().contains(&object.key())
     }
 
-    /// Ends the session for all that is not being destroyed yet, once the handler that says so is done.
+    /// Cancels the session once the calling handler has returned: objects whose destruction has not begun stay alive.
     ///
     /// # Errors
-    /// While something is being destroyed, and after that.
+    /// In the phases destroying and destroyed, and after the handler has returned.
     pub fn cancel(&self, reason: &str) -> Result<(), CancelError> {
         let late = !matches!(self.phase, Phase::Warning | Phase::Notifying);
         if late {
             return Err(CancelError::Late(self.phase.word()));
         }
-        if !self.called.get() || self.shared.over.get() {
+        if !self.is_call_running.get() || self.shared.over.get() {
             return Err(CancelError::Ended);
         }
         self.shared.cancelled.borrow_mut().get_or_insert_with(|| reason.to_owned());

@@ -1,4 +1,16 @@
-//! What `lifecycle` is shown of accused objects: one life for each, with its nearest accused owner and its dependencies.
+//! Candidates as a snapshot for `sexton_lifecycle`, which plans their destruction as if they were stored resources.
+//!
+//! ```text
+//! objects in memory                            snapshot
+//!   app  ─owns─► net ─owns─► vm                  vm: owner app
+//!   (app and vm are candidates, net lives on)    app
+//!   vm   ─subscribed to─► disk (candidate)       vm: dependency on disk
+//! ```
+//!
+//! - Each candidate becomes one node. Its owner is the nearest candidate up the chain of owners: ownership counts
+//!   transitively, also through objects that live on.
+//! - Live objects that connect candidates through destruction dependencies become nodes as well, without an owner.
+//! - Node names are creation numbers, so that the planner's order by name is creation order.
 
 use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::{Observation, OwnerRef, Snapshot};
@@ -8,22 +20,22 @@ use sexton_model::{GroupResource, Key, Revision, Uid};
 
 use crate::world::{Object, ObjectKey, Store};
 
-/// The one kind of all objects: their order is that of their births, whatever their classes.
+/// One kind for objects of all classes: the planner sorts by kind first, and the order must be creation order.
 const KIND: &str = "Object";
 const RESOURCE: &str = "objects";
 const VERSION: &str = "v1";
-/// A life depends on so many others directly. More are told of over lives that stand for nothing and live on: who is
-/// subscribed to whom is looked up among all dependencies of one life.
+/// A node has at most this many dependencies. More of them are spread over a tree of relay nodes, which stand for no
+/// object and live on: the snapshot looks up a subscription by scanning all dependencies of one node.
 const MAX_DIRECT_DEPENDENCIES: usize = 32;
 
-/// Tells a snapshot of those who are accused, and of those through whom destruction dependencies lead.
+/// Builds the snapshot of candidates and of the live objects that connect them through destruction dependencies.
 pub(super) struct SnapshotBuilder<'a> {
     store: &'a Store,
     candidates: &'a [ObjectKey],
     doomed: HashSet<ObjectKey>,
-    /// The nearest accused owner above each living owner that was asked.
+    /// For each live owner that was looked up: the nearest candidate above it.
     above: HashMap<ObjectKey, Option<ObjectKey>>,
-    /// Lives that stand for nothing.
+    /// Relay nodes, see [`MAX_DIRECT_DEPENDENCIES`].
     relays: Vec<Observation>,
 }
 
@@ -38,7 +50,7 @@ impl<'a> SnapshotBuilder<'a> {
         }
     }
 
-    /// The accused come first, in their order.
+    /// The snapshot. The candidates are its first nodes, in the given order.
     pub(super) fn snapshot(mut self) -> Snapshot {
         let mut snapshot = Snapshot::new();
         snapshot.set_kinds(&[FeedKind {
@@ -51,13 +63,13 @@ impl<'a> SnapshotBuilder<'a> {
             broken: None,
         }]);
         snapshot.set_synced(true);
-        // Ownership counts only between those who die; dependencies lead through those who live on, too.
+        // Ownership counts only between candidates; dependencies also lead through live objects.
         let candidates = self.candidates;
         for key in candidates {
-            let owner = self.owner(*key);
+            let owner = self.nearest_owner(*key);
             self.put(&mut snapshot, *key, owner);
         }
-        for key in self.between() {
+        for key in self.live_between() {
             self.put(&mut snapshot, key, None);
         }
         for relay in std::mem::take(&mut self.relays) {
@@ -92,12 +104,13 @@ impl<'a> SnapshotBuilder<'a> {
         snapshot.put(seen);
     }
 
-    /// The same dependencies, few of them direct.
+    /// Dependencies with the same transitive targets, at most [`MAX_DIRECT_DEPENDENCIES`] of them; adds relay nodes for
+    /// the rest.
     fn relayed(&mut self, mut all: Vec<Subscription>) -> Vec<Subscription> {
         while all.len() > MAX_DIRECT_DEPENDENCIES {
             let mut above = Vec::with_capacity(all.len().div_ceil(MAX_DIRECT_DEPENDENCIES));
             for some in all.chunks(MAX_DIRECT_DEPENDENCIES) {
-                // No id has a space in it.
+                // Object ids contain no spaces, so this name is free.
                 let relay = format!("relay {}", self.relays.len());
                 let mut seen = observation(relay.clone(), &relay);
                 seen.subscriptions = some.to_vec();
@@ -109,8 +122,8 @@ impl<'a> SnapshotBuilder<'a> {
         all
     }
 
-    /// Those who live on and are subscribed to by somebody accused, directly or through others who live on.
-    fn between(&self) -> Vec<ObjectKey> {
+    /// The live objects to which candidates are subscribed, directly or through other live objects.
+    fn live_between(&self) -> Vec<ObjectKey> {
         let (mut found, mut seen): (Vec<ObjectKey>, HashSet<ObjectKey>) = (Vec::new(), HashSet::new());
         let mut left: Vec<ObjectKey> = self.candidates.to_vec();
         while let Some(key) = left.pop() {
@@ -125,8 +138,8 @@ impl<'a> SnapshotBuilder<'a> {
         found
     }
 
-    /// The nearest accused owner: ownership counts transitively, also through those who live on.
-    fn owner(&mut self, key: ObjectKey) -> Option<ObjectKey> {
+    /// The nearest candidate up the chain of owners.
+    fn nearest_owner(&mut self, key: ObjectKey) -> Option<ObjectKey> {
         let mut path = Vec::new();
         let mut at = self.store.get(key)?.owner;
         let found = loop {
@@ -151,14 +164,14 @@ fn observation(name: String, id: &str) -> Observation {
     Observation::new(slot, KIND, VERSION, Uid(id.to_owned()), Revision::new(1))
 }
 
-/// A dependency on another life.
+/// A destruction dependency on another node.
 fn dependency(name: String, id: &str) -> Subscription {
     let (group, kind) = (String::new(), KIND.to_owned());
     let target = Target::Named { group, kind, namespace: None, name };
     Subscription { target, uid: Some(id.to_owned()), handler: None, count: 1 }
 }
 
-/// The name of an object among lives: sorted like their creation.
+/// The name of an object's node. Names sort in creation order.
 fn name(object: &Object) -> String {
     format!("{:020}", object.sequence)
 }

@@ -1,4 +1,9 @@
-//! The steps of single objects: each goes through the table of `lifecycle`, which says what is to be called.
+//! The destruction of a single object, step by step. The step table of `sexton_lifecycle` decides: events go in, the next
+//! state and actions come out.
+//!
+//! ```text
+//! warn() ─► Begin ─► [calls] ─► Answered…   notify() ─► PredecessorsGone ─► [calls] ─► Answered…   destroy() ─► …
+//! ```
 
 use std::rc::Rc;
 
@@ -11,11 +16,12 @@ use super::collection::Collection;
 use super::{Cancelled, Failure, Phase, Untold};
 use crate::world::{Handle, ObjectId, ObjectKey};
 
-/// A failure is not repeated in the same session.
+/// Failed calls are not repeated in the same session.
 const NO_RETRY: Retry = Retry { limit: 0, backoff: 1, max_backoff: 1 };
 
 impl Collection<'_> {
-    /// Warns everybody who subscribed to an object. If that is nobody, its steps begin when it is its turn.
+    /// Warns the subscribers of an object. Without subscribers that have handlers its journal begins only when its group is
+    /// ready.
     pub(super) async fn warn(&mut self, object: &Handle) {
         let subscribers = subscribers(object);
         if subscribers.iter().any(|one| one.has_handler) {
@@ -24,19 +30,20 @@ impl Collection<'_> {
         }
     }
 
+    /// Begins the journal of an object.
     pub(super) fn begin(&mut self, object: &Handle, subscribers: Vec<Subscriber>) {
         self.states.insert(object.key(), State::new(object.id().as_str()));
         let (origin, has_destroy) = (Origin::Accused, object.class().has_destroy());
         self.feed(object, &Event::Begin { origin, subscribers, has_destroy });
     }
 
-    /// Its turn: notifies everybody who subscribed to it.
+    /// Notifies the subscribers of an object whose predecessors are destroyed. `together`: it is in a group of several.
     pub(super) async fn notify(&mut self, object: &Handle, together: bool) {
         self.feed(object, &Event::PredecessorsGone { subscribers: subscribers(object), together });
         self.tell(object, Phase::Notifying).await;
     }
 
-    /// Calls its destructors; says whether it is destroyed.
+    /// Calls the destructors of an object and returns whether it is destroyed.
     pub(super) async fn destroy(&mut self, object: &Handle) -> bool {
         if self.stage(object.key()) == Some(Stage::Destroying) {
             let answer = call::destroy(self.gc, &self.shared, object).await;
@@ -50,7 +57,7 @@ impl Collection<'_> {
         destroyed
     }
 
-    /// Makes the calls of a phase that are open, in the order of the subscribers' creation.
+    /// Calls the handlers that are open in the object's journal for this phase, in creation order of the subscribers.
     pub(super) async fn tell(&mut self, object: &Handle, phase: Phase) {
         let Some(state) = self.states.get(&object.key()) else { return };
         if state.open.is_empty() || state.phase() != Some(phase) {
@@ -80,11 +87,11 @@ impl Collection<'_> {
         let subscriber = key.and_then(|key| self.gc.world.handle(key));
         let subscriber = subscriber.filter(|one| !one.is_destroyed() && !one.init_failed());
         let handler: Option<(Handle, Rc<str>)> = subscriber.and_then(|subscriber| {
-            let who = subscriber.key();
-            let handler = object.read(|object| object.subscriber(who)?.handler.clone()).flatten()?;
+            let key = subscriber.key();
+            let handler = object.read(|object| object.subscriber(key)?.handler.clone()).flatten()?;
             Some((subscriber, handler))
         });
-        // Whoever unsubscribed, or is destroyed itself, hears nothing any more.
+        // Subscribers that have unsubscribed or are destroyed are not called.
         let Some((subscriber, handler)) = handler else {
             self.feed(object, &Event::Left { uid });
             return;
@@ -93,7 +100,7 @@ impl Collection<'_> {
         self.answered(object, phase, Callee::Subscriber(uid), answer);
     }
 
-    /// Takes in how a call ended.
+    /// Applies the result of a call: journal, report, cancellation.
     fn answered(&mut self, object: &Handle, phase: Phase, callee: Callee, answer: CallResult) {
         let CallResult { outcome, stop } = answer;
         let error = match &outcome {
@@ -101,7 +108,7 @@ impl Collection<'_> {
             Outcome::Missing { what } => Some(what.clone()),
             _ => None,
         };
-        let whose = match &callee {
+        let code_owner = match &callee {
             Callee::Destroy => Some(object.clone()),
             Callee::Subscriber(uid) => {
                 let key = self.gc.world.read(|store| store.find_text(uid));
@@ -109,12 +116,12 @@ impl Collection<'_> {
             }
         };
         let actions = self.feed(object, &Event::Answered { phase, callee, outcome, retry: NO_RETRY, now: 0 });
-        if let (Some(error), Some(whose)) = (error, &whose) {
-            self.gc.settings.observer.failed(phase, whose, object, &error);
-            self.failed(object, phase, whose.id(), error);
+        if let (Some(error), Some(code_owner)) = (error, &code_owner) {
+            self.gc.settings.observer.failed(phase, code_owner, object, &error);
+            self.failed(object, phase, code_owner.id(), error);
         }
         for action in actions {
-            if let (Action::CancelCollection { reason, .. }, Some(by)) = (action, &whose) {
+            if let (Action::CancelCollection { reason, .. }, Some(by)) = (action, &code_owner) {
                 self.cancel(by, object, phase, reason);
             }
         }
@@ -132,7 +139,7 @@ impl Collection<'_> {
         self.report.failed.push(Failure { id, class, name, phase, callee, error });
     }
 
-    /// Everything that is not being destroyed yet stays as it is.
+    /// Cancels the session: objects whose destruction has not begun stay alive.
     fn cancel(&mut self, by: &Handle, object: &Handle, phase: Phase, reason: String) {
         self.gc.settings.observer.cancelled(by, &reason);
         let event = Event::Cancelled { reason: reason.clone() };
@@ -146,7 +153,8 @@ impl Collection<'_> {
             Some(Cancelled { by: by.id(), class, name, object: object.id(), phase, reason });
     }
 
-    /// One event for one object. What cannot be is a failure of the object's destruction, never more.
+    /// Feeds one event to the object's journal and returns the actions. An event that is illegal in the current state is
+    /// reported as a failure of this object.
     pub(super) fn feed(&mut self, object: &Handle, event: &Event) -> Vec<Action> {
         let Some(state) = self.states.get_mut(&object.key()) else { return Vec::new() };
         match step(state, event) {
@@ -162,11 +170,12 @@ impl Collection<'_> {
         }
     }
 
+    /// The stage of an object's journal, if it has begun.
     pub(super) fn stage(&self, key: ObjectKey) -> Option<Stage> {
         self.states.get(&key).map(|state| state.stage)
     }
 
-    /// Whether a call failed, so that the object does not get on.
+    /// Whether a call for this object failed or its handler is missing: it stays alive.
     pub(super) fn has_failed_call(&self, key: ObjectKey) -> bool {
         let blocked = |state: &State| {
             state.open.values().any(|pending| matches!(pending.block, Some(Block::Failed | Block::Missing)))
@@ -175,13 +184,13 @@ impl Collection<'_> {
     }
 }
 
-/// Everybody who subscribed to an object and can hear of it.
+/// The live subscribers of an object.
 fn subscribers(object: &Handle) -> Vec<Subscriber> {
     object.world().read(|store| {
         let Some(target) = store.get(object.key()) else { return Vec::new() };
-        let hears = |who: ObjectKey| store.get(who).filter(|subscriber| !subscriber.is_inert());
-        let one = |(who, known): (ObjectKey, &crate::world::Subscriber)| {
-            let uid = hears(who)?.id.as_str().to_owned();
+        let live = |key: ObjectKey| store.get(key).filter(|subscriber| !subscriber.is_inert());
+        let one = |(key, known): (ObjectKey, &crate::world::Subscriber)| {
+            let uid = live(key)?.id.as_str().to_owned();
             Some(Subscriber { uid, has_handler: known.handler.is_some() })
         };
         target.subscribers().filter_map(one).collect()

@@ -1,4 +1,13 @@
-//! Destruction dependencies between objects. Counted per caller and target, kept at the target, keeping neither alive.
+//! Destruction dependencies: subscriptions of one object to the destruction of another.
+//!
+//! A subscription of `caller` to `target` means: `target` is destroyed before `caller`, and `caller`'s handler (if it
+//! names one) is called for it. Subscriptions are counted per pair and stored at both ends; they keep neither object alive.
+//!
+//! ```text
+//! subscribe(net, vm, "vmGone")   vm.subscribers = {net: vmGone ×1}   net.targets = {vm}
+//! subscribe(net, vm, nil)        vm.subscribers = {net: vmGone ×2}
+//! unsubscribe(net, vm)           vm.subscribers = {net: vmGone ×1}
+//! ```
 
 use std::rc::Rc;
 
@@ -8,59 +17,59 @@ use sexton_model::subscription::MAX_ENTRIES;
 use super::Gc;
 use crate::world::{Handle, ObjectId, ObjectKey, Store, Subscriber};
 
-/// Ids of subscribers of one target may have so many bytes together.
+/// The ids of all subscribers with handlers of one target may take this many bytes together.
 const MAX_SUBSCRIBER_ID_BYTES: usize = 40 * MAX_SUBSCRIBERS;
 
-/// Why a subscription cannot be made or removed. Nothing changes then.
+/// Why a subscription cannot be made or removed. Nothing is changed in that case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscribeError {
-    /// It is over for the target.
+    /// The target was destroyed.
     #[error("{class} {id} was destroyed: nobody can subscribe to it")]
     Destroyed {
-        /// Its class.
+        /// The class of the target.
         class: String,
-        /// Which.
+        /// Its id.
         id: ObjectId,
     },
-    /// The caller will hear nothing any more.
+    /// The caller was destroyed.
     #[error("{0} was destroyed: it cannot subscribe to anything")]
     CallerDestroyed(ObjectId),
-    /// The caller has no such method.
+    /// The caller's class has no such method, or it is `init` or `destroy`.
     #[error("class {class} has no method {handler} that could hear of it")]
     UnknownHandler {
         /// The class of the caller.
         class: String,
-        /// The handler.
+        /// The name of the handler.
         handler: String,
     },
-    /// More could not be told.
+    /// The target has the maximum number of subscribers with handlers.
     #[error("{0} has {MAX_SUBSCRIBERS} subscribers with handlers, and cannot have more")]
     TooMany(ObjectId),
-    /// More could not be stored with the caller.
+    /// The caller has the maximum number of targets; more could not be stored with it.
     #[error("{0} has subscribed to {MAX_ENTRIES} others, and cannot to more")]
     TooManyTargets(ObjectId),
-    /// They are not of this world.
+    /// Caller or target belongs to another world.
     #[error("caller and target are not both of this world")]
     Foreign,
 }
 
-/// One subscription, as the caller has it.
+/// A subscription, from the caller's point of view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// Who is subscribed to.
+    /// The object that it is subscribed to.
     pub target: ObjectId,
-    /// Which method hears of it.
+    /// The method that is called, if any.
     pub handler: Option<Rc<str>>,
-    /// How often it was made.
+    /// How often `subscribe` was called for it, minus `unsubscribe`.
     pub count: u32,
 }
 
 impl Gc {
-    /// Subscribes a caller to the destruction of a target: the target goes first, and a handler hears of it. Repeated
-    /// calls are one subscription, to be undone as often; the last handler that is named counts.
+    /// Subscribes a caller to the destruction of a target: the target is destroyed first, and the handler is called for it.
+    /// Repeated calls are counted as one subscription, and have to be undone as often; the last handler that is named wins.
     ///
     /// # Errors
-    /// If one of them is destroyed, or the caller has no such method.
+    /// See [`SubscribeError`].
     pub fn subscribe(
         &self,
         caller: &Handle,
@@ -70,10 +79,10 @@ impl Gc {
         self.subscribe_times(caller, target, handler, 1)
     }
 
-    /// The same as often as it is counted.
+    /// Calls [`Gc::subscribe`] `times` times.
     ///
     /// # Errors
-    /// Likewise.
+    /// See [`SubscribeError`].
     pub fn subscribe_times(
         &self,
         caller: &Handle,
@@ -96,11 +105,11 @@ impl Gc {
         world.write(|store| add(store, caller.key(), target.key(), handler, times))
     }
 
-    /// Undoes one subscription of a caller to a target. More than there are do no harm. A handler needs not be named;
-    /// one that is named must exist.
+    /// Undoes one [`Gc::subscribe`]; without a subscription it does nothing. The handler needs not be named; one that is
+    /// named must exist.
     ///
     /// # Errors
-    /// If they are not of this world, or the caller has no such method.
+    /// If one belongs to another world, or the caller has no such method.
     pub fn unsubscribe(
         &self,
         caller: &Handle,
@@ -115,13 +124,13 @@ impl Gc {
         Ok(())
     }
 
-    /// What a caller is subscribed to, by the births of the targets.
+    /// The subscriptions of a caller, in creation order of the targets.
     pub fn subscriptions(&self, caller: &Handle) -> Vec<Subscription> {
         self.world().read(|store| subscriptions(store, caller.key()))
     }
 }
 
-/// Everything that an object is subscribed to and that is there still.
+/// The subscriptions of an object to targets that still exist, in creation order of the targets.
 pub(crate) fn subscriptions(store: &Store, caller: ObjectKey) -> Vec<Subscription> {
     let Some(object) = store.get(caller) else { return Vec::new() };
     let one = |key: ObjectKey| {
@@ -135,6 +144,7 @@ pub(crate) fn subscriptions(store: &Store, caller: ObjectKey) -> Vec<Subscriptio
     all.into_iter().map(|(_, one)| one).collect()
 }
 
+/// Checks that a handler, if named, is a method of the caller that may be called as one.
 pub(crate) fn known(caller: &Handle, handler: Option<&str>) -> Result<(), SubscribeError> {
     let Some(handler) = handler else { return Ok(()) };
     let class = caller.class();
@@ -144,6 +154,7 @@ pub(crate) fn known(caller: &Handle, handler: Option<&str>) -> Result<(), Subscr
     }
 }
 
+/// Adds subscriptions; both objects are checked by the caller of this function.
 pub(crate) fn add(
     store: &mut Store,
     caller: ObjectKey,
@@ -159,11 +170,11 @@ pub(crate) fn add(
         return Err(SubscribeError::TooManyTargets(caller.id.clone()));
     }
     if handler.is_some() && at.subscriber(caller).is_none_or(|known| known.handler.is_none()) {
-        let length = |who: ObjectKey| store.get(who).map_or(0, |object| object.id.as_str().len());
+        let length = |key: ObjectKey| store.get(key).map_or(0, |object| object.id.as_str().len());
         let (mut count, mut bytes) = (1, length(caller));
-        for (who, _) in at.subscribers().filter(|(_, known)| known.handler.is_some()) {
+        for (key, _) in at.subscribers().filter(|(_, known)| known.handler.is_some()) {
             count += 1;
-            bytes += length(who);
+            bytes += length(key);
         }
         if count > MAX_SUBSCRIBERS || bytes > MAX_SUBSCRIBER_ID_BYTES {
             return Err(SubscribeError::TooMany(at.id.clone()));
@@ -182,6 +193,7 @@ pub(crate) fn add(
     Ok(())
 }
 
+/// Takes one subscription off.
 fn remove(store: &mut Store, caller: ObjectKey, target: ObjectKey) {
     let Some(object) = store.get_mut(target).filter(|object| object.subscriber(caller).is_some()) else {
         return;

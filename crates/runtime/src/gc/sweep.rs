@@ -1,11 +1,12 @@
-//! Destroyed objects to which nobody refers leave the world, without anything being called.
+//! Removal of destroyed objects from the world, once no live object and no handle refers to them. No code is called.
 
 use sexton_lifecycle::detect::reachable;
 
 use super::{detect, subscribe};
 use crate::world::{ObjectId, ObjectKey, World};
 
-/// Takes them out, and says how many there were. Whoever is not destroyed stays, with all that it refers to.
+/// Removes unreferenced destroyed objects and returns how many there were. Live objects always stay, reachable or not, and
+/// so does everything that they refer to.
 pub(super) fn sweep(world: &World) -> usize {
     let over = world.read(|store| store.len() - store.live_count());
     if over == 0 {

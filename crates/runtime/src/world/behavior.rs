@@ -1,4 +1,4 @@
-//! The code of a class, whatever it is written in.
+//! The interface between the world and the code of classes, in whatever language it is written.
 
 use std::rc::Rc;
 
@@ -7,78 +7,79 @@ use futures::future::LocalBoxFuture;
 use super::{Handle, Value};
 use crate::gc::Session;
 
-/// The code of one class, without that of its parents. Rust implements it for native classes.
+/// The code of one class, without that of its parents. Implemented for script classes in [`crate::lua`]; native classes
+/// implement it in Rust.
 pub trait Behavior {
-    /// Whether there is a method, handlers, `init` and `destroy` included.
+    /// Whether the class itself has a method with this name; handlers, `init` and `destroy` are methods, too.
     fn has(&self, method: &str) -> bool;
 
-    /// Runs a method that there is.
+    /// Runs a method for which [`Behavior::has`] is true.
     fn call<'a>(&'a self, call: Call) -> LocalBoxFuture<'a, Result<Value, CodeError>>;
 }
 
 /// One call of a method.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Whose.
+    /// The object on which it is called.
     pub this: Handle,
-    /// Its name.
+    /// The name of the method.
     pub method: Rc<str>,
-    /// With what.
+    /// The arguments.
     pub args: Args,
 }
 
-/// What a method is given.
+/// The arguments of a method call.
 #[derive(Debug, Clone)]
 pub enum Args {
-    /// `init` of a new object; its properties are set.
+    /// For `init` of a new object, whose properties are set already.
     Init,
-    /// `destroy`.
+    /// For `destroy`.
     Destroy {
-        /// The session in which it happens.
+        /// The running session.
         gc: Session,
     },
-    /// A handler of a destruction dependency.
+    /// For a handler of a destruction dependency.
     Event {
-        /// The session in which it happens.
+        /// The running session.
         gc: Session,
-        /// Who is destroyed.
+        /// The object that is destroyed.
         object: Handle,
     },
-    /// Any other method.
+    /// For any other method.
     Plain(Vec<Value>),
 }
 
-/// Code failed.
+/// A failure of a class's code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CodeError {
-    /// What happened, and where if that is known.
+    /// What happened, with file and line if they are known.
     pub message: String,
-    /// In which way.
+    /// The kind of failure.
     pub kind: CodeErrorKind,
 }
 
-/// In which way code failed.
+/// The kinds of failure of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodeErrorKind {
-    /// It raised an error.
+    /// The code raised an error.
     Failed,
-    /// It took too long.
+    /// It exceeded a time limit.
     Deadline,
-    /// It wanted too much memory.
+    /// It exceeded the memory limit.
     Memory,
-    /// It was ended from outside.
+    /// It was stopped from outside, or its program is not loaded any more.
     Stopped,
 }
 
 impl CodeError {
-    /// An error that code raised.
+    /// The error for code that raised `message`.
     pub fn failed(message: impl Into<String>) -> CodeError {
         CodeError { message: message.into(), kind: CodeErrorKind::Failed }
     }
 }
 
-/// A class without code.
+/// The behavior of a class without methods.
 pub struct NoCode;
 
 impl Behavior for NoCode {

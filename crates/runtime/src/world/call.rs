@@ -1,28 +1,28 @@
-//! Calling methods: by the actual class first, then by what it extends.
+//! Method calls: the method is looked up in the object's class first, then in the class that it extends, and so on.
 
 use super::object::ObjectState;
 use super::{Args, Call, Class, CodeError, Handle, ObjectId, Value};
 
-/// Why a method did not run to its end.
+/// Why a method call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// No method of a destroyed object runs.
+    /// The object was destroyed.
     #[error("{class} {id} was destroyed: its methods cannot be called, its properties can be read")]
     Destroyed {
-        /// Its class.
+        /// The class of the object.
         class: String,
-        /// Which.
+        /// The id of the object.
         id: ObjectId,
     },
-    /// Nor of one that never came to be.
+    /// The object's `init` failed.
     #[error("{class} {id} has no methods: its init failed")]
     InitFailed {
-        /// Its class.
+        /// The class of the object.
         class: String,
-        /// Which.
+        /// The id of the object.
         id: ObjectId,
     },
-    /// No class has it.
+    /// Neither the class nor its parents have the method.
     #[error("class {class} has no method {method}")]
     NoMethod {
         /// The class.
@@ -30,7 +30,7 @@ pub enum CallError {
         /// The method.
         method: String,
     },
-    /// Nobody calls it but the runtime.
+    /// `init` and `destroy` are called by the runtime only.
     #[error("{0} is called by the runtime only")]
     Reserved(String),
     /// The code failed.
@@ -39,10 +39,10 @@ pub enum CallError {
 }
 
 impl Handle {
-    /// Calls a method.
+    /// Calls a method of the object and returns its result.
     ///
     /// # Errors
-    /// If it cannot be called, or fails.
+    /// See [`CallError`].
     pub async fn call(&self, method: &str, args: Vec<Value>) -> Result<Value, CallError> {
         if matches!(method, "init" | "destroy") {
             return Err(CallError::Reserved(method.to_owned()));
@@ -51,10 +51,10 @@ impl Handle {
         self.run(&class, method, Args::Plain(args)).await.map_err(CallError::Code)
     }
 
-    /// The class whose code runs when a method of this object is called.
+    /// The class of which the code runs when this method is called.
     ///
     /// # Errors
-    /// If none of it can be called.
+    /// If the method cannot be called.
     pub fn callable(&self, method: &str) -> Result<Class, CallError> {
         let class = self.class();
         let name = || class.name().to_owned();
@@ -67,7 +67,7 @@ impl Handle {
         found.ok_or_else(|| CallError::NoMethod { class: name(), method: method.to_owned() })
     }
 
-    /// Runs the code of one class.
+    /// Runs a method of one class in the object's ancestry, without looking it up.
     pub(crate) async fn run(&self, class: &Class, method: &str, args: Args) -> Result<Value, CodeError> {
         class.behavior().call(Call { this: self.clone(), method: method.into(), args }).await
     }

@@ -1,4 +1,4 @@
-//! Classes: what they declare, whom they extend, and the code that they bring.
+//! Classes: their properties, the class that each extends, and their code.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,22 +9,22 @@ use hashbrown::HashMap;
 use super::contract::ContractError;
 use super::{Behavior, Property, StoredValue, Usage, Value, World};
 
-/// More parents than this are refused.
+/// The longest chain of parents that is accepted.
 const MAX_PARENTS: usize = 64;
 
-/// What is said of a class when it is declared.
+/// The declaration of a class.
 pub struct ClassSpec {
     /// Its name, unique in its world.
     pub name: String,
-    /// The class that it extends.
+    /// The name of the class that it extends, if any.
     pub extends: Option<String>,
-    /// What it declares itself.
+    /// The properties that it declares itself, by name.
     pub properties: BTreeMap<String, Property>,
     /// Its code.
     pub behavior: Rc<dyn Behavior>,
 }
 
-/// A declared class.
+/// A declared class of a world. Clones are the same class.
 #[derive(Clone)]
 pub struct Class(Rc<ClassData>);
 
@@ -32,8 +32,10 @@ struct ClassData {
     number: u32,
     name: Rc<str>,
     parent: Option<Class>,
-    /// All properties of an object, those of the parents first.
+    /// All non-static properties of an object, those of the parents first. The position of a property here is its index in
+    /// [`super::object::Object::fields`].
     layout: Vec<(Rc<str>, Property)>,
+    /// The position in `layout` of each property.
     field_indexes: HashMap<Rc<str>, usize>,
     /// The static properties that it declares itself.
     statics: BTreeMap<Rc<str>, Property>,
@@ -44,34 +46,34 @@ struct ClassData {
 /// Why a class cannot be declared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeclareError {
-    /// There is one.
+    /// A class with this name exists.
     #[error("class {0} is declared already")]
     Duplicate(String),
-    /// Nothing to call it by.
+    /// The name is empty or contains spaces or control characters.
     #[error("{0:?} is no name for a class")]
     Name(String),
-    /// What it extends does not exist.
+    /// The class that it extends does not exist.
     #[error("class {class} extends {parent}, which is not declared")]
     UnknownParent {
         /// The class.
         class: String,
-        /// Whom it names.
+        /// The name of the missing class.
         parent: String,
     },
-    /// Too long a chain.
+    /// The chain of parents is too long.
     #[error("class {0} has more than {MAX_PARENTS} parents")]
     TooManyParents(String),
-    /// A parent declares it otherwise.
+    /// A parent declares the property with another usage or contract.
     #[error("property {property} of class {class} is declared by {parent} with another usage or contract")]
     Redeclared {
         /// The class.
         class: String,
         /// The property.
         property: String,
-        /// Who declares it, too.
+        /// The parent.
         parent: String,
     },
-    /// The default does not meet the contract.
+    /// The default value of a property does not meet its contract.
     #[error("the default of {class}: {error}")]
     Default {
         /// The class.
@@ -79,7 +81,7 @@ pub enum DeclareError {
         /// What is wrong.
         error: ContractError,
     },
-    /// A default is the same for all objects, so it holds none.
+    /// The default value contains an object. A default is shared by all objects of the class.
     #[error("the default of {class}.{property} refers to an object")]
     ObjectInDefault {
         /// The class.
@@ -94,15 +96,15 @@ pub enum DeclareError {
 pub(super) struct Classes {
     all: Vec<Class>,
     by_name: HashMap<Rc<str>, u32>,
-    /// By class and property.
+    /// Values of static properties, by class number and property name.
     pub(super) statics: HashMap<(u32, Rc<str>), StoredValue>,
 }
 
 impl World {
-    /// Declares a class. Nothing of it runs.
+    /// Declares a class. None of its code runs.
     ///
     /// # Errors
-    /// If it cannot be, see [`DeclareError`]; nothing is declared then.
+    /// See [`DeclareError`]; nothing is declared in that case.
     pub fn declare(&self, spec: ClassSpec) -> Result<Class, DeclareError> {
         let parent = self.check_spec(&spec)?;
         let mut layout = parent.as_ref().map_or_else(Vec::new, |parent| parent.0.layout.clone());
@@ -188,7 +190,7 @@ impl World {
 }
 
 impl Class {
-    /// Its name.
+    /// The name of the class.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -206,22 +208,22 @@ impl Class {
         self.0.parent.as_ref()
     }
 
-    /// Itself, then what it extends, and so on.
+    /// The class itself, then its parent, and so on.
     pub fn ancestry(&self) -> impl Iterator<Item = &Class> {
         std::iter::successors(Some(self), |class| class.parent())
     }
 
-    /// Whether it is the class with that name, or extends it.
+    /// Whether it is the class with this name, or extends it.
     pub fn is_a(&self, name: &str) -> bool {
         self.ancestry().any(|class| class.name() == name)
     }
 
-    /// Its own code.
+    /// The code of this class, without that of its parents.
     pub fn behavior(&self) -> &Rc<dyn Behavior> {
         &self.0.behavior
     }
 
-    /// The class in its ancestry that has a method, nearest first.
+    /// The nearest class in its ancestry that has a method.
     pub fn method(&self, name: &str) -> Option<&Class> {
         self.ancestry().find(|class| class.behavior().has(name))
     }
@@ -242,24 +244,24 @@ impl Class {
         self.0.layout.iter().map(|(name, property)| (&**name, property))
     }
 
-    /// Where the property of an object is kept.
+    /// The index of a non-static property in an object's fields.
     pub(crate) fn field_index(&self, name: &str) -> Option<usize> {
         self.0.field_indexes.get(name).copied()
     }
 
-    /// The class in its ancestry that declares a static property, with that.
+    /// A static property, with the class in its ancestry that declares it.
     pub(crate) fn static_property(&self, name: &str) -> Option<(&Class, &Property)> {
         self.ancestry().find_map(|class| Some((class, class.0.statics.get(name)?)))
     }
 
-    /// The default of the property at a place.
+    /// The default value of the property with a field index.
     pub(crate) fn default_at(&self, index: usize) -> Option<&Value> {
         self.0.layout.get(index)?.1.default.as_ref()
     }
 }
 
 impl Class {
-    /// Stands in for a class after its world was closed.
+    /// A class without anything: the answer after the world was closed.
     pub(super) fn placeholder() -> Class {
         Class(Rc::new(ClassData {
             number: 0,

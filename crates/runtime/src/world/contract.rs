@@ -1,4 +1,4 @@
-//! What a property may hold: its usage, and the contract that every value has to meet.
+//! Declarations of properties: their usage (is it stored?) and the contract that every value has to meet.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use super::Value;
 /// What a property is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Usage {
-    /// Given from outside.
+    /// Input: set from outside. Persistable.
     In,
-    /// Told to the outside.
+    /// Output: read from outside. Persistable.
     Out,
-    /// Both.
+    /// Input and output. Persistable.
     InOut,
-    /// Only as long as the program runs.
+    /// Exists only while the program runs; never stored.
     Runtime,
-    /// One for the class instead of one for each object.
+    /// One value per class instead of one per object; never stored.
     Static,
 }
 
 impl Usage {
-    /// Whether it is written down, and whether what it refers to outlives the program by that.
+    /// Whether the property is stored, so that objects it refers to outlive the program.
     pub fn is_persistable(self) -> bool {
         matches!(self, Usage::In | Usage::Out | Usage::InOut)
     }
 
-    /// As it is written.
+    /// The name that programs use.
     pub fn word(self) -> &'static str {
         match self {
             Usage::In => "In",
@@ -36,17 +36,17 @@ impl Usage {
         }
     }
 
-    /// The usage that a word means.
+    /// The usage with a name.
     pub fn parse(word: &str) -> Option<Usage> {
         let all = [Usage::In, Usage::Out, Usage::InOut, Usage::Runtime, Usage::Static];
         all.into_iter().find(|usage| usage.word() == word)
     }
 }
 
-/// What kind of value is meant.
+/// The type of a property's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contract {
-    /// Anything.
+    /// Any value.
     Any,
     /// True or false.
     Bool,
@@ -54,9 +54,9 @@ pub enum Contract {
     Number,
     /// A text.
     String,
-    /// A list of such values; nothing is none of them, unless anything goes.
+    /// A list of such values. `Null` is not accepted as an item, except with [`Contract::Any`].
     List(Box<Contract>),
-    /// Such values by name, likewise.
+    /// A map from names to such values; `Null` as for lists.
     Map(Box<Contract>),
     /// An object of a class, or of one that extends it.
     Object(String),
@@ -65,48 +65,48 @@ pub enum Contract {
 /// A declared property.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// What it is for.
+    /// Whether it is stored, and per class or per object.
     pub usage: Usage,
-    /// What it holds.
+    /// The type of its values.
     pub contract: Contract,
-    /// Whether nothing is refused.
+    /// Whether `Null` is refused.
     pub required: bool,
-    /// What it holds as long as nothing else was set. No objects.
+    /// The value as long as none was set. Contains no objects.
     pub default: Option<Value>,
 }
 
-/// A value does not meet a contract.
+/// A value that does not meet a contract.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path} must be {expected}, not {found}")]
 pub struct ContractError {
-    /// The property, and where in its value.
+    /// The property, and the place in its value.
     pub path: String,
-    /// What it must be.
+    /// The expected type.
     pub expected: String,
-    /// What it is.
+    /// The type of the value there.
     pub found: String,
 }
 
 impl Property {
-    /// A property that may be nothing.
+    /// An optional property without a default.
     pub fn new(usage: Usage, contract: Contract) -> Property {
         Property { usage, contract, required: false, default: None }
     }
 
-    /// The same, and it must not be nothing.
+    /// This property, made required: `Null` is refused.
     pub fn required(self) -> Property {
         Property { required: true, ..self }
     }
 
-    /// The same with a default.
+    /// This property with a default value.
     pub fn with_default(self, default: Value) -> Property {
         Property { default: Some(default), ..self }
     }
 
-    /// Whether a value may be put there.
+    /// Checks a value for this property.
     ///
     /// # Errors
-    /// With where in the value it is wrong.
+    /// With the place in the value that does not meet the contract.
     pub fn check(&self, name: &str, value: &Value) -> Result<(), ContractError> {
         if *value == Value::Null && !self.required {
             return Ok(());
@@ -124,11 +124,11 @@ impl Property {
     }
 }
 
-/// Where it is wrong, what it must be, what it is.
+/// Path in the value, expected type, actual type.
 type Mismatch = (String, String, String);
 
 impl Contract {
-    /// What is wrong with a value, looked for piece by piece.
+    /// The first mismatch in a value, depth first and without recursion.
     fn mismatch(&self, value: &Value, is_persistable: bool) -> Option<Mismatch> {
         let mut left = vec![(self, value, String::new())];
         while let Some((contract, value, path)) = left.pop() {
@@ -158,7 +158,7 @@ impl Contract {
         None
     }
 
-    /// Whether a part has to be looked at: most lists hold plain values under no contract.
+    /// Whether an item has to be checked at all. Saves most of the work for long lists of plain values without a contract.
     fn needs_check(part: &(&Contract, &Value, String)) -> bool {
         *part.0 != Contract::Any || matches!(part.1, Value::Number(_) | Value::List(_) | Value::Map(_))
     }

@@ -51,8 +51,8 @@ pub(crate) struct RareFields {
     pub(crate) subscribers: BTreeMap<ObjectKey, Subscriber>,
     /// Of whose destruction it wants to be told: the other end of each subscription.
     pub(crate) targets: BTreeSet<ObjectKey>,
-    /// The `destroy` of so many of its classes is done, from its own upwards.
-    pub(crate) undone: usize,
+    /// How many classes of its ancestry, counted from its own upwards, have run their `destroy`.
+    pub(crate) destroyed_classes: usize,
 }
 
 /// Somebody who wants to be told.
