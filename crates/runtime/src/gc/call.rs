@@ -59,7 +59,9 @@ pub(super) async fn handler(
 /// attempt are skipped.
 pub(super) async fn destroy(gc: &GcState, shared: &Rc<SessionState>, object: &Handle) -> CallResult {
     let class = object.class();
-    let done = object.read(|object| object.rare.as_ref().map_or(0, |rare| rare.destroyed_classes)).unwrap_or_default();
+    let done = object
+        .read(|object| object.rare.as_ref().map_or(0, |rare| rare.destroyed_classes))
+        .unwrap_or_default();
     for (number, class) in class.ancestry().enumerate().skip(done) {
         if !class.behavior().has("destroy") {
             continue;

@@ -96,7 +96,8 @@ impl ObjectPlan {
         while !ready.is_empty() {
             let mut next = Vec::new();
             for group in ready {
-                let is_refused = |step: &Step| self.object(step.life).is_none_or(|key| refused.contains(&key));
+                let is_refused =
+                    |step: &Step| self.object(step.life).is_none_or(|key| refused.contains(&key));
                 if group.members.iter().any(is_refused) {
                     continue;
                 }

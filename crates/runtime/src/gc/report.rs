@@ -101,7 +101,7 @@ pub struct Cancelled {
     pub by: ObjectId,
     /// The class of the subscriber.
     pub class: Rc<str>,
-    /// Its name, if it has one.
+    /// The subscriber's name, if it has one.
     pub name: Option<Rc<str>>,
     /// The candidate for which the handler was called.
     pub object: ObjectId,

@@ -1,4 +1,4 @@
-//! New objects: created with their properties, then initialized by the code of their classes.
+//! Creation of objects: first the object with its properties, then `init` of its classes.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,29 +11,29 @@ use super::{
     Args, Call, Class, CodeError, Handle, Object, ObjectId, ObjectKey, StoredValue, Value, ValueError, World,
 };
 
-/// What is said of a new object.
+/// The parameters of a new object.
 #[derive(Debug, Clone, Default)]
 pub struct NewObject {
-    /// Its id; without one it gets a new one.
+    /// The id; generated if there is none.
     pub id: Option<ObjectId>,
-    /// What people call it.
+    /// The name, for people; not unique.
     pub name: Option<String>,
-    /// Whose it is.
+    /// The owner.
     pub owner: Option<Handle>,
     /// Values of declared properties that are not static.
     pub properties: BTreeMap<String, Value>,
 }
 
-/// Why an object cannot be created. There is none then.
+/// Why an object cannot be created. Nothing is created in that case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError {
-    /// No such class.
+    /// There is no such class.
     #[error("there is no class {0}")]
     UnknownClass(String),
-    /// The id is taken.
+    /// Another object has the id.
     #[error("there is an object with id {0} already")]
     DuplicateId(ObjectId),
-    /// A value does not fit.
+    /// A value does not meet its contract.
     #[error("{class}: {error}")]
     Contract {
         /// The class.
@@ -41,7 +41,7 @@ pub enum CreateError {
         /// What is wrong.
         error: ContractError,
     },
-    /// A value cannot be kept.
+    /// A value cannot be stored in an object.
     #[error("{property}: {error}")]
     Value {
         /// The property.
@@ -49,7 +49,7 @@ pub enum CreateError {
         /// Why.
         error: ValueError,
     },
-    /// No class declares it.
+    /// The class declares no such property.
     #[error("class {class} declares no property {property}")]
     Undeclared {
         /// The class.
@@ -60,26 +60,26 @@ pub enum CreateError {
     /// The owner is of another world.
     #[error("the owner is of another world")]
     ForeignOwner,
-    /// The owner is only to be read.
+    /// The owner was destroyed.
     #[error("the owner {0} was destroyed")]
     DestroyedOwner(ObjectId),
-    /// The owner never came to be.
+    /// The owner's `init` failed.
     #[error("{0} cannot own anything: its init failed")]
     OwnerInitFailed(ObjectId),
 }
 
-/// Why there is no new object.
+/// Why [`World::new_object`] failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NewError {
-    /// It cannot be created.
+    /// The object cannot be created.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The code of a class failed. Code that has the object can read it and nothing else; no property refers to it.
+    /// The `init` of a class failed. Code that holds the object can only read it; properties that referred to it are reset.
     #[error("init of {class}: {error}")]
     Init {
-        /// The class whose code it was.
+        /// The class with the failed `init`.
         class: String,
-        /// What it said.
+        /// The error.
         error: CodeError,
     },
 }
@@ -88,7 +88,7 @@ impl World {
     /// Creates an object. No code runs.
     ///
     /// # Errors
-    /// If something of it does not fit; there is no object then.
+    /// See [`CreateError`].
     pub fn create(&self, class: &str, new: NewObject) -> Result<Handle, CreateError> {
         let class = self.class(class).ok_or_else(|| CreateError::UnknownClass(class.to_owned()))?;
         if let Some(owner) = &new.owner {
@@ -118,17 +118,18 @@ impl World {
     /// Creates an object and runs `init` of all its classes, the base first.
     ///
     /// # Errors
-    /// If it cannot be created, or code fails. What that code made itself is garbage like any other.
+    /// If it cannot be created, or an `init` fails. Objects that the failed `init` created become garbage if nothing refers to
+    /// them.
     pub async fn new_object(&self, class: &str, new: NewObject) -> Result<Handle, NewError> {
         let object = self.create(class, new)?;
         self.initialize(&object).await?;
         Ok(object)
     }
 
-    /// Runs `init` of all classes of an object, the base first; nothing if that was done.
+    /// Runs `init` of all classes of an object, the base first; does nothing if that was done before.
     ///
     /// # Errors
-    /// If code fails: the object is not found by its id, nothing refers to it, and none of its methods can be called.
+    /// If an `init` fails: the object is discarded, see [`World::discard`].
     pub async fn initialize(&self, object: &Handle) -> Result<(), NewError> {
         if object.read(|object| object.state) != Some(ObjectState::Created) {
             return Ok(());
@@ -146,8 +147,8 @@ impl World {
         Ok(())
     }
 
-    /// Takes back objects whose `init` failed or never ran: they are not found, not roots, and nothing refers to them.
-    /// What they refer to themselves is garbage, unless something else refers to it.
+    /// Discards objects with an `init` that failed or never ran: they lose their ids, are not roots any more, and references
+    /// to them are removed from all properties. None of their methods can be called.
     pub(crate) fn discard(&self, objects: &[Handle]) {
         let mut referenced: HashSet<ObjectKey> = HashSet::new();
         self.write(|store| {
@@ -182,7 +183,7 @@ impl World {
         self.inner.classes.borrow_mut().statics.values_mut().for_each(|value| value.forget(gone));
     }
 
-    /// Notes that an object was initialized, in the program that wrote it down.
+    /// Marks an object as initialized without running `init`: it ran in the program that created the object.
     pub fn assume_initialized(&self, object: &Handle) {
         object.update(|object| {
             if object.state == ObjectState::Created {
@@ -213,7 +214,7 @@ impl World {
         class.properties().map(field).collect()
     }
 
-    /// An object whose fields nobody checks, and of whose birth nobody is told.
+    /// Creates an object without checking its fields and without telling the observer.
     pub(crate) fn create_unchecked(
         &self,
         class: &Class,

@@ -1,4 +1,4 @@
-//! Handles: what keeps an object alive, and the way to everything that can be known of it.
+//! Handles: strong references to objects, through which properties are read and set.
 
 use std::fmt;
 use std::rc::Rc;
@@ -7,25 +7,25 @@ use super::contract::ContractError;
 use super::object::ObjectState;
 use super::{Class, Object, ObjectId, ObjectKey, StaticError, StoredValue, Usage, Value, ValueError, World};
 
-/// A strong reference to an object from outside of the store. While there is one, the object is alive. Two are equal if
-/// they are of the same object.
+/// A strong reference to an object from outside of the store, counted: while there is one, the object and everything that
+/// it refers to is alive. Two handles are equal if they refer to the same object.
 pub struct Handle {
     world: World,
     key: ObjectKey,
 }
 
-/// Why a property cannot be set. Nothing changes then.
+/// Why a property cannot be set. Nothing is changed in that case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// It is only to be read.
+    /// The object was destroyed.
     #[error("{class} {id} was destroyed: its methods cannot be called, its properties can be read")]
     Destroyed {
-        /// Its class.
+        /// The class of the object.
         class: String,
-        /// Which.
+        /// The id of the object.
         id: ObjectId,
     },
-    /// The value does not fit.
+    /// The value does not meet the contract.
     #[error("{class}: {error}")]
     Contract {
         /// The class.
@@ -33,7 +33,7 @@ pub enum SetError {
         /// What is wrong.
         error: ContractError,
     },
-    /// The value cannot be kept.
+    /// The value cannot be stored in an object.
     #[error("{property}: {error}")]
     Value {
         /// The property.
@@ -41,7 +41,7 @@ pub enum SetError {
         /// Why.
         error: ValueError,
     },
-    /// No class declares it.
+    /// The class declares no such property.
     #[error("class {class} declares no property {property}")]
     Undeclared {
         /// The class.
@@ -49,7 +49,7 @@ pub enum SetError {
         /// The property.
         property: String,
     },
-    /// A class declares it, so it is not private.
+    /// The class declares the property, so it is not private.
     #[error("class {class} declares property {property}, so it is not private")]
     Declared {
         /// The class.
@@ -57,13 +57,13 @@ pub enum SetError {
         /// The property.
         property: String,
     },
-    /// It is static, and cannot be set.
+    /// The property is static and cannot be set.
     #[error(transparent)]
     Static(#[from] StaticError),
 }
 
 impl Handle {
-    /// A handle to an object that is there.
+    /// A handle to an object that exists.
     pub(super) fn new(world: World, key: ObjectKey) -> Handle {
         let mut handles = world.inner.handles.borrow_mut();
         let slot = key.slot as usize;
@@ -75,22 +75,22 @@ impl Handle {
         Handle { world, key }
     }
 
-    /// Its world.
+    /// The world of the object.
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// Which object, without keeping it alive.
+    /// The key of the object, which does not keep it alive.
     pub fn key(&self) -> ObjectKey {
         self.key
     }
 
-    /// Its id.
+    /// The id of the object.
     pub fn id(&self) -> ObjectId {
         self.read(|object| object.id.clone()).unwrap_or_else(|| ObjectId::number(0))
     }
 
-    /// Its class.
+    /// The class of the object.
     pub fn class(&self) -> Class {
         let number = self.read(|object| object.class).unwrap_or_default();
         match self.world.class_number(number) {
@@ -99,33 +99,33 @@ impl Handle {
         }
     }
 
-    /// Its name, if it has one.
+    /// The name of the object, if it has one.
     pub fn name(&self) -> Option<Rc<str>> {
         self.read(|object| object.rare.as_ref()?.name.clone()).flatten()
     }
 
-    /// Its owner, if it has one that is there still.
+    /// The owner of the object, if it has one that still exists.
     pub fn owner(&self) -> Option<Handle> {
         let owner = self.read(|object| object.owner).flatten()?;
         self.world.handle(owner).filter(|owner| !owner.init_failed())
     }
 
-    /// Whether it was destroyed: no method of it runs any more, and it is only to be read.
+    /// Whether the object was destroyed: its methods cannot be called, its properties can only be read.
     pub fn is_destroyed(&self) -> bool {
         self.read(Object::is_destroyed).unwrap_or(true)
     }
 
-    /// Whether its `init` is done.
+    /// Whether `init` of all its classes has run.
     pub fn is_initialized(&self) -> bool {
         self.read(|object| matches!(object.state, ObjectState::Initialized)).unwrap_or(false)
     }
 
-    /// Whether its `init` failed.
+    /// Whether its `init` failed or never ran, so that it was discarded.
     pub fn init_failed(&self) -> bool {
         self.read(|object| object.state == ObjectState::InitFailed).unwrap_or(false)
     }
 
-    /// The value of a property: declared, static, or private. What was never set is its default, or nothing.
+    /// The value of a property: declared, static, or private. Its default, or `Null`, if it was never set.
     pub fn get(&self, name: &str) -> Value {
         let class = self.class();
         if let Some(place) = class.field_index(name) {
@@ -145,7 +145,7 @@ impl Handle {
     /// Sets a declared property.
     ///
     /// # Errors
-    /// If the object is destroyed, no class declares it, or the value does not fit.
+    /// See [`SetError`].
     pub fn set(&self, name: &str, value: Value) -> Result<(), SetError> {
         self.check_alive()?;
         let class = self.class();
@@ -168,10 +168,10 @@ impl Handle {
         Ok(())
     }
 
-    /// Sets a private property, which no class declares. Nothing removes it.
+    /// Sets a private property, which the class does not declare. `Null` removes it.
     ///
     /// # Errors
-    /// If the object is destroyed, a class declares it, or the value cannot be kept.
+    /// See [`SetError`].
     pub fn set_private(&self, name: &str, value: Value) -> Result<(), SetError> {
         self.check_alive()?;
         let class = self.class();
@@ -193,17 +193,20 @@ impl Handle {
         self.read(names).flatten().unwrap_or_default()
     }
 
-    /// A property is about to refer to it. Until its `init` is done that is remembered, since it may have to be undone.
+    /// Notes that a property is about to refer to this object. Needed until its `init` is done: if that fails, references
+    /// have to be removed, which means a search of all objects.
     pub(super) fn note_reference(&self) {
         if self.read(|object| object.state == ObjectState::Created && !object.referenced).unwrap_or(false) {
             self.update(|object| object.referenced = true);
         }
     }
 
+    /// The form of a value in the store.
     fn storable(&self, name: &str, value: &Value) -> Result<StoredValue, SetError> {
         value.stored(&self.world).map_err(|error| SetError::Value { property: name.into(), error })
     }
 
+    /// Tells the observer which objects a property refers to now.
     fn referenced(&self, name: &str, value: &Value) {
         let objects = value.objects();
         if !objects.is_empty() {
@@ -219,10 +222,12 @@ impl Handle {
         Ok(())
     }
 
+    /// Reads the stored object; none if it was removed. `read` must not call back into the world.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Object) -> T) -> Option<T> {
         self.world.read(|store| store.get(self.key).map(read))
     }
 
+    /// Changes the stored object; none if it was removed. `update` must not call back into the world.
     pub(crate) fn update<T>(&self, update: impl FnOnce(&mut Object) -> T) -> Option<T> {
         self.world.write(|store| store.get_mut(self.key).map(update))
     }

@@ -1,28 +1,28 @@
-//! What an object is called for good: random, numbered, or given by whoever wrote it down.
+//! Ids of objects: random, counted, or given by a model.
 
 use std::fmt;
 use std::rc::Rc;
 
-/// Longer ids are refused.
+/// The maximum length of an id in bytes.
 const MAX_ID_BYTES: usize = 128;
 
-/// What people call an object may not be longer: it is stored beside what else is said of the object, in little room.
+/// The maximum length of an object's name in bytes. Names are stored in an annotation, which has little room.
 pub const MAX_NAME_BYTES: usize = 1_000;
 
-/// The id of an object, unique in its world and kept through writing down and reading back.
+/// The id of an object: unique in its world, and the same after the object is stored and read again.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(Rc<str>);
 
-/// The text is no id.
+/// The error for a text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an id: 1 to {MAX_ID_BYTES} bytes without control characters and spaces")]
 pub struct BadId(pub String);
 
 impl ObjectId {
-    /// The id that a text is.
+    /// The id with this text.
     ///
     /// # Errors
-    /// If it is empty, too long, or cannot be printed in one word.
+    /// If the text is empty, too long, or contains spaces or control characters.
     pub fn new(text: &str) -> Result<ObjectId, BadId> {
         let odd = |c: char| c.is_control() || c.is_whitespace();
         if text.is_empty() || text.len() > MAX_ID_BYTES || text.contains(odd) {
@@ -31,7 +31,7 @@ impl ObjectId {
         Ok(ObjectId(text.into()))
     }
 
-    /// One that nobody else has.
+    /// A new random id (a UUID).
     pub fn random() -> ObjectId {
         let mut buffer = uuid::Uuid::encode_buffer();
         ObjectId(Rc::from(&*uuid::Uuid::new_v4().hyphenated().encode_lower(&mut buffer)))
@@ -41,7 +41,7 @@ impl ObjectId {
         ObjectId(number.to_string().into())
     }
 
-    /// The text.
+    /// The text of the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }

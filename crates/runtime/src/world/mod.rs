@@ -1,11 +1,18 @@
 //! Classes, objects and their values, and the handles that keep objects alive.
 //!
-//! An object is in the store of its [`World`]; properties refer to others by their place there, so a circle of objects
-//! keeps nobody alive. What keeps one alive is a [`Handle`], wherever it is held: the store counts them, and holds none
-//! itself. Single-threaded throughout.
+//! ```text
+//! World ── classes     by name and number: properties, code, values of static properties
+//!       ── store       slots with objects; a property refers to another object by its key (slot, generation)
+//!       ── handles     how many handles exist for each slot
+//!       ── roots       keys of the root objects
+//! ```
 //!
-//! It must not know what garbage is, in which language the code of a class is written, or how objects are written down.
-//! The one word of the collector that it hands through is the session that destructors and handlers are told of.
+//! Objects refer to each other by [`ObjectKey`], which keeps nothing alive, so circles of objects need no care. An object
+//! is alive as long as a root, a static property or a [`Handle`] reaches it. Handles exist outside of the store only: in
+//! [`Value`]s, in Rust variables, in scripts. Everything here is single-threaded.
+//!
+//! It must not know what garbage is, in which language the code of a class is written, or how objects are stored. The one
+//! concept of the collector that it passes through is the session, an argument of destructors and handlers.
 
 mod behavior;
 mod call;
@@ -40,7 +47,7 @@ pub use value::{MAX_DEPTH, Value, ValueError};
 
 use class::Classes;
 
-/// Classes and the objects of one session. Cloning gives another name for the same world.
+/// A set of classes and objects. Clones share their state.
 #[derive(Clone)]
 pub struct World {
     inner: Rc<WorldState>,
@@ -49,12 +56,12 @@ pub struct World {
 struct WorldState {
     classes: RefCell<Classes>,
     store: RefCell<Store>,
-    /// How many handles there are to the object in each slot. Apart from the store, so that a handle can be let go
-    /// whatever is going on there.
+    /// The number of handles to the object in each slot. Separate from the store, so that handles can be dropped while the
+    /// store is borrowed.
     handles: RefCell<Vec<u32>>,
     roots: RefCell<Vec<ObjectKey>>,
     observer: RefCell<Rc<dyn WorldObserver>>,
-    /// The next number, where ids are numbers.
+    /// The last id, if ids are counted.
     numbers: Option<Cell<u64>>,
 }
 
@@ -65,12 +72,12 @@ impl Default for World {
 }
 
 impl World {
-    /// An empty one, whose objects get random ids.
+    /// An empty world with random ids.
     pub fn new() -> World {
         World::with_numbers(None)
     }
 
-    /// An empty one, whose objects are numbered from 1: for traces that are the same each time.
+    /// An empty world with ids counted from 1, for traces that are the same each time.
     pub fn numbered() -> World {
         World::with_numbers(Some(Cell::new(0)))
     }
@@ -87,7 +94,7 @@ impl World {
         World { inner: Rc::new(inner) }
     }
 
-    /// Who hears of births and references from now on.
+    /// Sets the observer of new objects and references.
     pub fn observe(&self, observer: Rc<dyn WorldObserver>) {
         self.inner.observer.replace(observer);
     }
@@ -96,17 +103,17 @@ impl World {
         self.inner.observer.borrow().clone()
     }
 
-    /// Whether two names are of the same world.
+    /// Whether both are clones of the same world.
     pub fn is(&self, other: &World) -> bool {
         Rc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// How many objects there are, destroyed ones that somebody still refers to included.
+    /// The number of objects, including destroyed ones that are still referenced.
     pub fn len(&self) -> usize {
         self.inner.store.borrow().len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -117,7 +124,7 @@ impl World {
         self.handle(key)
     }
 
-    /// The ids of all objects, in the order of their creation.
+    /// The ids of all objects, in creation order.
     pub fn objects(&self) -> Vec<ObjectId> {
         let store = self.inner.store.borrow();
         let mut all: Vec<(u64, ObjectId)> =
@@ -126,7 +133,7 @@ impl World {
         all.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Makes an object a root: it and what it refers to is alive. Several may be.
+    /// Makes an object a root: it is alive, and so is everything reachable from it. There can be several roots.
     pub fn set_root(&self, object: &Handle) {
         let mut roots = self.inner.roots.borrow_mut();
         if !roots.contains(&object.key()) {
@@ -134,7 +141,7 @@ impl World {
         }
     }
 
-    /// Takes that back.
+    /// Makes an object a normal one again.
     pub fn unset_root(&self, object: &Handle) {
         self.inner.roots.borrow_mut().retain(|root| *root != object.key());
     }
@@ -148,31 +155,31 @@ impl World {
         self.inner.roots.borrow().clone()
     }
 
-    /// Forgets roots and classes with their code, which may hold handles and so the world itself. Nothing can be called
-    /// or created any more, and objects cannot be read: only for the end.
+    /// Removes roots and classes, so that the memory of the world can be freed: the code of classes may hold handles, and
+    /// these hold the world. Afterwards objects cannot be created, called or read.
     pub fn close(&self) {
         self.inner.roots.take();
         let classes = self.inner.classes.take();
         drop(classes);
     }
 
-    /// A handle to the object with a key, if it is there still.
+    /// A handle to the object with a key, if it still exists.
     pub fn handle(&self, key: ObjectKey) -> Option<Handle> {
         self.inner.store.borrow().get(key)?;
         Some(Handle::new(self.clone(), key))
     }
 
-    /// Looks into the store. Nothing that is called in there may come back to the world.
+    /// Reads the store. `read` must not call back into the world.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Store) -> T) -> T {
         read(&self.inner.store.borrow())
     }
 
-    /// Changes the store, likewise.
+    /// Changes the store. `change` must not call back into the world.
     pub(crate) fn write<T>(&self, change: impl FnOnce(&mut Store) -> T) -> T {
         change(&mut self.inner.store.borrow_mut())
     }
 
-    /// How many handles there are to the object in each slot.
+    /// Reads the number of handles to the object in each slot.
     pub(crate) fn handle_counts<T>(&self, read: impl FnOnce(&[u32]) -> T) -> T {
         read(&self.inner.handles.borrow())
     }

@@ -1,61 +1,62 @@
-//! One object as the store keeps it: small, with what is rare in a box of its own.
+//! The stored form of an object: small, with rarely used fields in a box.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{ObjectId, StoredValue};
 
-/// Which object of a world, for as long as it is there; a later object never gets the same one. It keeps nothing alive.
+/// Identifies an object of a world without keeping it alive. When an object is removed its slot is used again with another
+/// generation, so that old keys find nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     pub(crate) slot: u32,
     pub(crate) generation: u32,
 }
 
-/// An object.
+/// An object in the store.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) id: ObjectId,
-    /// Counted through all objects of a world.
+    /// Its number in creation order, counted per world.
     pub(crate) sequence: u64,
     pub(crate) class: u32,
     pub(crate) owner: Option<ObjectKey>,
     pub(crate) state: ObjectState,
-    /// Whether a property was set to it before its `init` was done.
+    /// Whether a property referred to it before its `init` was done.
     pub(crate) referenced: bool,
-    /// What its class declares, in the order of the class.
+    /// The values of declared properties, in the order of the class's layout.
     pub(crate) fields: Box<[StoredValue]>,
     pub(crate) rare: Option<Box<RareFields>>,
 }
 
-/// How far an object has come.
+/// The stages of an object's existence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectState {
     /// Its `init` has not run, or is running.
     Created,
-    /// It is as it should be.
+    /// Its `init` has run.
     Initialized,
-    /// Its `init` failed: it never was anything, and no code of it runs.
+    /// Its `init` failed, or will never run: none of its methods can be called.
     InitFailed,
-    /// Only to be read.
+    /// It was destroyed: its methods cannot be called, its properties can be read.
     Destroyed,
 }
 
-/// What few objects have.
+/// Fields that few objects have.
 #[derive(Debug, Default)]
 pub(crate) struct RareFields {
     pub(crate) name: Option<Rc<str>>,
-    /// Properties that no class declares.
+    /// Private properties, which the class does not declare.
     pub(crate) private: BTreeMap<Rc<str>, StoredValue>,
-    /// Who wants to be told of its destruction.
+    /// The objects that are subscribed to its destruction.
     pub(crate) subscribers: BTreeMap<ObjectKey, Subscriber>,
-    /// Of whose destruction it wants to be told: the other end of each subscription.
+    /// The objects that it is subscribed to: the other end of each entry in `subscribers`.
     pub(crate) targets: BTreeSet<ObjectKey>,
     /// How many classes of its ancestry, counted from its own upwards, have run their `destroy`.
     pub(crate) destroyed_classes: usize,
 }
 
-/// Somebody who wants to be told.
+/// A subscription, stored at its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subscriber {
     pub(crate) handler: Option<Rc<str>>,
@@ -63,6 +64,7 @@ pub(crate) struct Subscriber {
 }
 
 impl Object {
+    /// The rare fields, created if there are none.
     pub(crate) fn rare_mut(&mut self) -> &mut RareFields {
         self.rare.get_or_insert_default()
     }
@@ -71,27 +73,29 @@ impl Object {
         self.state == ObjectState::Destroyed
     }
 
-    /// Whether there is nothing left to be done about it.
+    /// Whether it was destroyed or its `init` failed: it has no behavior, and collections ignore it.
     pub(crate) fn is_inert(&self) -> bool {
         matches!(self.state, ObjectState::Destroyed | ObjectState::InitFailed)
     }
 
+    /// The objects that are subscribed to it, with their subscriptions.
     pub(crate) fn subscribers(&self) -> impl Iterator<Item = (ObjectKey, &Subscriber)> {
         let all = self.rare.as_ref().map(|rare| &rare.subscribers);
-        all.into_iter().flatten().map(|(who, subscriber)| (*who, subscriber))
+        all.into_iter().flatten().map(|(key, subscriber)| (*key, subscriber))
     }
 
-    /// The subscription that somebody has to it.
-    pub(crate) fn subscriber(&self, who: ObjectKey) -> Option<&Subscriber> {
-        self.rare.as_ref()?.subscribers.get(&who)
+    /// The subscription of another object to this one.
+    pub(crate) fn subscriber(&self, key: ObjectKey) -> Option<&Subscriber> {
+        self.rare.as_ref()?.subscribers.get(&key)
     }
 
+    /// The objects that it is subscribed to.
     pub(crate) fn targets(&self) -> impl Iterator<Item = ObjectKey> {
         let all = self.rare.as_ref().map(|rare| &rare.targets);
         all.into_iter().flatten().copied()
     }
 
-    /// Removes what its properties say of some objects.
+    /// Removes references to `gone` objects from its properties.
     pub(crate) fn forget_references(&mut self, gone: &impl Fn(ObjectKey) -> bool) {
         self.fields.iter_mut().for_each(|field| field.forget(gone));
         if let Some(rare) = &mut self.rare {
@@ -99,7 +103,7 @@ impl Object {
         }
     }
 
-    /// Everything that any property refers to.
+    /// Visits every reference in its properties.
     pub(crate) fn visit_references(&self, found: &mut impl FnMut(ObjectKey)) {
         self.fields.iter().for_each(|field| field.visit(found));
         if let Some(rare) = &self.rare {

@@ -1,18 +1,19 @@
-//! Who watches the world: births, references, and objects that leave it.
+//! An interface that receives what happens to objects: creation, references, removal.
 
 use super::{Handle, ObjectId};
 
-/// Hears what happens to objects, for traces. It must not change anything.
+/// Receives what happens to objects, for traces. An implementation must not change the world. All methods do nothing by
+/// default.
 pub trait WorldObserver {
     /// An object was created.
     fn created(&self, _object: &Handle) {}
-    /// A property was set to something that refers to an object.
+    /// A property of `from` was set to a value that contains `to`.
     fn referenced(&self, _from: &Handle, _property: &str, _to: &Handle) {}
-    /// An object left the world: it was destroyed, and nobody refers to it.
+    /// A destroyed object was removed from the world: nothing refers to it.
     fn freed(&self, _id: &ObjectId, _class: &str) {}
 }
 
-/// Does not watch.
+/// Ignores everything.
 pub struct NoWorldObserver;
 
 impl WorldObserver for NoWorldObserver {}

@@ -1,4 +1,4 @@
-//! Static properties: one for the class that declares them. What they refer to is alive.
+//! Static properties: one value for the class that declares them, shared by its subclasses. Objects in them are alive.
 
 use super::contract::ContractError;
 use super::{ObjectKey, Value, ValueError, World};
@@ -6,10 +6,10 @@ use super::{ObjectKey, Value, ValueError, World};
 /// Why a static property cannot be read or set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StaticError {
-    /// No such class.
+    /// There is no such class.
     #[error("there is no class {0}")]
     UnknownClass(String),
-    /// No such property.
+    /// The class declares no such static property.
     #[error("class {class} declares no static property {property}")]
     Undeclared {
         /// The class.
@@ -17,7 +17,7 @@ pub enum StaticError {
         /// The property.
         property: String,
     },
-    /// The value does not fit.
+    /// The value does not meet the contract.
     #[error("{class}: {error}")]
     Contract {
         /// The class.
@@ -25,7 +25,7 @@ pub enum StaticError {
         /// What is wrong.
         error: ContractError,
     },
-    /// The value cannot be kept.
+    /// The value cannot be stored.
     #[error("{property}: {error}")]
     Value {
         /// The property.
@@ -55,7 +55,7 @@ impl World {
     /// Sets a static property that a class or one of its parents declares.
     ///
     /// # Errors
-    /// If there is no such class or property, or the value does not fit; nothing changes then.
+    /// See [`StaticError`]; nothing is changed in that case.
     pub fn set_static(&self, class: &str, name: &str, value: Value) -> Result<(), StaticError> {
         let found = self.class(class).ok_or_else(|| StaticError::UnknownClass(class.to_owned()))?;
         let Some((owner, property)) = found.static_property(name) else {
@@ -69,7 +69,7 @@ impl World {
         Ok(())
     }
 
-    /// Everything that static properties refer to.
+    /// Visits every reference in static properties.
     pub(crate) fn visit_statics(&self, found: &mut impl FnMut(ObjectKey)) {
         self.inner.classes.borrow().statics.values().for_each(|value| value.visit(found));
     }

@@ -1,18 +1,18 @@
-//! Values of properties and arguments, and the form in which the store keeps them: references without handles.
+//! Values of properties and arguments: [`Value`] outside of the store, with handles; [`StoredValue`] in it, with keys.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Handle, ObjectKey, World};
 
-/// Deeper values are refused.
+/// The maximum depth of nested lists and maps.
 pub const MAX_DEPTH: usize = 64;
-/// Longer texts are refused.
+/// The maximum length of a text in bytes.
 const MAX_TEXT_BYTES: usize = 16 << 20;
-/// A value with more parts is refused.
+/// The maximum number of parts of a value, items and entries at any depth included.
 const MAX_PARTS: usize = 4 << 20;
 
-/// A value outside of the store. An object in it is kept alive by it.
+/// A value outside of the store. It keeps the objects in it alive.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Value {
     /// Nothing.
@@ -32,30 +32,30 @@ pub enum Value {
     Object(Handle),
 }
 
-/// Why something cannot be kept.
+/// Why a value cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
-    /// Lists in lists in lists.
+    /// It is nested too deeply.
     #[error("it is nested more than {MAX_DEPTH} deep")]
     TooDeep,
-    /// Too much of it.
+    /// It has too many parts, or a text in it is too long.
     #[error("it has more than {MAX_PARTS} parts, or a text of more than {MAX_TEXT_BYTES} bytes")]
     TooLarge,
-    /// An object of another world.
+    /// It contains an object of another world.
     #[error("object {0} is of another world")]
     Foreign(String),
-    /// An object that never came to be.
+    /// It contains an object with a failed `init`.
     #[error("object {0} cannot be referred to: its init failed")]
     InitFailed(String),
 }
 
 impl Value {
-    /// A text.
+    /// The value for a text.
     pub fn text(text: impl Into<Rc<str>>) -> Value {
         Value::String(text.into())
     }
 
-    /// What it is, as errors name it.
+    /// The type of the value, as error messages name it.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -68,12 +68,12 @@ impl Value {
         }
     }
 
-    /// The object, if it is one.
+    /// The object, if the value is one.
     pub fn as_object(&self) -> Option<&Handle> {
         if let Value::Object(object) = self { Some(object) } else { None }
     }
 
-    /// Every object in it.
+    /// All objects in the value, at any depth.
     pub fn objects(&self) -> Vec<&Handle> {
         let (mut found, mut left) = (Vec::new(), vec![self]);
         while let Some(value) = left.pop() {
@@ -87,7 +87,10 @@ impl Value {
         found
     }
 
-    /// The form in which the store keeps it.
+    /// The value in the form of the store.
+    ///
+    /// # Errors
+    /// See [`ValueError`].
     pub(crate) fn stored(&self, world: &World) -> Result<StoredValue, ValueError> {
         let mut parts = 0;
         self.store(world, 0, &mut parts)
@@ -163,7 +166,7 @@ impl From<Vec<Value>> for Value {
     }
 }
 
-/// A value in the store.
+/// A value in the store. References are keys, which keep nothing alive.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum StoredValue {
     #[default]
@@ -178,7 +181,7 @@ pub(crate) enum StoredValue {
 }
 
 impl StoredValue {
-    /// Every reference in it. As deep as values may be.
+    /// Visits every reference in the value. Recursive: the depth is bounded by [`MAX_DEPTH`].
     pub(crate) fn visit(&self, found: &mut impl FnMut(ObjectKey)) {
         match self {
             StoredValue::Object(key) => found(*key),
@@ -188,7 +191,7 @@ impl StoredValue {
         }
     }
 
-    /// Removes references to some objects: from lists and maps with their places, elsewhere nothing is left.
+    /// Removes references to `gone` objects: items and entries of lists and maps disappear, any other value becomes `Null`.
     pub(crate) fn forget(&mut self, gone: &impl Fn(ObjectKey) -> bool) {
         let mut refers = false;
         self.visit(&mut |key| refers |= gone(key));
@@ -213,7 +216,7 @@ impl StoredValue {
         }
     }
 
-    /// The value, with handles. What is not there any more is nothing.
+    /// The value with handles. References to removed objects become `Null`.
     pub(crate) fn value(&self, world: &World) -> Value {
         match self {
             StoredValue::Null => Value::Null,
