@@ -13,7 +13,7 @@ use sexton_model::raw::Raw;
 use sexton_model::tombstone::{self, Tombstone};
 use sexton_model::{GroupResource, Key, marks};
 
-use crate::stored::Shelf;
+use crate::stored::StoredObjects;
 use crate::world::ObjectId;
 
 /// Holds of ours; those of others stay.
@@ -57,7 +57,7 @@ fn tombstone(tools: &Tools, resource: &Value, reason: &str) -> Option<Raw> {
 pub(super) async fn bury(
     tools: &Tools,
     epoch: &Epoch,
-    shelf: &mut Shelf,
+    shelf: &mut StoredObjects,
     ids: &[ObjectId],
     reasons: &Reasons,
 ) -> Result<(), BulkError> {
@@ -82,7 +82,7 @@ pub(super) async fn bury(
 async fn release_owned(
     tools: &Tools,
     epoch: &Epoch,
-    shelf: &mut Shelf,
+    shelf: &mut StoredObjects,
     gone: &[(ObjectId, Value)],
 ) -> Result<(), BulkError> {
     let leaving: BTreeSet<&ObjectId> = gone.iter().map(|(id, _)| id).collect();

@@ -25,7 +25,7 @@ use super::save::save;
 use super::{FinishError, RunError, burial, predecessor};
 use crate::gc::{Report, Scope};
 use crate::model::{Model, ModelObject, export, gather, model_object};
-use crate::stored::{Shelf, changes};
+use crate::stored::{StoredObjects, changes};
 use crate::world::{Handle, ObjectId};
 
 /// What is stored after a run.
@@ -259,7 +259,7 @@ struct Stored {
 pub(super) async fn bury_unreferenced(
     tools: &Tools,
     epoch: &Epoch,
-    shelf: &mut Shelf,
+    shelf: &mut StoredObjects,
     model: &Model,
 ) -> Result<(), FinishError> {
     let known: HashSet<&ObjectId> = model.ids().collect();

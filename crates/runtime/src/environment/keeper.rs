@@ -19,7 +19,7 @@ use super::changes::Baseline;
 use super::open::Why;
 use super::record::Record;
 use crate::gc::{DestructionRecorder, Intent, ObjectJournal, Permit, RecorderError};
-use crate::stored::Shelf;
+use crate::stored::StoredObjects;
 use crate::world::{Handle, ObjectId, World};
 
 /// So many objects that a run destroys leave a tombstone: who destroys more knows why.
@@ -27,7 +27,7 @@ const TOMBSTONES: usize = 1_000;
 
 /// What is stored of an environment, while a program runs in it.
 pub(super) struct Kept {
-    pub(super) shelf: Shelf,
+    pub(super) shelf: StoredObjects,
     pub(super) record: Record,
 }
 
@@ -145,7 +145,7 @@ impl Keeping {
     }
 
     /// Somebody changed the resource: what does it say now?
-    async fn look_again(&self, shelf: &mut Shelf, id: &ObjectId) -> Result<Permit, RecorderError> {
+    async fn look_again(&self, shelf: &mut StoredObjects, id: &ObjectId) -> Result<Permit, RecorderError> {
         let Some(before) = shelf.get(id) else { return Ok(Permit::Granted) };
         let place = place_of(text(before, "/kind"), &shelf.environment);
         let found =

@@ -25,7 +25,7 @@ use super::save::recover;
 use crate::gc::{Preview, Reason, Scope, Settings};
 use crate::lua::{Grants, Host, Limits, Output, Program, ProgramError, Source};
 use crate::model::Model;
-use crate::stored::{Shelf, is_destroyed, label};
+use crate::stored::{StoredObjects, is_destroyed, label};
 use crate::world::{Handle, ObjectId, World};
 
 /// What is to be run, and how.
@@ -297,11 +297,11 @@ fn shelve(
     environment: &str,
     resources: Vec<Value>,
     record: &Record,
-) -> Result<(Shelf, Vec<String>), OpenError> {
+) -> Result<(StoredObjects, Vec<String>), OpenError> {
     let terminates = |resource: &Value| !resource["metadata"]["deletionTimestamp"].is_null();
     let (terminating, resources): (Vec<Value>, Vec<Value>) = resources.into_iter().partition(terminates);
     let belonging = tell_apart(resources, &record.status);
-    let mut shelf = Shelf::new(environment, belonging.own)?;
+    let mut shelf = StoredObjects::new(environment, belonging.own)?;
     belonging.foreign.iter().chain(&terminating).for_each(|resource| shelf.reserve(resource));
     Ok((shelf, belonging.foreign.iter().map(label).collect()))
 }
@@ -320,7 +320,7 @@ fn removed(
     incoming: &Model,
     before: &Model,
     record: &Record,
-    shelf: &Shelf,
+    shelf: &StoredObjects,
 ) -> (Vec<ObjectId>, BTreeSet<ObjectId>) {
     let over: BTreeSet<&ObjectId> =
         before.objects.iter().filter(|object| object.destroyed).map(|object| &object.id).collect();
@@ -360,7 +360,7 @@ async fn finish_burial(
 }
 
 /// Those whose `destroy` was begun by a run that did not come back. They are destroyed, whatever the model says.
-fn interrupted(record: &Record, shelf: &Shelf, removed: &[ObjectId]) -> Vec<ObjectId> {
+fn interrupted(record: &Record, shelf: &StoredObjects, removed: &[ObjectId]) -> Vec<ObjectId> {
     let begun = record.status.destroying.iter().filter_map(|uid| shelf.id_of(uid));
     begun.filter(|id| !removed.contains(id)).cloned().collect()
 }

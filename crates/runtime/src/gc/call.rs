@@ -55,8 +55,8 @@ pub(super) async fn handler(
     }
 }
 
-/// Calls `destroy` of the object's class, of its parent, and so on. Classes whose `destroy` succeeded in an earlier
-/// attempt are skipped.
+/// Calls `destroy` of the object's class, of its parent, and so on. Classes with a `destroy` that succeeded in an
+/// earlier attempt are skipped.
 pub(super) async fn destroy(gc: &GcState, shared: &Rc<SessionState>, object: &Handle) -> CallResult {
     let class = object.class();
     let done = object

@@ -5,8 +5,8 @@
 //!
 //! 1. [`Collection::notify_group`]: call the subscribers' handlers (phase notifying). A failure stops the group.
 //! 2. [`Collection::record_intents`]: the recorder writes the intent for stored objects, and may refuse.
-//! 3. `destroy`: run the destructors. In a group, dependents go before their owners; an owner whose dependent could not be
-//!    destroyed is not touched.
+//! 3. `destroy`: run the destructors. In a group, dependents go before their owners; an owner is not touched
+//!    if one of its dependents could not be destroyed.
 //! 4. Record the outcome, call the subscribers' handlers (phase destroyed), record the release.
 //!
 //! Stored objects take these steps in batches of up to [`MAX_GROUPS_PER_BATCH`] groups, since each record is a write;
@@ -245,7 +245,7 @@ impl Collection<'_> {
         refused.map(|member| member.life).collect()
     }
 
-    /// Withdraws the recorded intents of members whose `destroy` was not called.
+    /// Withdraws the recorded intents of members on which `destroy` was not called.
     async fn withdraw(&mut self, members: &[Member]) {
         let stored = members.iter().filter(|member| self.stored.contains(&member.object.key()));
         let objects: Vec<Handle> = stored.map(|member| member.object.clone()).collect();

@@ -89,7 +89,7 @@ pub trait DestructionRecorder {
     ) -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
 
     /// Takes intents back: `destroy` of these objects was not called after all, and they stay alive. Also called for
-    /// objects whose intent was never recorded.
+    /// objects without a recorded intent.
     fn record_withdrawals<'a>(
         &'a self,
         objects: &'a [Handle],

@@ -62,7 +62,7 @@ pub struct Failure {
     pub name: Option<Rc<str>>,
     /// The phase of the failed call.
     pub phase: Phase,
-    /// The object whose code failed: the object itself, or a subscriber.
+    /// The owner of the code that failed: the object itself, or a subscriber.
     pub callee: ObjectId,
     /// The error message.
     pub error: String,
@@ -97,7 +97,7 @@ pub struct HeldBack {
 /// The cancellation of a session by a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancelled {
-    /// The id of the subscriber whose handler cancelled it.
+    /// The id of the subscriber with the handler that cancelled it.
     pub by: ObjectId,
     /// The class of the subscriber.
     pub class: Rc<str>,

@@ -72,7 +72,7 @@ impl Session {
         !self.shared.over.get() && self.shared.doomed.borrow().contains(&object.key())
     }
 
-    /// Cancels the session once the calling handler has returned: objects whose destruction has not begun stay alive.
+    /// Cancels the session once the calling handler has returned: objects that are not being destroyed yet stay alive.
     ///
     /// # Errors
     /// In the phases destroying and destroyed, and after the handler has returned.

@@ -37,7 +37,7 @@ impl Collection<'_> {
         self.feed(object, &Event::Begin { origin, subscribers, has_destroy });
     }
 
-    /// Notifies the subscribers of an object whose predecessors are destroyed. `together`: it is in a group of several.
+    /// Notifies the subscribers of an object, after its predecessors are destroyed. `together`: it is in a group of several.
     pub(super) async fn notify(&mut self, object: &Handle, together: bool) {
         self.feed(object, &Event::PredecessorsGone { subscribers: subscribers(object), together });
         self.tell(object, Phase::Notifying).await;
@@ -139,7 +139,7 @@ impl Collection<'_> {
         self.report.failed.push(Failure { id, class, name, phase, callee, error });
     }
 
-    /// Cancels the session: objects whose destruction has not begun stay alive.
+    /// Cancels the session: objects that are not being destroyed yet stay alive.
     fn cancel(&mut self, by: &Handle, object: &Handle, phase: Phase, reason: String) {
         self.gc.settings.observer.cancelled(by, &reason);
         let event = Event::Cancelled { reason: reason.clone() };

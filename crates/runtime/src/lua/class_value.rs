@@ -1,4 +1,4 @@
-//! Classes as scripts hold them: static properties, and methods of a class for those who extend it.
+//! Classes as values in scripts: their static properties, and their methods for calls from classes that extend them.
 
 use std::rc::Rc;
 
@@ -9,11 +9,11 @@ use super::fault::raise;
 use super::values;
 use crate::world::Class;
 
-/// A class in the hands of a script.
+/// A class as a value in scripts.
 pub(super) struct ClassValue(pub(super) Class);
 
 impl ClassValue {
-    /// The name of a class, given as such or by its name.
+    /// The name of a class that a script gave as a class value or as a text.
     pub(super) fn name_of(value: &Script) -> Option<String> {
         match value {
             Script::String(name) => Some(name.to_str().ok()?.to_owned()),
@@ -23,7 +23,7 @@ impl ClassValue {
     }
 }
 
-/// Makes the type known.
+/// Registers the type with the script engine.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let engine = engine.clone();
     lua.register_userdata_type::<ClassValue>(move |registry| register(registry, &engine))

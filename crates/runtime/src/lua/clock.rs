@@ -1,27 +1,30 @@
-//! When a program has to stop: the end of its run, and the end of its patience for one that never pauses.
+//! The time limits of a program: for a whole run, and for computing without a pause.
 //!
-//! Once it is over it stays over: nothing that a script catches brings it back.
+//! Once a limit is reached the program stays stopped: catching the error in a script does not help.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::limits::Limits;
 
-/// The clock is looked at once in so many interruptions; they come with every call and every turn of a loop.
+/// The system clock is read once per this many interrupts. The script engine interrupts at every call and loop iteration.
 const INTERRUPTS_PER_CHECK: u32 = 64;
 
-/// Why nothing of a program runs any more.
+/// The time limit that a program reached. None of its code runs any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TimeIsUp {
-    /// It computed for too long in one go.
+    /// It computed for too long without a pause.
     #[error("it did not pause for {} seconds, so it was stopped", .0.as_secs_f64())]
     NoPause(Duration),
-    /// The run took too long.
+    /// The whole run took too long.
     #[error("it ran for {} seconds, so it was stopped", .0.as_secs_f64())]
     WholeRun(Duration),
 }
 
 /// The clock of one program.
+///
+/// A run is one call of the host into the program, with all threads that it starts; a slice is the time between two
+/// pauses, in which one coroutine is polled.
 pub(super) struct RunClock {
     without_pause: Duration,
     whole_run: Duration,
@@ -43,35 +46,35 @@ impl RunClock {
         }
     }
 
-    /// A run begins.
+    /// Begins a run and returns when it has to end.
     pub(super) fn begin_run(&self) -> Instant {
         let end = Instant::now() + self.whole_run;
         self.run_ends.set(Some(end));
         end
     }
 
-    /// The run is at its end, in time.
+    /// Ends the run.
     pub(super) fn end_run(&self) {
         self.run_ends.set(None);
     }
 
-    /// The program goes on after a pause.
+    /// Begins a slice.
     pub(super) fn begin_slice(&self) {
         self.slice_ends.set(Some(Instant::now() + self.without_pause));
     }
 
-    /// The run was waited for until its end.
+    /// Stops the program because its run took too long.
     pub(super) fn run_is_over(&self) -> TimeIsUp {
         let why = TimeIsUp::WholeRun(self.whole_run);
         self.stop(why)
     }
 
-    /// Whether nothing may run any more.
+    /// The limit that was reached, if one was.
     pub(super) fn over(&self) -> Option<TimeIsUp> {
         self.over.get()
     }
 
-    /// Asked by the script engine all the time.
+    /// Checks the limits now and then; called by the script engine at every interrupt.
     pub(super) fn tick(&self) -> Result<(), TimeIsUp> {
         if let Some(why) = self.over.get() {
             return Err(why);
@@ -84,7 +87,7 @@ impl RunClock {
         self.check()
     }
 
-    /// Looks at the clock.
+    /// Checks the limits now.
     pub(super) fn check(&self) -> Result<(), TimeIsUp> {
         if let Some(why) = self.over.get() {
             return Err(why);

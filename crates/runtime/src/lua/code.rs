@@ -1,6 +1,5 @@
-//! The code of a class that is written in a script, called by the world.
-//!
-//! What calls it need not know that there are scripts. After the program is gone, or its time is up, nothing runs.
+//! The behavior of classes that are written in a script, as the world calls it. After the program was dropped, or reached a
+//! time limit, calls fail.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -15,15 +14,15 @@ use super::session::SessionValue;
 use super::values;
 use crate::world::{Args, Behavior, Call, CodeError, CodeErrorKind, Value};
 
-/// A class that is written in a script.
+/// What the runtime knows of a class that is written in a script.
 pub(super) struct ScriptClass {
-    /// What its objects can be asked to do, parents included, as scripts call it.
+    /// The methods of its objects, those of parents included, wrapped for calls from scripts.
     pub(super) methods: HashMap<Rc<str>, Function>,
-    /// Whether creating one of its objects runs code.
+    /// Whether it or a parent has `init`, so that creating an object runs code.
     pub(super) has_init: bool,
 }
 
-/// The functions of one class.
+/// The functions of one class. It must not own the script engine, which owns it: both references are weak.
 pub(super) struct ScriptBehavior {
     pub(super) lua: WeakLua,
     pub(super) engine: Weak<Engine>,
@@ -55,14 +54,14 @@ impl ScriptBehavior {
         let Some(function) = self.functions.get(&call.method) else {
             return Err(CodeError::failed(format!("there is no method {}", call.method)));
         };
-        let said = |error: mlua::Error| Fault::of(&error).into_code_error();
-        let args = arguments(&lua, &engine, &call).map_err(said)?;
+        let failure = |error: mlua::Error| Fault::of(&error).into_code_error();
+        let args = arguments(&lua, &engine, &call).map_err(failure)?;
         let context = CallContext { thread: engine.current.thread(), callers: vec![call.this] };
         let running = function.call_async::<Script>(args);
         let result = InContext::new(engine.clone(), context, running).await;
         let result = result.map_err(|error| match engine.clock.over() {
             Some(why) => CodeError { message: why.to_string(), kind: CodeErrorKind::Deadline },
-            None => said(error),
+            None => failure(error),
         })?;
         if !matches!(call.args, Args::Plain(_)) {
             return Ok(Value::Null);
@@ -72,6 +71,7 @@ impl ScriptBehavior {
     }
 }
 
+/// The arguments of a call as script values; the object comes first.
 fn arguments(lua: &Lua, engine: &Engine, call: &Call) -> mlua::Result<MultiValue> {
     let mut args = MultiValue::new();
     args.push_back(Script::UserData(engine.userdata_of(lua, &call.this)?));

@@ -1,7 +1,11 @@
-//! Whose code runs: the green thread, and the objects whose methods are on its stack.
+//! The context of running code: its green thread, and the stack of objects with running methods. The object on top is the
+//! caller of `GC.subscribe`, and may use its private properties.
 //!
-//! Every coroutine has a story of its own. It is put in place whenever the coroutine is polled and taken away after
-//! that, so that what is read here is always about the code that asks.
+//! Every coroutine has a context of its own, which is swapped in whenever the coroutine is polled:
+//!
+//! ```text
+//! poll(coroutine A) ── current = A's context ── … code runs, asks for its caller … ── current = the previous context
+//! ```
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -13,21 +17,21 @@ use std::task::{Context, Poll};
 use super::engine::Engine;
 use crate::world::Handle;
 
-/// Coroutines that may wait within each other: methods that are called by the world, not by a script.
+/// How deep coroutines may be nested: methods that are called by the world, not by a script, run in a coroutine each.
 const MAX_DEPTH: usize = 40;
 
-/// A green thread of a program. The first one is 0.
+/// The number of a green thread. The main thread is 0.
 pub(super) type ThreadId = u64;
 
-/// The story of one coroutine.
+/// The context of one coroutine.
 #[derive(Default)]
 pub(super) struct CallContext {
     pub(super) thread: ThreadId,
-    /// The objects whose methods run in it, outermost first.
+    /// The objects with running methods, outermost first.
     pub(super) callers: Vec<Handle>,
 }
 
-/// The story of the code that runs now.
+/// The context of the code that runs now.
 #[derive(Default)]
 pub(super) struct CurrentContext {
     context: RefCell<CallContext>,
@@ -35,38 +39,38 @@ pub(super) struct CurrentContext {
 }
 
 impl CurrentContext {
-    /// The green thread that runs.
+    /// The running green thread.
     pub(super) fn thread(&self) -> ThreadId {
         self.context.borrow().thread
     }
 
-    /// The object whose method runs.
+    /// The object with the innermost running method.
     pub(super) fn caller(&self) -> Option<Handle> {
         self.context.borrow().callers.last().cloned()
     }
 
-    /// Whether it is this object whose method runs.
+    /// Whether the innermost running method is one of this object.
     pub(super) fn is_caller(&self, object: &Handle) -> bool {
         self.context.borrow().callers.last() == Some(object)
     }
 
-    /// A method of an object begins.
+    /// Notes that a method of an object begins.
     pub(super) fn enter(&self, object: Handle) {
         self.context.borrow_mut().callers.push(object);
     }
 
-    /// The method that began last is at its end.
+    /// Notes that the innermost method has ended.
     pub(super) fn leave(&self) {
         let last = self.context.borrow_mut().callers.pop();
         drop(last);
     }
 
-    /// How many methods run.
+    /// The number of running methods; for [`CurrentContext::back_to`].
     pub(super) fn mark(&self) -> usize {
         self.context.borrow().callers.len()
     }
 
-    /// An error ended all methods but the first so many.
+    /// Unwinds the stack to an earlier [`CurrentContext::mark`], after an error ended the methods above.
     pub(super) fn back_to(&self, mark: usize) {
         let ended = {
             let mut context = self.context.borrow_mut();
@@ -76,13 +80,13 @@ impl CurrentContext {
         drop(ended);
     }
 
-    /// Whether another coroutine may be begun within this one.
+    /// Whether another nested coroutine would be too many.
     pub(super) fn is_too_deep(&self) -> bool {
         self.depth.get() >= MAX_DEPTH
     }
 }
 
-/// A future that is polled with its story in place.
+/// A future that is polled in its own context. Polling the outermost one begins a slice of the program's clock.
 pub(super) struct InContext<F> {
     engine: Rc<Engine>,
     context: CallContext,

@@ -1,4 +1,4 @@
-//! What a script says of a property, read: its usage, its contract, its default.
+//! Declarations of properties in scripts: usage, contract, default.
 
 use mlua::{Lua, Table, Value as Script};
 
@@ -7,12 +7,12 @@ use super::fault::raise;
 use super::values;
 use crate::world::{Contract, Property, Usage};
 
-/// What may be said of a property.
+/// The keys of a property's declaration.
 const PROPERTY_KEYS: [&str; 5] = ["usage", "type", "of", "required", "default"];
-/// A default is the same for every object, so it is small.
+/// The maximum size of a default value in bytes.
 const MAX_DEFAULT_BYTES: usize = 64 << 10;
 
-/// A property as `properties = { name = … }` declares it: a usage, or a table.
+/// The property that `properties = { name = … }` declares: with a usage (`"In"`), or a table (`{ usage = "In", type = … }`).
 pub(super) fn property(lua: &Lua, class: &str, name: &str, said: &Script) -> mlua::Result<Property> {
     let wrong = |message: String| raise(lua, format!("property {name} of class {class}: {message}"));
     match said {

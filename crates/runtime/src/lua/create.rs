@@ -1,4 +1,5 @@
-//! `new`, the calls of methods, and `log`.
+//! Functions of the host for creating objects, calling methods and logging: `new`, `log`, `print`, and what the prelude needs
+//! to wrap methods.
 
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use super::weight::OBJECT_OVERHEAD_BYTES;
 use super::{object, values};
 use crate::world::{Class, Handle, MAX_NAME_BYTES, NewObject, Value};
 
-/// What the prelude needs of the host.
+/// The host's functions for the prelude.
 pub(super) fn host(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<Table> {
     let host = lua.create_table()?;
     let of_enter = engine.clone();
@@ -44,12 +45,12 @@ pub(super) fn host(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<Table> {
     Ok(host)
 }
 
-/// Puts `log` and `print` in place.
+/// Defines `log` and `print`.
 pub(super) fn install_log(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     for (name, between) in [("log", " "), ("print", "\t")] {
         let engine = engine.clone();
         let log = move |lua: &Lua, parts: Variadic<Script>| {
-            // A text that is too long is not even copied.
+            // Check the length before copying any text.
             let long = parts.iter().filter_map(Script::as_string).map(|text| text.as_bytes().len());
             if long.sum::<usize>() <= engine.limits.output {
                 let parts: mlua::Result<Vec<String>> = parts.iter().map(Script::to_string).collect();
@@ -64,7 +65,7 @@ pub(super) fn install_log(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     Ok(())
 }
 
-/// A method begins: the object is one that can be asked, and from now on it is the caller.
+/// Begins a method: checks that it can be called on this object, and makes the object the caller.
 fn enter(lua: &Lua, engine: &Engine, this: &Script, number: usize) -> mlua::Result<()> {
     let methods = engine.methods.borrow();
     let Some((class, name)) = methods.get(number) else { return Ok(()) };
@@ -89,9 +90,10 @@ fn is_a(object: &Handle, class: &Class) -> bool {
     object.class().ancestry().any(|own| own == class)
 }
 
+/// The arguments of `new`: class, properties, owner, name.
 type NewArguments = (Script, Script, Script, Script);
 
-/// Creates an object; whether its `init` has to run.
+/// Creates an object. The second value is whether its `init` has to run.
 fn create(
     lua: &Lua,
     engine: &Rc<Engine>,
@@ -113,7 +115,7 @@ fn create(
         owner => Some(object::given(lua, owner)?),
     };
     let name = match &name {
-        // A property of that name says it as well.
+        // Without a name, a property `name` is used.
         Script::Nil => match properties.get("name") {
             Some(Value::String(name)) if (1..=MAX_NAME_BYTES).contains(&name.len()) => Some(name.to_string()),
             _ => None,
@@ -150,7 +152,7 @@ fn class_of(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<Class> {
     engine.world.class(&name).ok_or_else(|| raise(lua, format!("new wants a class, and {name} is none")))
 }
 
-/// A method that is not written in a script: what it is given and what it answers are values of the world.
+/// Calls a method that is not written in a script; arguments and result are converted.
 async fn native(
     lua: Lua,
     engine: Rc<Engine>,

@@ -43,7 +43,7 @@ fn set_format(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<()> {
     Ok(())
 }
 
-/// What a class is made of, as it was written.
+/// The parts of a class's declaration.
 struct ClassTable {
     extends: Option<String>,
     properties: BTreeMap<String, Property>,
@@ -77,7 +77,7 @@ fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, said: &Script) -> mlua
     lua.create_any_userdata(ClassValue(class))
 }
 
-/// Whether a name can stand for a class, a property or a method.
+/// Whether a text can be the name of a class, a property or a method.
 pub(super) fn is_name(name: &str) -> bool {
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     begins
@@ -133,7 +133,7 @@ fn read_properties(lua: &Lua, class: &str, table: &Table) -> mlua::Result<BTreeM
     Ok(properties)
 }
 
-/// One name means one thing, parents included.
+/// Checks that no name is both a property and a method, parents included.
 fn check(
     lua: &Lua,
     engine: &Engine,
@@ -174,7 +174,8 @@ fn script_class(
     Ok(ScriptClass { methods, has_init })
 }
 
-/// A property whose type is a class that nobody declared, once the text has run.
+/// A message about a property with an undeclared class as its type, if there is one. For when the text has run: classes may
+/// be declared after the properties that name them.
 pub(super) fn undeclared_type(engine: &Engine) -> Option<String> {
     let classes = engine.world.classes();
     for class in &classes {

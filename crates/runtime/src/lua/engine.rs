@@ -1,6 +1,6 @@
-//! What all functions of one program share.
+//! The state that all functions of one program share.
 //!
-//! The script engine owns it through its functions, and it must not own the script engine: what it keeps of it is weak.
+//! Functions in the script engine own the [`Engine`], so it must not own the script engine: that would be a leak.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -23,25 +23,25 @@ use super::weight::WorldWeight;
 use crate::gc::{Gc, Report};
 use crate::world::{Class, Handle, World};
 
-/// What a program is doing.
+/// The stages of a program, which decide what its code may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgramStage {
-    /// Its text runs, for the first and only time.
+    /// Its text runs and declares classes.
     Declaring,
-    /// Its code may be called.
+    /// Its `deploy` and methods run.
     Working,
-    /// One method of it is called, in a collection that happens elsewhere.
+    /// A single method is called for a collection in another process; `GC.collect` is refused.
     SingleCall,
 }
 
-/// The parts of a program.
+/// The parts of a program, apart from the script engine.
 pub(super) struct Engine {
     pub(super) world: World,
     pub(super) gc: Gc,
     pub(super) limits: Limits,
     pub(super) grants: Grants,
     pub(super) allowance: Option<Allowance>,
-    /// What an operator did not allow last.
+    /// The last thing that the operator did not allow.
     pub(super) refused: RefCell<Option<NotAllowed>>,
     pub(super) memory: Memory,
     pub(super) clock: RunClock,
@@ -51,37 +51,37 @@ pub(super) struct Engine {
     pub(super) weight: WorldWeight,
     pub(super) stage: Cell<ProgramStage>,
     pub(super) format: Cell<Option<Format>>,
-    /// The classes that are written in the script, by name.
+    /// The classes that the program declares, by name.
     pub(super) classes: RefCell<HashMap<Rc<str>, Rc<ScriptClass>>>,
-    /// The methods that can be called with a number: the class that has it, and its name.
+    /// The wrapped methods, each with its class and name. The prelude refers to a method by its index.
     pub(super) methods: RefCell<Vec<(Class, Rc<str>)>>,
-    /// Makes methods; of the prelude.
+    /// Wraps a function as a method; from the prelude.
     pub(super) method: OnceCell<Function>,
-    /// Makes methods that are not written in a script; of the prelude.
+    /// Wraps a method that is not written in a script; from the prelude.
     pub(super) native: OnceCell<Function>,
-    /// Those that were made, by name.
+    /// The wrapped methods that are not written in a script, by name.
     pub(super) natives: RefCell<HashMap<Rc<str>, Function>>,
-    /// Runs a function as a thread; of the prelude.
+    /// Runs a function as a thread; from the prelude.
     pub(super) thread: OnceCell<Function>,
-    /// One collection at a time; others wait.
+    /// Held during a collection; other threads wait for it.
     pub(super) collection_lock: tokio::sync::Mutex<()>,
-    /// What collections came to.
+    /// The reports of collections that the program asked for.
     pub(super) reports: RefCell<Vec<Report>>,
-    /// Where it was when its time was up.
+    /// Where the program was when it reached a time limit.
     pub(super) stopped_at: RefCell<Option<String>>,
-    /// What scripts hold of objects, by slot. It keeps nothing alive.
+    /// The script values of objects, by slot; a weak table, which keeps nothing alive.
     pub(super) userdata_by_slot: Table,
 }
 
 impl Engine {
-    /// Remembers what an operator does not allow, and says it.
+    /// Remembers what the operator does not allow, and returns the message.
     pub(super) fn refuse(&self, refused: NotAllowed) -> String {
         let words = refused.to_string();
         self.refused.replace(Some(refused));
         words
     }
 
-    /// An object as scripts hold it: the same thing for the same object as long as anybody holds it.
+    /// The script value of an object: the same value for the same object as long as a script holds it.
     pub(super) fn userdata_of(&self, lua: &Lua, object: &Handle) -> mlua::Result<AnyUserData> {
         let place = i64::from(object.key().slot) + 1;
         if let Some(known) = self.userdata_by_slot.raw_get::<Option<AnyUserData>>(place)?
@@ -94,7 +94,7 @@ impl Engine {
         Ok(made)
     }
 
-    /// The class of a name, if it is written in the script.
+    /// The class with a name, if the program declares it.
     pub(super) fn script_class(&self, name: &str) -> Option<Rc<ScriptClass>> {
         self.classes.borrow().get(name).cloned()
     }

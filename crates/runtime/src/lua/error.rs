@@ -1,28 +1,28 @@
-//! Why a program could not be loaded, or did not run to its end.
+//! Errors of loading and running programs.
 
 use super::clock::TimeIsUp;
 use super::fault::Fault;
 use crate::world::{CodeErrorKind, DeclareError};
 
-/// A program failed.
+/// Why a program could not be loaded or failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ProgramError {
-    /// More text than a program may have.
+    /// Its text is too long.
     #[error("the program is longer than {limit} bytes")]
     TooLong {
-        /// What it may have.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// The text is not understood, or what it declares does not fit.
+    /// Its text has a syntax error, or its declarations are wrong.
     #[error("{0}")]
     Text(Fault),
     /// A property is of a class that does not exist.
     #[error("{0}")]
     UndeclaredType(String),
-    /// There is no class for the environment, and it cannot be declared.
+    /// The default class of environments cannot be declared.
     #[error("the class of environments")]
     Environment(#[source] DeclareError),
-    /// It has no such function.
+    /// It lacks the function to run.
     #[error("{program} has no function {entry}: write `function {entry}(environment) … end`")]
     NoEntry {
         /// The program.
@@ -33,15 +33,15 @@ pub enum ProgramError {
     /// Its code failed.
     #[error("{0}")]
     Code(Fault),
-    /// Threads failed, and nobody waited for them.
+    /// Threads failed that were not joined.
     #[error("{}", threads(.0))]
     Threads(Vec<(u64, Fault)>),
-    /// It took too long. Nothing of it runs any more.
+    /// It reached a time limit. None of its code runs any more.
     #[error("{}{why}", .place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
     TimeIsUp {
-        /// How.
+        /// The limit.
         why: TimeIsUp,
-        /// Where it was, if it was not waiting.
+        /// The place in the program, if it was computing.
         place: Option<String>,
     },
     /// The script engine could not be set up.
@@ -50,7 +50,7 @@ pub enum ProgramError {
 }
 
 impl ProgramError {
-    /// In which way it failed, as far as that is its own doing.
+    /// The kind of failure.
     pub fn kind(&self) -> CodeErrorKind {
         match self {
             ProgramError::Text(fault) | ProgramError::Code(fault) => fault.kind,

@@ -1,7 +1,7 @@
-//! `exec`: programs of the host, if they are granted by name.
+//! `exec`: starts programs of the host that are granted by name.
 //!
-//! No shell, a clean environment, everything that it says bounded; at its deadline, or when the run ends, the program
-//! and all that it started is killed.
+//! Without a shell, with a clean environment and bounded output. At its timeout, or when the run ends, the program is killed
+//! with all processes that it started.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,16 +26,16 @@ use super::fault::raise;
 use super::values;
 use crate::worker::Lifted;
 
-/// The same for every program.
+/// Environment variables, the same for every program.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const LANG: &str = "C.UTF-8";
-/// How long a program may run, unless it is said, and at most.
+/// How long a program may run by default, and at most.
 const DEFAULT_TIMEOUT_SECONDS: f64 = 60.0;
 const MAX_TIMEOUT_SECONDS: f64 = 3600.0;
-/// More arguments are refused.
+/// The maximum number of arguments.
 const MAX_ARGS: usize = 1000;
 
-/// Puts `exec` in place.
+/// Defines `exec`.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let engine = engine.clone();
     let exec = move |lua: Lua, said: Script| {
@@ -59,6 +59,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.globals().raw_set("exec", lua.create_async_function(exec)?)
 }
 
+/// A checked call of `exec`.
 struct ExecRequest {
     program: String,
     args: Vec<String>,
@@ -66,6 +67,7 @@ struct ExecRequest {
     timeout: Duration,
 }
 
+/// The result of a program that ended.
 struct ExecOutcome {
     code: Option<i32>,
     signal: Option<i32>,
@@ -113,7 +115,7 @@ fn read(engine: &Engine, said: &Script) -> Result<ExecRequest, String> {
     })
 }
 
-/// Whether a table says nothing but what is understood.
+/// Checks that a table has no unknown keys.
 pub(super) fn only(said: &Table, words: &[&str], function: &str) -> Result<(), String> {
     for pair in said.pairs::<Script, Script>() {
         let (key, _) = pair.map_err(|error| error.to_string())?;
@@ -128,7 +130,7 @@ pub(super) fn only(said: &Table, words: &[&str], function: &str) -> Result<(), S
     Ok(())
 }
 
-/// A text of a table.
+/// An optional text in a table.
 pub(super) fn text(said: &Table, name: &str) -> Result<Option<Vec<u8>>, String> {
     match said.raw_get::<Script>(name).map_err(|error| error.to_string())? {
         Script::Nil => Ok(None),
@@ -137,7 +139,7 @@ pub(super) fn text(said: &Table, name: &str) -> Result<Option<Vec<u8>>, String> 
     }
 }
 
-/// Seconds that something may take.
+/// The `timeout` in a table, in seconds; `usual` if there is none, refused above `most`.
 pub(super) fn timeout(said: &Table, usual: f64, most: f64) -> Result<Duration, String> {
     let seconds = match said.raw_get::<Script>("timeout").map_err(|error| error.to_string())? {
         Script::Nil => usual,
@@ -151,7 +153,7 @@ pub(super) fn timeout(said: &Table, usual: f64, most: f64) -> Result<Duration, S
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// The file to start: that which an operator allows, or what the name says.
+/// The file to start. With an operator's allowance it is the file that was allowed, otherwise the name as given.
 fn real(engine: &Engine, wanted: &ExecRequest) -> Result<PathBuf, String> {
     let name = &wanted.program;
     let Some(allowance) = &engine.allowance else { return Ok(name.into()) };
@@ -169,7 +171,7 @@ async fn run(wanted: &ExecRequest, real: &Path, limit: usize) -> Result<ExecOutc
     command.args(&wanted.args).current_dir("/").env_clear().env("PATH", PATH).env("LANG", LANG);
     let stdin = complete(&wanted.stdin).map_err(failed)?;
     let attended = async {
-        // Dropping it kills all of it, whatever ends this.
+        // Dropping the group kills all its processes, also when this future is cancelled.
         let (mut group, pipes) = start(command, stdin).await.map_err(failed)?;
         attend(&mut group, pipes, limit).await
     };
@@ -179,7 +181,7 @@ async fn run(wanted: &ExecRequest, real: &Path, limit: usize) -> Result<ExecOutc
     })
 }
 
-/// Starts a program, without the bound on the memory of a worker: nothing of the script runs while that is lifted.
+/// Starts a program without the memory bound of a worker. The script does not run while the bound is lifted.
 async fn start(command: Command, stdin: File) -> io::Result<(Group, Pipes)> {
     let lifted = Lifted::new();
     let mut group = Group::start(command, stdin)?;
@@ -205,6 +207,10 @@ async fn attend(group: &mut Group, pipes: Pipes, limit: usize) -> Result<ExecOut
     Ok(ExecOutcome { code: status.code(), signal: status.signal(), stdout, stderr })
 }
 
+/// Reads to the end.
+///
+/// # Errors
+/// If there is more than `limit` bytes.
 async fn all(from: impl AsyncRead + Unpin, limit: usize) -> Result<Vec<u8>, String> {
     let mut said = Vec::new();
     let read = from.take(limit as u64 + 1).read_to_end(&mut said).await;

@@ -1,6 +1,6 @@
-//! What went wrong in a script, in words: the message with file and line, and the calls that led there.
+//! Errors of scripts as messages: with file and line, and the calls that led there.
 //!
-//! The script engine nests its errors in each other and adds frames of its own; here they are unfolded.
+//! The script engine nests errors in each other and adds its own frames; this module unwraps them.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use mlua::Lua;
 use super::clock::TimeIsUp;
 use crate::world::{CodeError, CodeErrorKind};
 
-/// So many calls are shown.
+/// The maximum number of calls in a fault.
 const MAX_CALLS: usize = 6;
-/// Longer messages are cut.
+/// The maximum length of a message in bytes.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
-/// Frames of these chunks are not the author's.
+/// The chunks of the script engine and the prelude. Their frames are left out.
 pub(super) const INTERNAL: [&str; 2] = ["__mlua_async_poll", "[sexton]"];
 
 /// An error of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// In which way it failed.
+    /// The kind of failure.
     pub kind: CodeErrorKind,
     /// What happened, with file and line where they are known.
     pub message: String,
@@ -40,7 +40,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl Fault {
-    /// What an error of the script engine says.
+    /// The fault for an error of the script engine.
     pub(super) fn of(error: &mlua::Error) -> Fault {
         if let Some(why) = error.downcast_ref::<TimeIsUp>() {
             let mut fault =
@@ -84,12 +84,13 @@ impl Fault {
         Fault { kind, message, calls }
     }
 
-    /// As the world tells it.
+    /// The fault as an error of a class's code.
     pub(super) fn into_code_error(self) -> CodeError {
         CodeError { message: self.to_string(), kind: self.kind }
     }
 }
 
+/// The innermost cause of an error.
 fn root(error: &mlua::Error) -> &mlua::Error {
     let mut error = error;
     while let mlua::Error::CallbackError { cause, .. } | mlua::Error::WithContext { cause, .. } = error {
@@ -110,6 +111,7 @@ fn traceback(error: &mlua::Error) -> String {
     layers.join("\n")
 }
 
+/// The script's own frames in a traceback.
 fn calls(traceback: &str) -> Vec<String> {
     let frames = traceback.lines().map(str::trim).filter(|line| {
         let internal = INTERNAL.iter().any(|name| line.starts_with(name));
@@ -132,7 +134,7 @@ fn cut(text: &str) -> String {
     text[..end].trim_end().to_owned()
 }
 
-/// An error that a function of ours raises in a script: with the file and line of the script that called it.
+/// The error that a function of the host raises in a script, with the script's file and line.
 pub(super) fn raise(lua: &Lua, message: impl fmt::Display) -> mlua::Error {
     mlua::Error::RuntimeError(match place(lua) {
         Some(place) => format!("{place}: {message}"),
@@ -140,7 +142,7 @@ pub(super) fn raise(lua: &Lua, message: impl fmt::Display) -> mlua::Error {
     })
 }
 
-/// Where the script is.
+/// The file and line where the script is.
 pub(super) fn place(lua: &Lua) -> Option<String> {
     for level in 0..12 {
         let found = lua.inspect_stack(level, |frame| {

@@ -1,4 +1,4 @@
-//! The format of a program: which of the functions it may rely on.
+//! The format of a program: the version of the functions that it may use.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ pub struct Format {
 }
 
 impl Format {
-    /// What programs without a format have.
+    /// The format of programs that do not name one.
     pub const FIRST: Format = Format { major: 1, minor: 0 };
-    /// The first with the collector.
+    /// The first format with `GC`.
     pub const WITH_GC: Format = Format { major: 1, minor: 4 };
-    /// The newest that is understood.
+    /// The newest supported format.
     pub const NEWEST: Format = Format::WITH_GC;
 
-    /// The format that a text means.
+    /// Parses a format such as `1.4`.
     pub fn parse(text: &str) -> Option<Format> {
         let (major, minor) = text.split_once('.')?;
         let number = |part: &str| {

@@ -1,6 +1,6 @@
-//! `GC` as scripts see it: collect, subscribe, unsubscribe, isDestroyed.
+//! The table `GC` in scripts: `collect`, `subscribe`, `unsubscribe`, `isDestroyed`.
 //!
-//! It must not know how a collection goes.
+//! It must not know how a collection works.
 
 use std::future::Future;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::{object, thread_api, values};
 use crate::gc::{CollectError, Report};
 use crate::world::Handle;
 
-/// Puts `GC` in place.
+/// Defines `GC`.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let gc = lua.create_table()?;
     let of_collect = engine.clone();
@@ -44,7 +44,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.globals().raw_set("GC", gc)
 }
 
-/// Whether the program's format gives it the collector.
+/// Checks that the program's format has the collector, and that code may run.
 fn allowed(lua: &Lua, engine: &Engine, what: &str) -> mlua::Result<()> {
     let format = engine.format.get().unwrap_or(Format::FIRST);
     if format < Format::WITH_GC {
@@ -55,11 +55,12 @@ fn allowed(lua: &Lua, engine: &Engine, what: &str) -> mlua::Result<()> {
     engine.check_stage(lua, what)
 }
 
+/// The object with the running method.
 fn caller(lua: &Lua, engine: &Engine, name: &str) -> mlua::Result<Handle> {
     allowed(lua, engine, &format!("GC.{name}"))?;
-    let nobody =
+    let no_caller =
         || raise(lua, format!("GC.{name} is for methods: the object whose method runs is the caller"));
-    engine.current.caller().ok_or_else(nobody)
+    engine.current.caller().ok_or_else(no_caller)
 }
 
 fn handler_name(lua: &Lua, handler: &Script) -> mlua::Result<Option<String>> {
@@ -73,7 +74,7 @@ fn handler_name(lua: &Lua, handler: &Script) -> mlua::Result<Option<String>> {
     }
 }
 
-/// As long as it lives, others know who collects.
+/// Notes that no thread collects any more when it is dropped.
 struct CollectingGuard<'e>(&'e Engine);
 
 impl Drop for CollectingGuard<'_> {
@@ -82,7 +83,8 @@ impl Drop for CollectingGuard<'_> {
     }
 }
 
-/// Makes a collection when nobody else does, and lets others know who does.
+/// Runs a collection after those of other threads have ended, and notes the collecting thread, for the detection of
+/// deadlocks.
 pub(super) async fn exclusively<T>(engine: &Engine, collection: impl Future<Output = T>) -> T {
     let _lock = engine.collection_lock.lock().await;
     engine.threads.set_collecting(Some(engine.current.thread()));
@@ -97,7 +99,7 @@ async fn collect(lua: Lua, engine: Rc<Engine>) -> mlua::Result<Table> {
     }
     let me = engine.current.thread();
     let report = if engine.threads.collecting() == Some(me) {
-        // Called by the session itself, which refuses it.
+        // This call comes from inside the session, and `Gc::collect` refuses it.
         engine.gc.collect().await
     } else {
         let wait = engine.threads.wait(me, WaitTarget::Collection);
@@ -110,23 +112,23 @@ async fn collect(lua: Lua, engine: Rc<Engine>) -> mlua::Result<Table> {
     };
     match report {
         Ok(report) => {
-            let told = told(&lua, &report)?;
+            let table = report_table(&lua, &report)?;
             engine.reports.borrow_mut().push(report);
-            Ok(told)
+            Ok(table)
         }
         Err(error @ CollectError::Inside) => Err(raise(&lua, error)),
         Err(error) => Err(raise(&lua, format!("nothing was collected: {error}"))),
     }
 }
 
-/// What a script is told of a collection: ids and texts, so that it keeps nobody alive.
-fn told(lua: &Lua, report: &Report) -> mlua::Result<Table> {
-    let told = lua.create_table()?;
-    told.raw_set("destroyed", report.destroyed.len())?;
-    told.raw_set("rescued", report.rescued.len())?;
-    told.raw_set("rounds", report.rounds)?;
+/// The report of a collection as a table: ids and texts only, so that it keeps no object alive.
+fn report_table(lua: &Lua, report: &Report) -> mlua::Result<Table> {
+    let table = lua.create_table()?;
+    table.raw_set("destroyed", report.destroyed.len())?;
+    table.raw_set("rescued", report.rescued.len())?;
+    table.raw_set("rounds", report.rounds)?;
     if let Some(cancelled) = &report.cancelled {
-        told.raw_set("cancelled", cancelled.reason.as_str())?;
+        table.raw_set("cancelled", cancelled.reason.as_str())?;
     }
     let failed = lua.create_table()?;
     for (at, failure) in report.failed.iter().enumerate() {
@@ -139,8 +141,8 @@ fn told(lua: &Lua, report: &Report) -> mlua::Result<Table> {
         failed.raw_set(at + 1, one)?;
     }
     failed.set_readonly(true);
-    told.raw_set("failed", failed)?;
-    told.raw_set("waiting", report.waiting.len())?;
-    told.set_readonly(true);
-    Ok(told)
+    table.raw_set("failed", failed)?;
+    table.raw_set("waiting", report.waiting.len())?;
+    table.set_readonly(true);
+    Ok(table)
 }

@@ -1,4 +1,4 @@
-//! `http`: calls of services, if their hosts are granted by name.
+//! `http`: calls of services on hosts that are granted by name.
 //!
 //! One connection per call, straight to the host: no proxies, no redirects, no credentials but those that the script
 //! gives.
@@ -24,13 +24,13 @@ use super::exec::{only, text, timeout};
 use super::fault::raise;
 use super::values;
 
-/// How long a call may take, unless it is said, and at most.
+/// How long a call may take by default, and at most.
 const DEFAULT_TIMEOUT_SECONDS: f64 = 30.0;
 const MAX_TIMEOUT_SECONDS: f64 = 600.0;
-/// Headers of an answer may not be longer than this.
+/// The maximum size of an answer's headers in bytes.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
-/// Puts `http` in place.
+/// Defines `http`.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let (engine, tls) = (engine.clone(), Tls::of_this_machine());
     let http = move |lua: Lua, said: Script| {
@@ -57,6 +57,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.globals().raw_set("http", lua.create_async_function(http)?)
 }
 
+/// A checked call of `http`.
 struct HttpCall {
     request: Request<Full<Bytes>>,
     host: String,
@@ -66,6 +67,7 @@ struct HttpCall {
     timeout: Duration,
 }
 
+/// The answer of a service.
 struct HttpAnswer {
     status: u16,
     headers: HeaderMap,

@@ -1,7 +1,11 @@
-//! One call of a method of an object that is stored: its program is loaded from the text that was stored with it, the
-//! objects that it may look at are put into a world of their own, the method runs, and what it changed is told.
+//! One call of a method of a stored object, outside of any run of its program:
 //!
-//! The rest of the collection happens elsewhere. It must not know where objects are stored or how answers travel.
+//! 1. load the program from its stored text,
+//! 2. import the objects that the method may see into a new world,
+//! 3. call `destroy` or a handler,
+//! 4. compare the objects before and after, and return the differences.
+//!
+//! The rest of the collection runs in another process. It must not know where objects are stored or how answers travel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +19,7 @@ use crate::gc::{Gc, Phase, Session};
 use crate::model::{Dangling, Dependency, ImportError, Model, ModelObject, ModelValue, model_object};
 use crate::world::{Args, CallError, CodeError, Handle, ObjectId, World};
 
-/// Which method.
+/// The method to call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredMethod {
     /// `destroy` of every class of the object, its own first.
@@ -24,7 +28,7 @@ pub enum StoredMethod {
     Handler {
         /// Its name.
         name: String,
-        /// Whose destruction it hears of. It is in the model.
+        /// The object that is destroyed. It is in the model.
         about: ObjectId,
     },
 }
@@ -32,61 +36,61 @@ pub enum StoredMethod {
 /// One call of a stored object.
 #[derive(Debug, Clone)]
 pub struct StoredCall {
-    /// The object and all that it may look at.
+    /// The object and all objects that the method may see.
     pub model: Model,
-    /// Whose method it is.
+    /// The object with the method.
     pub object: ObjectId,
-    /// Which method.
+    /// The method.
     pub method: StoredMethod,
     /// The phase of the collection.
     pub phase: Phase,
-    /// Whom the collection destroys, as far as they are in the model.
+    /// The doomed objects of the collection that are in the model.
     pub doomed: Vec<ObjectId>,
 }
 
-/// What a call changed in an object.
+/// The changes of one object by a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
-    /// Which.
+    /// The id of the object.
     pub id: ObjectId,
-    /// Its persistable properties that have other values now.
+    /// The persistable properties with new values.
     pub properties: BTreeMap<String, ModelValue>,
-    /// On whom it depends, if that is different now. Dependencies on what is not in the model are not told.
+    /// Its dependencies, if they are different now. Without dependencies on objects that are not in the model.
     pub dependencies: Option<Vec<Dependency>>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StoredAnswer {
-    /// What it changed, in the order of the model.
+    /// Changed objects, in the order of the model.
     pub changed: Vec<Changed>,
-    /// What it created and the objects of the model refer to now, in the order of their creation.
+    /// New objects to which objects of the model refer now, in creation order.
     pub created: Vec<ModelObject>,
-    /// Why it wants the collection to end.
+    /// The reason, if the method cancelled the collection.
     pub cancelled: Option<String>,
-    /// What in the model led nowhere, and was not there for the call.
+    /// References in the model to missing objects; they were left out.
     pub dangling: Vec<Dangling>,
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoredError {
-    /// The program cannot be loaded, or took too long.
+    /// The program cannot be loaded, or reached a time limit.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The objects do not fit their classes.
     #[error("the stored objects do not fit the program")]
     Import(#[source] ImportError),
-    /// An object that is named is not in the model.
+    /// An object named by the call is not in the model.
     #[error("{0} is not among the stored objects")]
     Missing(ObjectId),
-    /// It cannot be called.
+    /// The method cannot be called.
     #[error(transparent)]
     Call(CallError),
     /// The code failed.
     #[error("{0}")]
     Code(CodeError),
-    /// The code failed after an operator had not allowed what it wanted.
+    /// The code failed after it wanted something that the operator does not allow.
     #[error(transparent)]
     NotAllowed(NotAllowed),
 }
@@ -145,6 +149,7 @@ async fn call_method(object: &Handle, about: Option<(&str, Handle)>, gc: Session
     done.map(|_| ()).map_err(StoredError::Code)
 }
 
+/// The changes of one object, if there are any.
 fn difference(before: &ModelObject, after: ModelObject) -> Option<Changed> {
     let dependencies = (before.dependencies != after.dependencies).then_some(after.dependencies);
     let other = |(name, value): &(String, ModelValue)| before.properties.get(name) != Some(value);
@@ -153,7 +158,7 @@ fn difference(before: &ModelObject, after: ModelObject) -> Option<Changed> {
     (!nothing).then_some(Changed { id: after.id, properties, dependencies })
 }
 
-/// What is new and can be reached over persistable properties, looked for object by object.
+/// The new objects that are reachable from known ones over persistable properties.
 fn created(gc: &Gc, known: &[Handle]) -> Vec<ModelObject> {
     let mut seen: BTreeSet<_> = known.iter().map(Handle::key).collect();
     let (mut left, mut found): (Vec<Handle>, Vec<Handle>) = (known.to_vec(), Vec::new());

@@ -1,5 +1,5 @@
-//! From objects to text: what the root reaches over persistable properties, each object once, nested where its owner or
-//! whoever comes first refers to it.
+//! Export: everything reachable from the root over persistable properties, as JSON. Each object is written once, nested at
+//! a reference from its owner if there is one, else at the first reference to it; other references are `{"?": {"ref": id}}`.
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
@@ -8,10 +8,10 @@ use super::{HEADER, MAX_NESTING};
 use crate::gc::masks;
 use crate::world::{Class, Handle, Object, ObjectKey, Store, StoredValue, World};
 
-/// Why a world cannot be written down.
+/// Why a world cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The root is of another world.
+    /// The root belongs to another world.
     #[error("the root is of another world")]
     Foreign,
     /// The text could not be written.
@@ -19,7 +19,7 @@ pub enum ExportError {
     Text(#[source] std::io::Error),
 }
 
-/// Writes down what a root reaches over persistable properties, as compact JSON. The same objects give the same text.
+/// Everything reachable from a root over persistable properties, as compact JSON. The same objects give the same text.
 ///
 /// # Errors
 /// If the root is not of this world.
@@ -51,7 +51,7 @@ struct Writer<'a> {
     masks: &'a [Vec<bool>],
     nesting: Nesting,
     written: Vec<bool>,
-    /// Those that were too deep.
+    /// Objects that would have been nested too deeply; written under `Also`.
     too_deep: Vec<usize>,
     text: &'a mut Vec<u8>,
 }
@@ -64,7 +64,7 @@ impl Writer<'_> {
         self.object(0, None, 1)?;
         let (mut next, mut cursor, mut beside) = (0, 0, 0);
         loop {
-            // Those that were too deep first, then whoever hangs on a circle.
+            // First the objects that were too deep, then those that are in a circle of owners.
             let number = match self.too_deep.get(next) {
                 Some(number) => {
                     next += 1;
@@ -86,7 +86,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An object in full, at a depth of the text. What is nested in it is deeper, up to a bound.
+    /// Writes an object in full, at a depth of the text. `enclosing` is the object that it is nested in.
     fn object(&mut self, number: usize, enclosing: Option<ObjectKey>, depth: usize) -> WriteResult {
         self.written[number] = true;
         let key = self.nesting.order[number];
@@ -112,6 +112,7 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Writes the rest of an object's header after its type and id.
     fn header(&mut self, object: &Object, key: ObjectKey, enclosing: Option<ObjectKey>) -> WriteResult {
         if let Some(name) = object.rare.as_ref().and_then(|rare| rare.name.as_ref()) {
             self.raw(br#","name":"#);
@@ -200,6 +201,7 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Writes a reference: the object in full if this is its place, else its id.
     fn reference(&mut self, key: ObjectKey, home: usize, enclosing: ObjectKey, depth: usize) -> WriteResult {
         let Some(number) = self.nesting.numbers.get(&key).copied() else { return self.null() };
         if self.nesting.homes[number] == home && !self.written[number] && number != 0 {
@@ -228,7 +230,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whole numbers are written as such.
+/// A number, without a fraction if it is whole.
 fn json_number(number: f64) -> serde_json::Value {
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() < WHOLE {

@@ -1,12 +1,12 @@
-//! From objects to a model, without the text between: what is read back from what [`export`](super::export) writes, and
-//! all that the objects are subscribed to.
+//! From objects to a [`Model`] without text in between: the same as parsing what [`export`](super::export) writes, plus all
+//! subscriptions of the objects.
 
 use super::nesting::{Nesting, fields};
 use super::{Dependency, Model, ModelObject, ModelValue};
 use crate::gc::{masks, subscriptions};
 use crate::world::{Class, Handle, Object, ObjectKey, Store, StoredValue, World};
 
-/// What a root reaches over persistable properties. Nothing, if the root is of another world.
+/// The model of everything reachable from a root over persistable properties. Empty if the root belongs to another world.
 pub fn gather(world: &World, root: &Handle) -> Model {
     if !root.world().is(world) {
         return Model::default();
@@ -25,7 +25,7 @@ pub fn gather(world: &World, root: &Handle) -> Model {
     Model { objects, root: Some(root.id()), ..Model::default() }
 }
 
-/// Some objects, as [`gather`] would write them down, with all that they refer to.
+/// The model objects for some keys, with references to any object that exists.
 pub(crate) fn gather_some(world: &World, keys: impl IntoIterator<Item = ObjectKey>) -> Vec<ModelObject> {
     let (masks, classes) = (masks(world), world.classes());
     world.read(|store| {
@@ -47,6 +47,7 @@ struct ObjectReader<'a> {
 }
 
 impl ObjectReader<'_> {
+    /// The model form of an object.
     fn object(&self, key: ObjectKey, object: &Object, class: &Class) -> ModelObject {
         let names: Vec<&str> = class.properties().map(|(name, _)| name).collect();
         let known = fields(object, self.masks).filter(|(_, field)| **field != StoredValue::Null);
@@ -67,7 +68,7 @@ impl ObjectReader<'_> {
         }
     }
 
-    /// A value as it is written. As deep as values may be.
+    /// The model form of a value. Recursive: the depth of values is bounded.
     fn plain(&self, value: &StoredValue) -> ModelValue {
         match value {
             StoredValue::Null => ModelValue::Null,

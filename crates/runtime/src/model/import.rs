@@ -1,5 +1,5 @@
-//! From a model to objects of a world: all objects first, then their properties and dependencies, so that the order of
-//! the text does not matter. If anything is wrong, nothing has happened.
+//! Import: from a model to objects of a world. All objects are created first, then their properties, owners and
+//! dependencies are set, so that the order of the model does not matter. On an error no object is left in the world.
 
 use std::collections::BTreeSet;
 
@@ -12,59 +12,59 @@ use crate::world::{
     ValueError, World,
 };
 
-/// What was imported. It keeps the objects alive.
+/// The imported objects. It keeps them alive.
 #[derive(Debug, Default)]
 pub struct Imported {
-    /// The root.
+    /// The root object.
     pub root: Option<Handle>,
-    /// All objects, in the order of the model. None is initialized.
+    /// All objects, in the order of the model. Their `init` has not run.
     pub objects: Vec<Handle>,
-    /// References and dependencies that lead nowhere, and were left out.
+    /// References and dependencies to objects that do not exist. They were left out.
     pub dangling: Vec<Dangling>,
 }
 
-/// Something that leads nowhere.
+/// A reference or dependency that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dangling {
-    /// Where in the model.
+    /// The place in the model.
     pub path: String,
-    /// To whom it should lead.
+    /// The id of the object that it should lead to.
     pub target: ObjectId,
-    /// Why it does not.
+    /// Why it was left out.
     pub why: String,
 }
 
-/// Why a model cannot be imported. Nothing of it is in the world then.
+/// Why a model cannot be imported. The world is unchanged in that case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// An object cannot be created.
     #[error("{path}: {error}")]
     Create {
-        /// Where.
+        /// The place in the model.
         path: String,
         /// Why.
         error: CreateError,
     },
-    /// A value does not fit.
+    /// A value does not meet its contract.
     #[error("{path}: {error}")]
     Contract {
-        /// Where.
+        /// The place in the model.
         path: String,
         /// What is wrong.
         error: ContractError,
     },
-    /// A value cannot be kept.
+    /// A value cannot be stored in an object.
     #[error("{path}: {error}")]
     Value {
-        /// Where.
+        /// The place in the model.
         path: String,
         /// Why.
         error: ValueError,
     },
-    /// The class does not declare it, or not as something that is written down.
+    /// The class does not declare the property, or not as a persistable one.
     #[error("{path}: class {class} declares no persistable property {property}")]
     NotPersistable {
-        /// Where.
+        /// The place in the model.
         path: String,
         /// The class.
         class: String,
@@ -74,10 +74,10 @@ pub enum ImportError {
 }
 
 impl Model {
-    /// Creates the objects of a model. References to others than its own lead to objects that the world has already.
+    /// Creates the objects of this model. References to ids that are not in the model lead to existing objects of the world.
     ///
     /// # Errors
-    /// If a class is unknown, an id is taken or a contract is not met.
+    /// See [`ImportError`].
     pub fn import(&self, world: &World) -> Result<Imported, ImportError> {
         let mut imported = Imported::default();
         let result = self.import_objects(world, &mut imported);
@@ -154,7 +154,8 @@ impl Importer<'_> {
         self.missing(object, &class)
     }
 
-    /// What is destroyed is only to be read, and may lack what it would need.
+    /// Checks a value against the property's contract. Destroyed objects and those in [`Model::lenient`] may lack required
+    /// values.
     fn check(
         &self,
         object: &ModelObject,
@@ -169,6 +170,7 @@ impl Importer<'_> {
         property.check(name, value).map_err(|error| ImportError::Contract { path: path.to_owned(), error })
     }
 
+    /// Checks the properties that the model does not mention: required ones need a default.
     fn missing(&self, object: &ModelObject, class: &Class) -> Result<(), ImportError> {
         for (name, property) in class.properties().filter(|(name, _)| !object.properties.contains_key(*name))
         {
@@ -180,7 +182,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// As deep as a model may be. A text where an object is meant is the id of one.
+    /// The world's form of a value. A text where the contract wants an object is taken as an id. Recursive: the depth of
+    /// models is bounded.
     fn value(&mut self, plain: &ModelValue, contract: &Contract, path: &str) -> Value {
         let inner = match contract {
             Contract::List(inner) | Contract::Map(inner) => inner,
@@ -247,7 +250,7 @@ impl Importer<'_> {
             }
             let known = gc::known_handler(handle, dependency.handler.as_deref());
             if let Err(error) = &known {
-                // In which order they go does not depend on who hears of it.
+                // The order of destruction is kept, only the handler is not called.
                 self.dangle(path(), &dependency.target, &format!("{error}; the order is kept"));
             }
             let handler = dependency.handler.as_deref().filter(|_| known.is_ok());
@@ -266,7 +269,7 @@ impl Importer<'_> {
     }
 }
 
-/// Whether it is a reference to an object that there is not: in lists and maps it is left out with its place.
+/// Whether the item was a reference to a missing object. Such items are left out of lists and maps.
 fn leads_nowhere(item: &ModelValue, value: &Value) -> bool {
     *item != ModelValue::Null && *value == Value::Null
 }

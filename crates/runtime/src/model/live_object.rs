@@ -1,10 +1,10 @@
-//! One living object, as it would be written down.
+//! The model form of a single object of a world.
 
 use super::{Dependency, ModelObject, ModelValue};
 use crate::gc::Gc;
 use crate::world::{Handle, Value};
 
-/// An object as it would be written down.
+/// The model form of an object: what a model or a store would contain of it now.
 pub(crate) fn model_object(gc: &Gc, object: &Handle) -> ModelObject {
     let class = object.class();
     let persistable = class.properties().filter(|(_, property)| property.usage.is_persistable());
@@ -21,7 +21,7 @@ pub(crate) fn model_object(gc: &Gc, object: &Handle) -> ModelObject {
     }
 }
 
-/// A value as it is written. As deep as values may be.
+/// The model form of a value. Recursive: the depth of values is bounded.
 fn plain(value: &Value) -> ModelValue {
     match value {
         Value::Null => ModelValue::Null,

@@ -1,4 +1,4 @@
-//! Objects as JSON with a header each, in and out.
+//! Models: objects as JSON, each with a header `?`. Parsing, import into a world, and export.
 //!
 //! ```json
 //! {"Objects": {"?": {"type": "App", "id": "a1"},
@@ -6,12 +6,20 @@
 //!              "first": {"?": {"ref": "v1"}}}}
 //! ```
 //!
-//! What is nested belongs to the nearest object around it, unless its header names another `owner`. What cannot be
-//! nested (it is too deep, or in a circle) stands beside, in `Also`. Destruction dependencies are written at the one who
-//! depends: `"dependencies": {"onDestruction": [{"target": "v1", "handler": "vmGone", "count": 2}]}`. A map that has
-//! a name `?` itself is written as `{"?": {"map": …}}`.
+//! - The owner of a nested object is the nearest object around it, unless its header names another `owner`.
+//! - Objects that cannot be nested (too deep, or in a circle) are written in `Also`, beside `Objects`.
+//! - Destruction dependencies are in the header of the object that is subscribed:
+//!   `"dependencies": {"onDestruction": [{"target": "v1", "handler": "vmGone", "count": 2}]}`.
+//! - A map with a key `?` is written as `{"?": {"map": …}}`.
 //!
-//! It must not know where the text comes from, or what becomes of it.
+//! ```text
+//! text ── Model::parse ──► Model ── Model::import ──► objects in a World
+//!                            ▲                              │
+//!                            └────────── gather ◄───────────┤
+//! text ◄───────────────────── export ◄──────────────────────┘
+//! ```
+//!
+//! It must not know where the text comes from, or how it is used.
 
 mod export;
 mod gather;
@@ -29,7 +37,7 @@ pub(crate) use live_object::model_object;
 pub use parse::{MAX_BYTES, ModelError};
 pub use types::{Dependency, Model, ModelObject, ModelValue};
 
-/// The name under which the header of an object stands.
+/// The key of an object's header.
 pub(crate) const HEADER: &str = "?";
-/// Objects at a deeper place of the text stand beside instead.
+/// The maximum depth of nested objects in the text; deeper ones are written under `Also`.
 const MAX_NESTING: usize = 32;

@@ -1,14 +1,23 @@
-//! What a root reaches over persistable properties, in an order that is always the same.
+//! Where each object is nested in an exported model: a breadth-first walk from the root over persistable properties.
+//!
+//! ```text
+//! root ─► a ─► b      order:   root a c b
+//! root ─► c ─► b      homes:   a in root, c in root,
+//! c owns b                     b in c: its owner refers to it (without that: in a, the first that refers to it)
+//! ```
 
 use hashbrown::HashMap;
 
 use crate::world::{Object, ObjectKey, Store, StoredValue};
 
-/// Who is reached, and in whom each is nested.
+/// The reachable objects, and the object that each is nested in.
 pub(super) struct Nesting {
+    /// The objects in the order of the walk. The same objects give the same order.
     pub(super) order: Vec<ObjectKey>,
+    /// The position of each object in `order`.
     pub(super) numbers: HashMap<ObjectKey, usize>,
-    /// Its owner if that refers to it itself, else whoever came first.
+    /// For each object in `order`, the position of the object that it is nested in: its owner if that refers to it directly,
+    /// else the first object that refers to it.
     pub(super) homes: Vec<usize>,
 }
 
@@ -42,7 +51,7 @@ impl Nesting {
     }
 }
 
-/// The persistable fields of an object, with their nesting.
+/// The persistable fields of an object, each with its field index.
 pub(super) fn fields<'a>(
     object: &'a Object,
     masks: &'a [Vec<bool>],

@@ -1,4 +1,4 @@
-//! From text to a model. Only the form is judged here; classes and contracts come later.
+//! Parsing: from text to a [`Model`]. Only the form is checked here; classes and contracts are checked by the import.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,51 +7,51 @@ use serde_json::{Map, Value as Json};
 use super::{Dependency, HEADER, Model, ModelObject, ModelValue};
 use crate::world::{MAX_DEPTH, MAX_NAME_BYTES, ObjectId};
 
-/// Longer texts are refused.
+/// The maximum length of a model's text in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
 
-/// Why a text is no model.
+/// Why a text is not a model.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// Too long.
+    /// The text is too long.
     #[error("the model is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// Not JSON, or nested too deeply for any.
+    /// The text is not JSON, or nested too deeply for the parser.
     #[error("the model is no JSON")]
     Json(#[source] serde_json::Error),
-    /// Something is not as it should be.
+    /// A part of the text has the wrong form.
     #[error("{path}: {what}")]
     Form {
-        /// Where.
+        /// The place in the text.
         path: String,
-        /// What.
+        /// What is wrong there.
         what: String,
     },
     /// Two objects with the same id.
     #[error("{path}: id {id} is taken by the object at {first}")]
     Duplicate {
-        /// Where.
+        /// The place in the text.
         path: String,
-        /// Which id.
+        /// The id.
         id: ObjectId,
-        /// Where it was before.
+        /// The place of the first object with this id.
         first: String,
     },
-    /// An owner belongs to itself, over others perhaps.
+    /// An object owns itself, directly or through other objects.
     #[error("{path}: {id} is its own owner")]
     OwnerCircle {
-        /// Where.
+        /// The place in the text.
         path: String,
-        /// Which.
+        /// The id of the object.
         id: ObjectId,
     },
 }
 
 impl Model {
-    /// Reads a model: `{"Objects": …, "Also": […]}`, or an object alone.
+    /// Parses a model: `{"Objects": …, "Also": […]}`, or a single object.
     ///
     /// # Errors
-    /// If the text is no model, with the place where it is not.
+    /// See [`ModelError`].
     pub fn parse(text: &str) -> Result<Model, ModelError> {
         if text.len() > MAX_BYTES {
             return Err(ModelError::TooLong);
@@ -71,6 +71,7 @@ impl Model {
         Ok(model)
     }
 
+    /// Checks that ids are unique and that no object owns itself.
     fn check_ids_and_owners(&self) -> Result<(), ModelError> {
         let mut owners: BTreeMap<&ObjectId, (&Option<ObjectId>, &str)> = BTreeMap::new();
         for object in &self.objects {
@@ -81,21 +82,21 @@ impl Model {
         }
         let mut settled: HashSet<&ObjectId> = HashSet::new();
         for object in &self.objects {
-            let mut way: HashSet<&ObjectId> = HashSet::new();
+            let mut chain: HashSet<&ObjectId> = HashSet::new();
             let mut at = Some(&object.id);
             while let Some(id) = at.filter(|id| !settled.contains(id)) {
-                if !way.insert(id) {
+                if !chain.insert(id) {
                     return Err(ModelError::OwnerCircle { path: object.path.clone(), id: id.clone() });
                 }
                 at = owners.get(id).and_then(|(owner, _)| owner.as_ref());
             }
-            settled.extend(way);
+            settled.extend(chain);
         }
         Ok(())
     }
 }
 
-/// The JSON is no deeper than its parser allows, so neither is what is called here.
+/// Collects the objects of a model. Recursive: the JSON parser bounds the depth.
 #[derive(Default)]
 struct ModelParser {
     model: Model,

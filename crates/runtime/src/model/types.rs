@@ -1,11 +1,11 @@
-//! A model without its classes: what is written of each object, by id.
+//! The data of a model: objects with ids and plain values, independent of any world.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gc::Subscription;
 use crate::world::ObjectId;
 
-/// A value as it is written.
+/// A property's value in a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ModelValue {
     /// Nothing.
@@ -15,18 +15,18 @@ pub enum ModelValue {
     Bool(bool),
     /// A number.
     Number(f64),
-    /// A text. Where an object is meant it is the id of one.
+    /// A text. Where the contract wants an object, it is the id of one.
     String(String),
     /// Values in an order.
     List(Vec<ModelValue>),
     /// Values by name.
     Map(BTreeMap<String, ModelValue>),
-    /// A reference to an object; one that was nested here as well.
+    /// A reference to an object. An object that was nested at this place is a reference, too.
     Ref(ObjectId),
 }
 
 impl ModelValue {
-    /// Every object that it refers to. As deep as values may be.
+    /// Visits every reference in the value. Recursive: the depth of values is bounded.
     pub(crate) fn visit(&self, found: &mut impl FnMut(&ObjectId)) {
         match self {
             ModelValue::Ref(id) => found(id),
@@ -36,7 +36,7 @@ impl ModelValue {
         }
     }
 
-    /// Removes references to some objects: from lists and maps with their nesting, elsewhere nothing is left.
+    /// Removes references to `gone` objects: items and entries of lists and maps disappear, any other value becomes `Null`.
     pub(crate) fn forget(&mut self, gone: &impl Fn(&ObjectId) -> bool) {
         let is_gone = |item: &ModelValue| matches!(item, ModelValue::Ref(id) if gone(id));
         match self {
@@ -54,14 +54,14 @@ impl ModelValue {
     }
 }
 
-/// A destruction dependency, as the one who depends has it.
+/// A destruction dependency, in the data of the object that is subscribed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
-    /// On whom.
+    /// The object that it is subscribed to.
     pub target: ObjectId,
-    /// Which method hears of it.
+    /// The method that is called, if any.
     pub handler: Option<String>,
-    /// How often it was subscribed to.
+    /// How often it is subscribed.
     pub count: u32,
 }
 
@@ -72,45 +72,45 @@ impl From<Subscription> for Dependency {
     }
 }
 
-/// An object as it is written.
+/// An object in a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelObject {
-    /// Its id.
+    /// The id of the object.
     pub id: ObjectId,
     /// The name of its class.
     pub class: String,
-    /// What people call it.
+    /// The name, if it has one.
     pub name: Option<String>,
     /// Whether it was destroyed.
     pub destroyed: bool,
-    /// Whose it is.
+    /// The owner.
     pub owner: Option<ObjectId>,
-    /// On whom it depends.
+    /// Its destruction dependencies.
     pub dependencies: Vec<Dependency>,
-    /// What is written of its properties.
+    /// Its persistable properties, without those that are `Null`.
     pub properties: BTreeMap<String, ModelValue>,
-    /// Where in the text it stands.
+    /// Its place in the text, for error messages; empty if it was not parsed.
     pub path: String,
 }
 
-/// A model: objects in the order of the text, and which one is the root.
+/// A model: objects in the order of the text, and the id of the root.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {
     /// All objects.
     pub objects: Vec<ModelObject>,
-    /// The root.
+    /// The id of the root object.
     pub root: Option<ObjectId>,
-    /// Objects that may lack what they need: they had it when they were stored, and whom it led to is gone.
+    /// Objects that may lack required references: they had them when they were stored, and the targets are gone since.
     pub lenient: BTreeSet<ObjectId>,
 }
 
 impl Model {
-    /// All ids.
+    /// The ids of all objects.
     pub fn ids(&self) -> impl Iterator<Item = &ObjectId> {
         self.objects.iter().map(|object| &object.id)
     }
 
-    /// The objects that an earlier model held and this one does not.
+    /// The ids of objects that are in an earlier model and not in this one.
     pub fn removed_since(&self, before: &Model) -> Vec<ObjectId> {
         let now = self.ids().map(ObjectId::as_str);
         let missing = sexton_lifecycle::detect::missing(before.ids().map(ObjectId::as_str), now);
@@ -118,8 +118,9 @@ impl Model {
         before.ids().filter(|id| missing.contains(id.as_str())).cloned().collect()
     }
 
-    /// The same with what an earlier model held besides, and the ids of that: imported as one, references and
-    /// dependencies lead both ways, so that survivors hear of what is destroyed because it was removed.
+    /// This model plus the objects that only an earlier model has, and their ids. Imported as one model, references and
+    /// dependencies between old and new objects work, so that surviving subscribers are told when removed objects are
+    /// destroyed.
     pub fn with_removed(&self, before: &Model) -> (Model, Vec<ObjectId>) {
         let removed = self.removed_since(before);
         let mut all = self.clone();
@@ -132,7 +133,7 @@ impl Model {
         (all, removed)
     }
 
-    /// The same with some of the objects only. References to the others stay, and may be resolved by a world.
+    /// This model reduced to some objects. References to other objects stay; the world of an import may have them.
     pub fn only(&self, ids: &[ObjectId]) -> Model {
         let ids: BTreeSet<&ObjectId> = ids.iter().collect();
         let objects = self.objects.iter().filter(|object| ids.contains(&object.id)).cloned().collect();

@@ -1,4 +1,5 @@
-//! The resource of an object that is not stored yet: straight to text, since there is nothing to compare it with.
+//! The resource of an object that is not stored yet. It is serialized straight to text: there is no stored version to compare
+//! it with.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use super::spec::{ReferenceLookup, SpecValue};
 use super::write::ObjectAnnotations;
 use crate::model::{ModelObject, ModelValue};
 
-/// A new resource.
+/// The resource of a new object, for serialization.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewResource<'a, 'f> {
@@ -19,7 +20,7 @@ pub(super) struct NewResource<'a, 'f> {
     spec: Spec<'a, 'f>,
 }
 
-/// The group and version of all classes.
+/// The API version of all classes.
 struct GroupVersion;
 
 #[derive(Serialize)]
@@ -57,12 +58,12 @@ impl<'a, 'f> NewResource<'a, 'f> {
         marks: &'a ObjectAnnotations,
         find: &'a ReferenceLookup<'f>,
     ) -> NewResource<'a, 'f> {
-        let said = marks.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+        let annotations = marks.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
         NewResource {
             api_version: GroupVersion,
             kind: &object.class,
             metadata: Metadata {
-                annotations: said.collect(),
+                annotations: annotations.collect(),
                 name: &reference.name,
                 namespace: environment,
                 owner_references: owner.map(|owner| [OwnerReference::to(owner)]),

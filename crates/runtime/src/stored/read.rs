@@ -1,4 +1,4 @@
-//! What is stored of an environment, and the objects that it stands for.
+//! The stored resources of an environment, and the objects that they stand for.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,95 +12,100 @@ use super::spec::from_spec;
 use crate::model::{Dependency, Model, ModelObject, ModelValue};
 use crate::world::ObjectId;
 
-/// Why what is stored is no environment.
+/// Why stored resources cannot be read as objects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Nobody could say which is meant.
+    /// Two resources have the same object id, so references to it are ambiguous.
     #[error("two resources say that they are the object {id}: {first} and {second}")]
     Twice {
         /// The id.
         id: String,
-        /// A resource.
+        /// The first resource.
         first: String,
-        /// Another one.
+        /// The second resource.
         second: String,
     },
-    /// Not everything can be an id.
+    /// An annotation contains a text that is not an object id.
     #[error("{resource}: {id:?} cannot be the id of an object")]
     BadId {
-        /// A resource.
+        /// The resource.
         resource: String,
         /// The id.
         id: String,
     },
 }
 
-/// The resources of an environment, by the ids of the objects for which they stand.
+/// The resources of an environment, indexed by the ids of the objects that they stand for. A copy in memory: changing it
+/// writes nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Shelf {
-    /// The namespace.
+pub struct StoredObjects {
+    /// The namespace of the environment.
     pub environment: String,
     resources: BTreeMap<ObjectId, Value>,
     ids: HashMap<String, ObjectId>,
-    /// Who belongs to whom, by the uid of the owner.
+    /// The dependents of each owner, by the owner's uid.
     owned: HashMap<String, BTreeSet<ObjectId>>,
-    /// Kinds and names that are taken by resources of others.
+    /// Kinds and names that are taken by resources outside of the environment.
     reserved: BTreeSet<(String, String)>,
-    /// References that lead nowhere, in words.
+    /// References to objects that are gone, as messages. Filled by [`StoredObjects::model`].
     pub dangling: Vec<String>,
 }
 
-impl Shelf {
-    /// Takes in what is stored. Whoever is on its way out does not belong to the environment any more.
+impl StoredObjects {
+    /// Indexes resources. Terminating resources are left out: they do not belong to the environment any more.
     ///
     /// # Errors
     /// See [`Unreadable`].
-    pub fn new(environment: &str, resources: impl IntoIterator<Item = Value>) -> Result<Shelf, Unreadable> {
-        let stays =
+    pub fn new(
+        environment: &str,
+        resources: impl IntoIterator<Item = Value>,
+    ) -> Result<StoredObjects, Unreadable> {
+        let is_not_terminating =
             |resource: &Value| resource.pointer("/metadata/deletionTimestamp").is_none_or(Value::is_null);
-        Shelf::with_all(environment, resources.into_iter().filter(stays))
+        StoredObjects::with_all(environment, resources.into_iter().filter(is_not_terminating))
     }
 
-    /// The same, with those who are on their way out.
+    /// Indexes resources, terminating ones included.
     ///
     /// # Errors
     /// See [`Unreadable`].
     pub fn with_all(
         environment: &str,
         resources: impl IntoIterator<Item = Value>,
-    ) -> Result<Shelf, Unreadable> {
-        let mut shelf = Shelf { environment: environment.to_owned(), ..Shelf::default() };
+    ) -> Result<StoredObjects, Unreadable> {
+        let mut stored_objects =
+            StoredObjects { environment: environment.to_owned(), ..StoredObjects::default() };
         for resource in resources {
             let id = annotation(&resource, OBJECT_ID).unwrap_or_else(|| text(&resource, "/metadata/uid"));
             let Ok(id) = ObjectId::new(id) else {
                 return Err(Unreadable::BadId { resource: label(&resource), id: id.to_owned() });
             };
-            if let Some(other) = shelf.resources.get(&id) {
+            if let Some(other) = stored_objects.resources.get(&id) {
                 let (first, second) = (label(other), label(&resource));
                 return Err(Unreadable::Twice { id: id.to_string(), first, second });
             }
-            shelf.put(&id, resource);
+            stored_objects.put(&id, resource);
         }
-        Ok(shelf)
+        Ok(stored_objects)
     }
 
-    /// Notes that the name of a resource is taken, though it stands for no object of the environment.
+    /// Reserves the name of a resource that is not an object of the environment, so that no new object gets it.
     pub fn reserve(&mut self, resource: &Value) {
         let field = |pointer: &str| text(resource, pointer).to_owned();
         self.reserved.insert((field("/kind"), field("/metadata/name")));
     }
 
-    /// Kinds and names that are taken by resources of others.
+    /// Kinds and names that are taken by resources outside of the environment.
     pub fn reserved(&self) -> impl Iterator<Item = &(String, String)> {
         self.reserved.iter()
     }
 
-    /// How many there are.
+    /// The number of resources.
     pub fn len(&self) -> usize {
         self.resources.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no resources.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty()
     }
@@ -110,12 +115,12 @@ impl Shelf {
         self.resources.get(id)
     }
 
-    /// The object of a uid.
+    /// The id of the object with a uid.
     pub fn id_of(&self, uid: &str) -> Option<&ObjectId> {
         self.ids.get(uid)
     }
 
-    /// The objects that belong to the one with a uid.
+    /// The dependents of the object with a uid.
     pub fn owned_by(&self, uid: &str) -> impl Iterator<Item = &ObjectId> {
         self.owned.get(uid).into_iter().flatten()
     }
@@ -125,7 +130,7 @@ impl Shelf {
         self.resources.iter()
     }
 
-    /// Forgets an object.
+    /// Removes the resource of an object and returns it.
     pub fn remove(&mut self, id: &ObjectId) -> Option<Value> {
         let gone = self.resources.remove(id)?;
         self.ids.remove(text(&gone, "/metadata/uid"));
@@ -135,7 +140,7 @@ impl Shelf {
         Some(gone)
     }
 
-    /// Notes what is stored for an object.
+    /// Inserts or replaces the resource of an object.
     pub fn put(&mut self, id: &ObjectId, resource: Value) {
         self.remove(id);
         self.ids.insert(text(&resource, "/metadata/uid").to_owned(), id.clone());
@@ -145,7 +150,7 @@ impl Shelf {
         self.resources.insert(id.clone(), resource);
     }
 
-    /// All objects, by id.
+    /// The model of all objects, in the order of their ids. Sets [`StoredObjects::dangling`].
     pub fn model(&mut self, root: Option<ObjectId>) -> Model {
         let mut dangling = Vec::new();
         let objects = self.resources.iter().map(|(id, resource)| self.read(id, resource, &mut dangling));
@@ -155,7 +160,7 @@ impl Shelf {
         Model { objects, root: root.filter(|root| self.resources.contains_key(root)), lenient }
     }
 
-    /// One object, as it is stored.
+    /// The model form of one stored object.
     pub fn object(&self, id: &ObjectId) -> Option<ModelObject> {
         Some(self.read(id, self.resources.get(id)?, &mut Vec::new()))
     }
@@ -164,8 +169,8 @@ impl Shelf {
         let mut find = |reference: &Reference| {
             let found = self.id_of(&reference.uid).cloned();
             if found.is_none() {
-                let whom = format!("{}/{}", reference.kind, reference.name);
-                dangling.push(format!("{} refers to {whom}, which is gone", label(resource)));
+                let target = format!("{}/{}", reference.kind, reference.name);
+                dangling.push(format!("{} refers to {target}, which is gone", label(resource)));
             }
             found
         };
@@ -224,7 +229,7 @@ impl Shelf {
     }
 }
 
-/// What people call an object: it is written there, or it is the name of the resource, unless that was made of the id.
+/// The name of an object: from the annotation, else the name of the resource unless that is the object's id.
 fn name_of(resource: &Value, id: &ObjectId) -> Option<String> {
     match annotation(resource, OBJECT_NAME) {
         Some("") => None,
@@ -238,18 +243,19 @@ pub fn is_destroyed(resource: &Value) -> bool {
     annotation(resource, marks::DESTROYED) == Some("true")
 }
 
-/// The uids of owners that are objects.
+/// The uids of owners that are objects, not other resources.
 pub(crate) fn owners(resource: &Value) -> impl Iterator<Item = &str> {
     let owners = resource.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     let ours = |owner: &&Value| text(owner, "/apiVersion").starts_with(CLASSES_GROUP);
     owners.into_iter().flatten().filter(ours).map(|owner| text(owner, "/uid"))
 }
 
+/// The value of an annotation.
 pub(crate) fn annotation<'r>(resource: &'r Value, name: &str) -> Option<&'r str> {
     resource.get("metadata")?.get("annotations")?.get(name)?.as_str()
 }
 
-/// `kind/name`, for people.
+/// `kind/name`, for messages.
 pub(crate) fn label(resource: &Value) -> String {
     format!("{}/{}", text(resource, "/kind"), text(resource, "/metadata/name"))
 }

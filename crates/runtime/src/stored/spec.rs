@@ -1,4 +1,10 @@
-//! Values of properties, from and to what is written in `spec`.
+//! Conversion of property values to and from a resource's `spec`.
+//!
+//! ```text
+//! ModelValue::Ref(id)               {"$ref": {"kind": …, "name": …, "uid": …}}
+//! ModelValue::Map({"$ref": 1})      {"$$ref": 1}      a key that begins with $ gets another $
+//! ModelValue::Number(2.0)           2
+//! ```
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,13 +16,14 @@ use sexton_model::environment::{REF, Reference};
 use crate::model::ModelValue;
 use crate::world::ObjectId;
 
-/// Numbers up to here are whole in every reader.
+/// Whole numbers below this are exact in every JSON reader.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Where an object is; nothing, if it is nowhere.
+/// Looks up the resource of an object; none if it has no resource.
 pub(super) type ReferenceLookup<'a> = dyn Fn(&ObjectId) -> Option<Cow<'a, Reference>> + 'a;
 
-/// A value as it is written in `spec`. Who is nowhere becomes `null`. The depth of values is bounded.
+/// A value as it is serialized in `spec`. References to objects without a resource become `null`. Recursive: the depth of
+/// values is bounded.
 pub(super) struct SpecValue<'a, 'f> {
     pub(super) value: &'a ModelValue,
     pub(super) find: &'a ReferenceLookup<'f>,
@@ -42,12 +49,12 @@ impl Serialize for SpecValue<'_, '_> {
     }
 }
 
-/// A name that begins like that of a reference gets another sign, so that it is none.
+/// Escapes a map's key that begins with `$`, so that the map is not taken for a reference.
 fn escape(key: &str) -> Cow<'_, str> {
     if key.starts_with('$') { format!("${key}").into() } else { key.into() }
 }
 
-/// Whole numbers without a fraction, as people write them.
+/// A number, without a fraction if it is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < WHOLE {
         return Value::from(value as i64);
@@ -55,8 +62,8 @@ fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// A value as it is in a model. `find` says which object a reference is about; who is nowhere becomes nothing, and is
-/// left out of lists and maps: a list of machines is one of those that there are.
+/// The model form of a value in `spec`. `find` resolves references; a reference to a missing object becomes `Null`, and is
+/// left out of lists and maps: a list of machines contains those that exist.
 pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<ObjectId>) -> ModelValue {
     match value {
         Value::Null => ModelValue::Null,

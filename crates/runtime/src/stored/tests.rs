@@ -1,4 +1,4 @@
-//! What is written of objects is read again, and what others wrote on their resources stays.
+//! Objects that are written are read back the same, and foreign fields of their resources stay.
 
 use serde_json::{Value, json};
 use sexton_model::{Uid, marks};
@@ -11,7 +11,7 @@ fn id(text: &str) -> ObjectId {
     ObjectId::new(text).unwrap()
 }
 
-/// What a model says of one object with these properties.
+/// The model object with these properties.
 fn object(name: &str, class: &str, owner: Option<&str>, mut properties: Value) -> ModelObject {
     properties["?"] = json!({"id": name, "type": class});
     let model = Model::parse(&json!({"Objects": properties}).to_string()).unwrap();
@@ -23,7 +23,7 @@ fn dependency(target: &str, handler: Option<&str>, count: u32) -> Dependency {
     Dependency { target: id(target), handler: handler.map(Into::into), count }
 }
 
-/// Without where in a text it stands.
+/// The objects without their places in a text.
 fn bare(objects: Vec<ModelObject>) -> Vec<ModelObject> {
     let bare = |object| ModelObject { path: String::new(), ..object };
     let mut objects: Vec<ModelObject> = objects.into_iter().map(bare).collect();
@@ -39,25 +39,25 @@ fn fresh() -> impl FnMut() -> Uid {
     }
 }
 
-fn to_write(shelf: &Shelf, objects: &[ModelObject]) -> Vec<Change> {
-    changes(shelf, objects, fresh()).collect::<Result<_, _>>().unwrap()
+fn to_write(stored_objects: &StoredObjects, objects: &[ModelObject]) -> Vec<Change> {
+    changes(stored_objects, objects, fresh()).collect::<Result<_, _>>().unwrap()
 }
 
 fn value(change: &Change) -> Value {
     serde_json::from_str(change.resource.text()).unwrap()
 }
 
-/// A shelf with what was written, as a server would keep it.
-fn kept(mut shelf: Shelf, changes: Vec<Change>) -> Shelf {
+/// The stored resources after these writes, as a server would keep them.
+fn kept(mut stored_objects: StoredObjects, changes: Vec<Change>) -> StoredObjects {
     for change in changes {
         let mut resource: Value = value(&change);
         resource["metadata"]["resourceVersion"] = json!("7");
         if change.mark_destroyed {
             resource["metadata"]["annotations"][marks::DESTROYED] = json!("true");
         }
-        shelf.put(&change.id, resource);
+        stored_objects.put(&change.id, resource);
     }
-    shelf
+    stored_objects
 }
 
 fn shop() -> Vec<ModelObject> {
@@ -77,18 +77,18 @@ fn shop() -> Vec<ModelObject> {
 /// dependencies (on the side of the dependent) included.
 #[test]
 fn what_is_written_is_read_again() {
-    let shelf = Shelf::new("prod", []).unwrap();
-    let written = to_write(&shelf, &shop());
-    let mut shelf = kept(shelf, written);
-    assert_eq!(bare(shelf.model(None).objects), bare(shop()));
-    assert!(shelf.dangling.is_empty(), "{:?}", shelf.dangling);
-    assert_eq!(to_write(&shelf, &shop()), [], "nothing changed, nothing is written");
+    let stored_objects = StoredObjects::new("prod", []).unwrap();
+    let written = to_write(&stored_objects, &shop());
+    let mut stored_objects = kept(stored_objects, written);
+    assert_eq!(bare(stored_objects.model(None).objects), bare(shop()));
+    assert!(stored_objects.dangling.is_empty(), "{:?}", stored_objects.dangling);
+    assert_eq!(to_write(&stored_objects, &shop()), [], "nothing changed, nothing is written");
 }
 
 #[test]
 fn a_resource_that_a_person_can_read() {
-    let shelf = Shelf::new("prod", []).unwrap();
-    let written = to_write(&shelf, &shop());
+    let stored_objects = StoredObjects::new("prod", []).unwrap();
+    let written = to_write(&stored_objects, &shop());
     let network = written.iter().find(|change| change.id == id("net")).unwrap();
     assert_eq!(
         value(network),
@@ -117,21 +117,21 @@ fn a_resource_that_a_person_can_read() {
 /// What others wrote on a resource stays: labels, annotations, other owners.
 #[test]
 fn what_others_wrote_stays() {
-    let shelf = Shelf::new("prod", []).unwrap();
-    let mut shelf = kept(shelf.clone(), to_write(&shelf, &shop()));
-    let mut resource = shelf.get(&id("net")).unwrap().clone();
+    let stored_objects = StoredObjects::new("prod", []).unwrap();
+    let mut stored_objects = kept(stored_objects.clone(), to_write(&stored_objects, &shop()));
+    let mut resource = stored_objects.get(&id("net")).unwrap().clone();
     resource["metadata"]["labels"] = json!({"team": "a"});
     resource["metadata"]["annotations"][marks::PROTECT] = json!("true");
     resource["metadata"]["ownerReferences"]
         .as_array_mut()
         .unwrap()
         .insert(0, json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "c"}));
-    shelf.put(&id("net"), resource);
+    stored_objects.put(&id("net"), resource);
     let mut objects = shop();
     objects[1].properties.insert("cidr".into(), ModelValue::String("192.0.2.0/25".into()));
     objects[1].owner = None;
     objects[1].dependencies.clear();
-    let written = to_write(&shelf, &objects);
+    let written = to_write(&stored_objects, &objects);
     assert_eq!(written.len(), 1);
     let metadata = &value(&written[0])["metadata"];
     assert_eq!(metadata["labels"], json!({"team": "a"}));
@@ -143,39 +143,40 @@ fn what_others_wrote_stays() {
     assert_eq!((written[0].version.as_deref(), written[0].mark_destroyed), (Some("7"), false));
 }
 
-/// EXT-27: whoever is gone is told of, and nothing else is lost.
+/// EXT-27: references to missing objects are reported, and nothing else is lost.
 #[test]
 fn references_that_lead_nowhere_are_told() {
-    let shelf = Shelf::new("prod", []).unwrap();
-    let mut shelf = kept(shelf.clone(), to_write(&shelf, &shop()));
-    shelf.remove(&id("vm-1"));
-    let objects = shelf.model(None).objects;
-    assert_eq!(shelf.dangling, ["Network/net depends on Vm.classes.sexton.dev/vm-1, which is gone"]);
+    let stored_objects = StoredObjects::new("prod", []).unwrap();
+    let mut stored_objects = kept(stored_objects.clone(), to_write(&stored_objects, &shop()));
+    stored_objects.remove(&id("vm-1"));
+    let objects = stored_objects.model(None).objects;
+    assert_eq!(stored_objects.dangling, ["Network/net depends on Vm.classes.sexton.dev/vm-1, which is gone"]);
     assert_eq!(objects.len(), 3);
-    let mut marked = shelf.get(&id("net")).unwrap().clone();
+    let mut marked = stored_objects.get(&id("net")).unwrap().clone();
     marked["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    let shelf = Shelf::new("prod", [marked]).unwrap();
-    assert!(shelf.is_empty(), "who is on its way out is no part of it any more");
+    let stored_objects = StoredObjects::new("prod", [marked]).unwrap();
+    assert!(stored_objects.is_empty(), "a terminating resource is no part of it any more");
 }
 
 /// Names that are taken, odd or missing still give every object a resource of its own.
 #[test]
 fn every_object_gets_a_name_of_its_own() {
-    let shelf = Shelf::new("prod", []).unwrap();
+    let stored_objects = StoredObjects::new("prod", []).unwrap();
     let named =
         |id: &str, name: &str| ModelObject { name: Some(name.into()), ..object(id, "Vm", None, json!({})) };
     let objects = [named("a", "web"), named("b", "web"), named("C_1", "Ä"), named("D_1", "web")];
-    let written = to_write(&shelf, &objects);
+    let written = to_write(&stored_objects, &objects);
     let names: Vec<&str> = written.iter().map(|change| change.name.as_str()).collect();
     assert_eq!(names, ["web", "b", "vm", "vm-2"]);
-    let mut shelf = kept(shelf, written);
-    let read: Vec<Option<String>> = shelf.model(None).objects.into_iter().map(|object| object.name).collect();
+    let mut stored_objects = kept(stored_objects, written);
+    let read: Vec<Option<String>> =
+        stored_objects.model(None).objects.into_iter().map(|object| object.name).collect();
     assert_eq!(read, ["Ä", "web", "web", "web"].map(|name| Some(name.to_owned())));
 }
 
 #[test]
 fn two_resources_cannot_be_one_object() {
     let one = |name: &str| json!({"kind": "Vm", "metadata": {"name": name, "uid": name, "annotations": {"sexton.dev/object-id": "x"}}});
-    let error = Shelf::new("prod", [one("a"), one("b")]).unwrap_err();
+    let error = StoredObjects::new("prod", [one("a"), one("b")]).unwrap_err();
     assert_eq!(error.to_string(), "two resources say that they are the object x: Vm/a and Vm/b");
 }

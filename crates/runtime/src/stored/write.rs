@@ -1,4 +1,4 @@
-//! What has to be stored so that an environment is what it is to be.
+//! The writes that bring the stored resources of an environment to a wanted state.
 
 use std::borrow::Cow;
 
@@ -14,96 +14,97 @@ use sexton_model::subscription::{self, Subscription, Target};
 use sexton_model::{Uid, marks};
 
 use super::new_resource::NewResource;
-use super::read::{Shelf, is_destroyed, owners};
+use super::read::{StoredObjects, is_destroyed, owners};
 use super::spec::{ReferenceLookup, SpecValue};
 use crate::model::{Dependency, ModelObject, ModelValue};
 use crate::world::ObjectId;
 
-/// The resource of one object as a server keeps it, as JSON: a server takes 3 MiB, and writes a little more into it.
+/// The maximum size of an object's resource in bytes of JSON. A server accepts 3 MiB, and adds fields of its own.
 pub const MAX_OBJECT_BYTES: usize = (3 << 20) - (16 << 10);
 
 /// Why an object cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
-    /// The annotation would be refused.
+    /// Its dependencies do not fit into an annotation.
     #[error(
         "{object} has more destruction dependencies than can be stored with it: {bytes} bytes, at most {}",
         subscription::MAX_BYTES
     )]
     Dependencies {
-        /// Which object.
+        /// The object.
         object: String,
-        /// How much it would be.
+        /// The size that it would have, in bytes.
         bytes: usize,
     },
-    /// A server would refuse it.
+    /// The resource is larger than a server accepts.
     #[error(
         "{object} is too large to be stored: {bytes} bytes, at most {MAX_OBJECT_BYTES}; most of it is in {largest}"
     )]
     TooLarge {
-        /// Which object.
+        /// The object.
         object: String,
-        /// How much it would be.
+        /// The size that it would have, in bytes.
         bytes: usize,
         /// Its largest property.
         largest: String,
     },
-    /// It could be stored, but not be written down before.
+    /// The resource could be stored, but not be recorded before, which needs more room.
     #[error(
         "{object} is too large to be stored: {bytes} bytes when it is written down, at most {MAX_OBJECT_BYTES}; its texts cannot be packed"
     )]
     TooLargePacked {
-        /// Which object.
+        /// The object.
         object: String,
-        /// How much it would be.
+        /// The size that it would have, in bytes.
         bytes: usize,
     },
-    /// There is no text for it.
+    /// It cannot be serialized.
     #[error("{object} cannot be written: {why}")]
     Text {
-        /// Which object.
+        /// The object.
         object: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// One resource that has to be written.
+/// A resource that has to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The object.
+    /// The id of the object.
     pub id: ObjectId,
-    /// Its life.
+    /// The uid of the resource.
     pub uid: String,
-    /// Its class.
+    /// The class of the object, which is the kind of the resource.
     pub kind: String,
     /// The name of its resource.
     pub name: String,
-    /// The uids of those who own it.
+    /// The uids of its owners.
     pub owners: Vec<String>,
-    /// The version on which it rests; nothing for a new one.
+    /// The version that the write replaces; none for a new resource.
     pub version: Option<String>,
-    /// The resource as it is to be, as text: it is only ever passed on. The mark of the destroyed is not in it: that is
-    /// set for itself.
+    /// The resource to store, as text, since it is only passed on. It lacks the annotation for destroyed objects, which is
+    /// set by a separate write.
     pub resource: Raw,
-    /// Whether the object was destroyed and does not say so yet.
+    /// Whether the annotation for destroyed objects has to be set.
     pub mark_destroyed: bool,
 }
 
-/// What has to be written so that all of these objects are stored as they are, one after the other. `fresh` gives uids to
-/// new ones. Each may be impossible: see [`Unwritable`].
+/// The writes that are needed so that these objects are stored as they are; nothing for objects that are stored like that
+/// already. `fresh` generates uids for new objects. An object that cannot be stored is an error in the iteration, see
+/// [`Unwritable`].
 pub fn changes<'a>(
-    shelf: &'a Shelf,
+    stored_objects: &'a StoredObjects,
     objects: &'a [ModelObject],
     mut fresh: impl FnMut() -> Uid,
 ) -> impl Iterator<Item = Result<Change, Unwritable>> + 'a {
-    let references = references(shelf, objects, &mut fresh);
-    objects.iter().filter_map(move |object| change(shelf, object, &references).transpose())
+    let references = references(stored_objects, objects, &mut fresh);
+    objects.iter().filter_map(move |object| change(stored_objects, object, &references).transpose())
 }
 
-/// What has to be written for one object, if anything.
+/// The write that is needed for one object, if any.
 fn change(
-    shelf: &Shelf,
+    stored_objects: &StoredObjects,
     object: &ModelObject,
     references: &References,
 ) -> Result<Option<Change>, Unwritable> {
@@ -111,9 +112,10 @@ fn change(
     let owner = object.owner.as_ref().and_then(|owner| references.get(owner));
     let find = |id: &ObjectId| references.get(id).map(Cow::Borrowed);
     let marks = annotations_of(object, &reference, &find)?;
-    let (resource, owners, version) = match shelf.get(&object.id) {
+    let (resource, owners, version) = match stored_objects.get(&object.id) {
         None => {
-            let fresh = NewResource::new(&shelf.environment, object, &reference, owner, &marks, &find);
+            let fresh =
+                NewResource::new(&stored_objects.environment, object, &reference, owner, &marks, &find);
             (Raw::of(&fresh), owner.map(|owner| owner.uid.clone()).into_iter().collect(), None)
         }
         Some(stored) => {
@@ -133,12 +135,13 @@ fn change(
         let object = named(object);
         return Err(Unwritable::TooLarge { object, bytes, largest: largest(&resource) });
     }
-    let mark_destroyed = object.destroyed && !shelf.get(&object.id).is_some_and(is_destroyed);
+    let mark_destroyed = object.destroyed && !stored_objects.get(&object.id).is_some_and(is_destroyed);
     let Reference { kind, name, uid } = reference;
     Ok(Some(Change { id: object.id.clone(), uid, kind, name, owners, version, resource, mark_destroyed }))
 }
 
-/// What a server writes beside a value to say who manages it: each name of a map once more. As deep as values may be.
+/// The size of what a server adds for a value to `managedFields`: each key of a map once more. Recursive: the depth of values
+/// is bounded.
 fn managed_bytes(value: &ModelValue) -> usize {
     /// `"f:":{},`
     const FIELD: usize = 8;
@@ -151,7 +154,7 @@ fn managed_bytes(value: &ModelValue) -> usize {
     }
 }
 
-/// What an object of a model would take, about, if that is too much to be stored.
+/// The approximate size of an object's resource, if it is too large to be stored.
 pub fn too_large(object: &ModelObject) -> Option<usize> {
     let long = || "x".repeat(36);
     let somewhere = Reference { kind: long(), name: long(), uid: long() };
@@ -161,7 +164,7 @@ pub fn too_large(object: &ModelObject) -> Option<usize> {
     (all > MAX_OBJECT_BYTES).then_some(all)
 }
 
-/// The property that takes most of the text of a resource.
+/// The name of the largest property of a resource.
 fn largest(resource: &Raw) -> String {
     let resource: Value = serde_json::from_str(resource.text()).unwrap_or_default();
     let properties = resource["spec"].as_object().into_iter().flatten();
@@ -169,29 +172,33 @@ fn largest(resource: &Raw) -> String {
     largest.map(|(name, _)| name.clone()).unwrap_or_default()
 }
 
-/// As people know it.
+/// Class and name (or id) of an object, for messages.
 fn named(object: &ModelObject) -> String {
     format!("{} {}", object.class, object.name.as_deref().unwrap_or(object.id.as_str()))
 }
 
-/// Where each object is, by id.
+/// The resource of each object, by id.
 type References = HashMap<ObjectId, Reference>;
 
-/// Where each object is, or will be.
-fn references(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() -> Uid) -> References {
+/// The resources of all objects, stored and new; chooses names and uids for new ones.
+fn references(
+    stored_objects: &StoredObjects,
+    objects: &[ModelObject],
+    fresh: &mut dyn FnMut() -> Uid,
+) -> References {
     let mut taken: TakenNames = HashSet::new();
-    taken.extend(shelf.reserved().cloned());
-    for (_, resource) in shelf.resources() {
+    taken.extend(stored_objects.reserved().cloned());
+    for (_, resource) in stored_objects.resources() {
         taken.insert((text(resource, "/kind").to_owned(), text(resource, "/metadata/name").to_owned()));
     }
     let mut references: References =
-        shelf.resources().map(|(id, resource)| (id.clone(), reference_to(resource))).collect();
+        stored_objects.resources().map(|(id, resource)| (id.clone(), reference_to(resource))).collect();
     for object in objects {
-        let reference = match shelf.get(&object.id) {
+        let reference = match stored_objects.get(&object.id) {
             Some(_) => continue,
             None => {
                 let name = free_name(object, &mut taken);
-                // An id that could be a uid is one: then nothing has to be written down about it.
+                // An id that is a UUID becomes the uid, so that no annotation is needed for it.
                 let uid = if is_uuid(object.id.as_str()) { object.id.to_string() } else { fresh().0 };
                 Reference { kind: object.class.clone(), name, uid }
             }
@@ -201,19 +208,19 @@ fn references(shelf: &Shelf, objects: &[ModelObject], fresh: &mut dyn FnMut() ->
     references
 }
 
-/// Where a stored object is.
+/// The reference to a stored resource.
 fn reference_to(resource: &Value) -> Reference {
     let field = |pointer: &str| text(resource, pointer).to_owned();
     Reference { kind: field("/kind"), name: field("/metadata/name"), uid: field("/metadata/uid") }
 }
 
-impl Shelf {
-    /// A value as it is written of an object of this shelf.
+impl StoredObjects {
+    /// A value in the form of `spec`, with references to resources in here.
     pub fn value(&self, value: &ModelValue) -> Value {
         to_spec(value, &|id| self.get(id).map(reference_to).map(Cow::Owned))
     }
 
-    /// Writes what an object depends on onto its resource. Dependencies on objects that are not on this shelf stay.
+    /// Sets the dependencies in an object's resource. Existing dependencies on objects that are not in here stay.
     ///
     /// # Errors
     /// See [`Unwritable`].
@@ -238,17 +245,17 @@ impl Shelf {
     }
 }
 
-/// Kinds and names that are not free any more.
+/// Kinds and names that are taken.
 type TakenNames = HashSet<(String, String)>;
 
-/// The name of a new resource: what people call the object, or its id, or something made of its class.
+/// A free name for a new resource: the object's name, else its id, else its class, else its class with a number.
 fn free_name(object: &ModelObject, taken: &mut TakenNames) -> String {
     let id = object.id.as_str().to_lowercase();
     let class = object.class.to_lowercase();
-    let wishes = [object.name.clone(), Some(id), Some(class.clone())];
-    for wish in wishes.into_iter().flatten().filter(|wish| names::dns_subdomain(wish).is_ok()) {
-        if taken.insert((object.class.clone(), wish.clone())) {
-            return wish;
+    let preferred = [object.name.clone(), Some(id), Some(class.clone())];
+    for name in preferred.into_iter().flatten().filter(|name| names::dns_subdomain(name).is_ok()) {
+        if taken.insert((object.class.clone(), name.clone())) {
+            return name;
         }
     }
     let number =
@@ -262,7 +269,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
-/// What a resource says of its object besides its properties: annotations, and none where there is nothing to say.
+/// The annotations that describe an object besides its properties; `None` removes one.
 pub(super) type ObjectAnnotations = [(&'static str, Option<String>); 4];
 
 fn annotations_of(
@@ -286,7 +293,7 @@ fn annotations_of(
     ])
 }
 
-/// A stored resource with what its object is now.
+/// A stored resource, updated to the current object.
 fn resource(
     stored: &Value,
     object: &ModelObject,
@@ -304,13 +311,13 @@ fn resource(
     resource
 }
 
-/// A value as it is written in `spec`.
+/// A value in the form of `spec`.
 fn to_spec(value: &ModelValue, find: &ReferenceLookup<'_>) -> Value {
-    // Only a name that is no text could not be written, and all are.
+    // Serialization fails only for keys that are not texts, and all keys are texts.
     serde_json::to_value(SpecValue { value, find }).unwrap_or_default()
 }
 
-/// The one owner among objects; what others wrote there stays.
+/// Sets the owner that is an object. Owner references to other resources stay.
 fn set_owner(resource: &mut Value, owner: Option<&Reference>) {
     let owners = resource.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     let ours = |owner: &&Value| text(owner, "/apiVersion").starts_with(CLASSES_GROUP);
@@ -331,7 +338,7 @@ fn set_owner(resource: &mut Value, owner: Option<&Reference>) {
     }
 }
 
-/// A dependency as it is written at the one who depends; nothing if the other is nowhere.
+/// A dependency in the form of the annotation; none if the target has no resource.
 fn subscribed(id: &ObjectId, one: &Dependency, find: &ReferenceLookup<'_>) -> Option<Subscription> {
     let reference = find(&one.target)?;
     let target = match one.target == *id {
@@ -347,9 +354,12 @@ fn subscribed(id: &ObjectId, one: &Dependency, find: &ReferenceLookup<'_>) -> Op
     Some(Subscription { target, uid, handler: one.handler.clone(), count: one.count.max(1) })
 }
 
-/// As text, if that may be stored.
+/// Dependencies as the text of an annotation.
+///
+/// # Errors
+/// If the text is too long.
 fn bounded(object: impl Fn() -> String, mut all: Vec<Subscription>) -> Result<Option<String>, Unwritable> {
-    // The same dependencies are the same text, whoever subscribed first.
+    // Sorted, so that the same dependencies give the same text.
     all.sort();
     let text = subscription::format(&all);
     match text.as_ref().map(String::len).filter(|bytes| *bytes > subscription::MAX_BYTES) {
@@ -358,6 +368,7 @@ fn bounded(object: impl Fn() -> String, mut all: Vec<Subscription>) -> Result<Op
     }
 }
 
+/// Sets or removes an annotation.
 fn annotate(resource: &mut Value, key: &str, value: Option<String>) {
     match value {
         Some(value) => resource["metadata"]["annotations"][key] = value.into(),

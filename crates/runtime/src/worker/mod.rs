@@ -18,7 +18,7 @@ use crate::lua::{
     call_stored,
 };
 use crate::model::Model;
-use crate::stored::Shelf;
+use crate::stored::StoredObjects;
 use crate::world::ObjectId;
 
 pub(crate) use confinement::Lifted;
@@ -55,9 +55,9 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
     let mut seen = std::collections::BTreeSet::new();
     // Who subscribed to itself is told of twice.
     let all = all.filter(|one| seen.insert(one["metadata"]["uid"].as_str())).cloned();
-    let mut shelf = Shelf::with_all(environment, all).map_err(|error| error.to_string())?;
-    let model = shelf.model(None);
-    let call = stored_call(told, &shelf, model)?;
+    let mut stored_objects = StoredObjects::with_all(environment, all).map_err(|error| error.to_string())?;
+    let model = stored_objects.model(None);
+    let call = stored_call(told, &stored_objects, model)?;
     let pause = Duration::from_secs(told.seconds);
     let limits = Limits {
         memory: SCRIPT_MEMORY,
@@ -83,17 +83,22 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
         Some(reason) => json!({"verdict": "veto", "reason": reason}),
         None => json!({"verdict": "done"}),
     };
-    Ok(ScriptAnswer { verdict, changed: documents(told, &shelf, answer)? })
+    Ok(ScriptAnswer { verdict, changed: documents(told, &stored_objects, answer)? })
 }
 
-fn stored_call(told: &ScriptCall, shelf: &Shelf, model: Model) -> Result<StoredCall, String> {
+fn stored_call(
+    told: &ScriptCall,
+    stored_objects: &StoredObjects,
+    model: Model,
+) -> Result<StoredCall, String> {
     let id_of = |object: &Value| {
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        shelf.id_of(uid).cloned().ok_or_else(|| format!("the object {uid} is not there"))
+        stored_objects.id_of(uid).cloned().ok_or_else(|| format!("the object {uid} is not there"))
     };
     let doomed = told.call.is_doomed.iter().filter(|(_, doomed)| **doomed).map(|(uid, _)| uid.as_str());
     let named = told.call.doomed.iter().map(|one| one.uid.as_str());
-    let doomed: Vec<ObjectId> = doomed.chain(named).filter_map(|uid| shelf.id_of(uid).cloned()).collect();
+    let doomed: Vec<ObjectId> =
+        doomed.chain(named).filter_map(|uid| stored_objects.id_of(uid).cloned()).collect();
     let about = id_of(&told.call.object)?;
     let (object, method) = match &told.call.subscriber {
         None if told.call.method == class::DESTROY => (about, StoredMethod::Destroy),
@@ -107,22 +112,30 @@ fn stored_call(told: &ScriptCall, shelf: &Shelf, model: Model) -> Result<StoredC
 
 /// The resources of the objects that were changed, as they are to be. What was not changed stays as it is written, also
 /// what leads to objects that were not handed over.
-fn documents(told: &ScriptCall, shelf: &Shelf, answer: StoredAnswer) -> Result<Vec<Value>, String> {
+fn documents(
+    told: &ScriptCall,
+    stored_objects: &StoredObjects,
+    answer: StoredAnswer,
+) -> Result<Vec<Value>, String> {
     let complete = told.around.len() < MAX_AROUND;
     let mut written = Vec::new();
     for Changed { id, properties, dependencies } in answer.changed {
-        let Some(mut resource) = shelf.get(&id).cloned() else { continue };
+        let Some(mut resource) = stored_objects.get(&id).cloned() else { continue };
         for (name, value) in &properties {
-            let lost = references(&resource["spec"][name]).iter().any(|one| shelf.id_of(&one.uid).is_none());
+            let lost = references(&resource["spec"][name])
+                .iter()
+                .any(|one| stored_objects.id_of(&one.uid).is_none());
             if lost && !complete {
                 return Err(format!(
                     "{name} refers to more objects than a call can be given, so it cannot be changed here"
                 ));
             }
-            resource["spec"][name] = shelf.value(value);
+            resource["spec"][name] = stored_objects.value(value);
         }
         if let Some(dependencies) = dependencies {
-            shelf.set_dependencies(&mut resource, &id, &dependencies).map_err(|error| error.to_string())?;
+            stored_objects
+                .set_dependencies(&mut resource, &id, &dependencies)
+                .map_err(|error| error.to_string())?;
         }
         written.push(resource);
     }

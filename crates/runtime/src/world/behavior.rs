@@ -31,7 +31,7 @@ pub struct Call {
 /// The arguments of a method call.
 #[derive(Debug, Clone)]
 pub enum Args {
-    /// For `init` of a new object, whose properties are set already.
+    /// For `init` of a new object, with its properties set already.
     Init,
     /// For `destroy`.
     Destroy {

@@ -129,7 +129,7 @@ impl World {
     /// Runs `init` of all classes of an object, the base first; does nothing if that was done before.
     ///
     /// # Errors
-    /// If an `init` fails: the object is discarded, see [`World::discard`].
+    /// If an `init` fails: the object loses its id, references to it are removed, and its methods cannot be called.
     pub async fn initialize(&self, object: &Handle) -> Result<(), NewError> {
         if object.read(|object| object.state) != Some(ObjectState::Created) {
             return Ok(());

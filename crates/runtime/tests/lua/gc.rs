@@ -254,9 +254,9 @@ fn a_memory_bomb_leaves_the_world_intact() {
 
 /// Keeps what it is given: code that is written in Rust.
 #[derive(Default)]
-struct Shelf(RefCell<Vec<Value>>);
+struct StoredObjects(RefCell<Vec<Value>>);
 
-impl Behavior for Shelf {
+impl Behavior for StoredObjects {
     fn has(&self, method: &str) -> bool {
         matches!(method, "put" | "clear" | "fail")
     }
@@ -279,16 +279,16 @@ impl Behavior for Shelf {
 #[test]
 fn native_code_holds_what_it_holds() {
     let world = World::numbered();
-    let shelf = Rc::new(Shelf::default());
+    let shelf = Rc::new(StoredObjects::default());
     let spec = ClassSpec {
-        name: "Shelf".into(),
+        name: "StoredObjects".into(),
         extends: None,
         properties: Default::default(),
         behavior: shelf.clone(),
     };
     world.declare(spec).unwrap();
     let body = "
-        local shelf = new('Shelf', {})
+        local shelf = new('StoredObjects', {})
         log(shelf:put(thing('kept')))
         log(GC.collect().destroyed)
         log(shelf:put({ deep = { thing('kept in a table') } }))
