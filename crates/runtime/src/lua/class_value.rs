@@ -55,7 +55,7 @@ fn read(lua: &Lua, engine: &Engine, class: &Class, name: &str) -> mlua::Result<S
 
 fn write(lua: &Lua, engine: &Engine, class: &Class, name: &str, value: &Script) -> mlua::Result<()> {
     let contract = class.property(name).map(|property| &property.contract);
-    let kept = values::kept(engine, value, contract);
+    let kept = values::for_property(engine, value, contract);
     let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
     engine.world.set_static(class.name(), name, kept).map_err(|error| raise(lua, error))
 }

@@ -1,36 +1,34 @@
-//! How much a program may use.
-//!
-//! It must not know how any of it is enforced.
+//! The limits and permissions of a program, as data. How they are enforced is elsewhere in [`crate::lua`].
 
 use std::time::Duration;
 
 /// The limits of one program.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Bytes that its script may use; some of them are a reserve of the host.
+    /// Bytes that its script may use; a sixteenth of them is a reserve of the host.
     pub memory: usize,
-    /// How long it may compute without waiting for anything.
+    /// How long it may compute without a pause, that is without waiting for anything.
     pub without_pause: Duration,
     /// How long one run may take, pauses included.
     pub whole_run: Duration,
-    /// Objects in its world.
+    /// The number of objects in its world.
     pub objects: usize,
     /// Bytes that all objects together may hold in their properties.
     pub world: usize,
     /// Bytes that one property may hold, texts and structure together.
     pub property: usize,
-    /// Green threads that run at the same time.
+    /// The number of green threads at the same time.
     pub threads: usize,
     /// Bytes that it may write with `log` and `print`.
     pub output: usize,
-    /// What one program of the host, or one answer of a service, may say.
+    /// Bytes that one program of the host may print, or one answer of a service may have.
     pub answer: usize,
     /// Bytes of its source text.
     pub source: usize,
 }
 
 impl Default for Limits {
-    /// Enough for programs that manage hundreds of thousands of objects, and an end for those that went wild.
+    /// Enough for programs that manage hundreds of thousands of objects; runaway programs are stopped.
     fn default() -> Limits {
         Limits {
             memory: 512 << 20,
@@ -47,7 +45,7 @@ impl Default for Limits {
     }
 }
 
-/// What a program may do to the world outside, by name. Nothing, unless it is said.
+/// What a program may use outside of its sandbox, by name. Nothing by default.
 #[derive(Debug, Clone, Default)]
 pub struct Grants {
     /// Programs of the host that `exec` may start: bare names, or paths that begin with `/`.

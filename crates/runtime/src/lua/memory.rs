@@ -1,51 +1,53 @@
-//! The memory of a script: where the script engine refuses more, and when its garbage is collected.
+//! The memory of a script: when the script engine refuses more, and when its garbage is collected.
 //!
-//! It must not know what the memory is used for.
+//! ```text
+//! 0 ─────────────── limit/2 ──────────────────────── bound ──────── limit
+//!   no collection yet        collections in steps          reserve of the host (1/16)
+//! ```
 
 use std::cell::Cell;
 
 use mlua::Lua;
 
-/// One part in so many of the limit is a reserve. The script engine refuses what goes beyond the rest, but not the two
-/// small functions that each call of the host into it needs (about 100 bytes, garbage afterwards), nor the words of
-/// the error that says so. With the reserve these fit below the limit, too.
+/// This fraction (1/n) of the limit is a reserve. The script engine refuses allocations of the script beyond the rest, but
+/// not the two small functions that each call from the host needs (about 100 bytes, garbage afterwards), nor the text of
+/// the error. The reserve keeps these below the limit, too.
 const RESERVE_DIVISOR: usize = 16;
 
 /// Decides when the garbage of a script is collected.
 ///
-/// The script engine collects by its own measure, which allows twice of what is alive, and does not try again when it
-/// reaches its bound. So it is made to when little is left, unless that was just done and brought nothing.
+/// The script engine starts collections by its own rule, which allows twice the memory that is alive, and does not collect
+/// when it reaches its bound. So a collection is forced when little is left, unless the last one has just freed nothing.
 pub(super) struct Memory {
     limit: usize,
     next: Cell<usize>,
 }
 
 impl Memory {
-    /// For a script that may use so many bytes.
+    /// The memory of a script that may use `limit` bytes.
     pub(super) fn new(limit: usize) -> Memory {
         Memory { limit, next: Cell::new(limit / 2) }
     }
 
-    /// The bytes beyond which the script engine refuses what the script itself wants; never zero, which would mean no
-    /// bound at all.
+    /// The bound in bytes for the script engine: the limit without the reserve. Never zero, which would mean no bound at all.
     pub(super) fn bound(limit: usize) -> usize {
         (limit - limit / RESERVE_DIVISOR).max(1)
     }
 
-    /// Collects garbage if it is time for that. To be called between any two steps of a script, and in loops of the host
-    /// that call into the script engine.
+    /// Collects garbage if it is due. To be called between any two steps of a script, and in loops of the host that call into
+    /// the script engine.
     pub(super) fn relieve(&self, lua: &Lua) {
         if lua.used_memory() < self.next.get() {
             return;
         }
-        // Failing to collect is no reason to stop: the limit itself will be.
+        // A failed collection is ignored: if memory is short, the next allocation fails.
         let _ = lua.gc_collect();
         self.next.set(self.after(lua.used_memory()));
     }
 
-    /// When to collect next, if so much is in use after a collection. Beyond the bound half of the reserve may be garbage:
-    /// the other half is for what the host does until the next look. A little may always be garbage, so that a script
-    /// whose memory is full does not collect at every step.
+    /// The use in bytes at which the next collection is due, if `used` bytes are in use after one. Half of the reserve may
+    /// become garbage; the other half is for allocations of the host until the next check. A little garbage is always
+    /// allowed, so that a script with full memory does not collect at every step.
     fn after(&self, used: usize) -> usize {
         let reserve = self.limit / RESERVE_DIVISOR;
         let last = Memory::bound(self.limit) + reserve / 2;

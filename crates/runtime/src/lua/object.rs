@@ -1,6 +1,6 @@
-//! Objects as scripts hold them: properties by name, methods with a colon, and `Object` for what is said of them.
+//! Objects as values in scripts: properties by name, methods with a colon, and the table `Object` with functions about them.
 //!
-//! A script that holds one keeps it alive. It must not know when anything is collected.
+//! A script that holds such a value keeps the object alive. This module must not know when anything is collected.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use super::fault::raise;
 use super::{values, weight};
 use crate::world::{Class, Handle, Value};
 
-/// A handle in the hands of a script.
+/// An object as a value in scripts.
 pub(super) struct ObjectValue(pub(super) Handle);
 
-/// Makes the type known, and puts `Object` in place.
+/// Registers the type with the script engine and defines `Object`.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let of_type = engine.clone();
     lua.register_userdata_type::<ObjectValue>(|registry| register(registry, &of_type))?;
@@ -49,7 +49,7 @@ fn register(registry: &mut UserDataRegistry<ObjectValue>, engine: &Rc<Engine>) {
     registry.add_meta_field(MetaMethod::Type, "object");
 }
 
-/// An object in words.
+/// Class, id and name of an object, for messages.
 pub(super) fn words(object: &Handle) -> String {
     match object.name() {
         Some(name) => format!("{} {} ({name})", object.class().name(), object.id()),
@@ -57,7 +57,10 @@ pub(super) fn words(object: &Handle) -> String {
     }
 }
 
-/// The object that somebody was asked for.
+/// The object that a script gave as an argument.
+///
+/// # Errors
+/// If it is another value.
 pub(super) fn given(lua: &Lua, value: &Script) -> mlua::Result<Handle> {
     let what = values::kind(value);
     values::object(value).ok_or_else(|| raise(lua, format!("an object was expected, not a {what}")))
@@ -78,6 +81,7 @@ fn property_name(lua: &Lua, object: &Handle, key: &Script) -> mlua::Result<Strin
     })
 }
 
+/// Reads a property or method. Private properties are visible to methods of the object only.
 fn read(lua: &Lua, engine: &Rc<Engine>, object: &Handle, key: Script) -> mlua::Result<Script> {
     let name = property_name(lua, object, &key)?;
     let class = object.class();
@@ -102,8 +106,8 @@ fn unknown(class: &Class, name: &str) -> String {
 
 fn method(lua: &Lua, engine: &Rc<Engine>, class: &Class, name: &str) -> mlua::Result<Option<Script>> {
     if matches!(name, "init" | "destroy") && class.method(name).is_some() {
-        let who = if name == "init" { "new" } else { "the collector" };
-        return Err(raise(lua, format!("{name} is called by {who}, for every class of an object")));
+        let caller = if name == "init" { "new" } else { "the collector" };
+        return Err(raise(lua, format!("{name} is called by {caller}, for every class of an object")));
     }
     let known = engine.script_class(class.name());
     if let Some(method) = known.and_then(|class| class.methods.get(name).cloned()) {
@@ -121,11 +125,12 @@ fn method(lua: &Lua, engine: &Rc<Engine>, class: &Class, name: &str) -> mlua::Re
     Ok(Some(Script::Function(made)))
 }
 
+/// Sets a declared property, or a private one from a method of the object.
 fn write(lua: &Lua, engine: &Engine, object: &Handle, key: Script, value: Script) -> mlua::Result<()> {
     let name = property_name(lua, object, &key)?;
     let class = object.class();
     let declared = class.property(&name);
-    let kept = values::kept(engine, &value, declared.map(|property| &property.contract));
+    let kept = values::for_property(engine, &value, declared.map(|property| &property.contract));
     let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
     if declared.is_some() {
         weight::check_property(object, &name, &kept)
@@ -141,7 +146,7 @@ fn write(lua: &Lua, engine: &Engine, object: &Handle, key: Script, value: Script
     object.set_private(&name, kept).map_err(|error| raise(lua, error))
 }
 
-/// The properties that a new object is given.
+/// The properties for a new object, from a table.
 pub(super) fn properties(
     lua: &Lua,
     engine: &Engine,
@@ -154,7 +159,7 @@ pub(super) fn properties(
         let name = key.as_string().and_then(|name| Some(name.to_str().ok()?.to_owned()));
         let name = name.ok_or_else(|| raise(lua, "properties of a new object have names"))?;
         let contract = class.property(&name).map(|property| &property.contract);
-        let kept = values::kept(engine, &value, contract);
+        let kept = values::for_property(engine, &value, contract);
         let kept = kept.map_err(|error| raise(lua, format!("{}.{name}: {error}", class.name())))?;
         properties.insert(name, kept);
     }

@@ -1,19 +1,17 @@
-//! Where a program's words go.
-//!
-//! It must not know whether anybody reads them.
+//! The output of programs: lines of `log` and `print`, and traces.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Hears what a program says and what happens to its objects.
+/// Receives the lines that a program prints and, if it is traced, what happens to its objects.
 pub trait Output {
-    /// A line that the program wrote.
+    /// Takes a line that the program printed.
     fn log(&self, line: &str);
-    /// A line about an object: birth, reference, warning, and so on. Only if it is traced.
+    /// Takes a line about an object: birth, reference, warning, and so on. Called for traced programs only.
     fn trace(&self, _line: &str) {}
 }
 
-/// Hears nothing.
+/// Discards all lines.
 #[derive(Debug, Default)]
 pub struct Silent;
 
@@ -21,12 +19,12 @@ impl Output for Silent {
     fn log(&self, _: &str) {}
 }
 
-/// Keeps all lines in the order in which they came.
+/// Collects all lines in order, for tests.
 #[derive(Debug, Default)]
 pub struct Lines(RefCell<Vec<String>>);
 
 impl Lines {
-    /// What was said, and forgets it.
+    /// The lines so far; removes them.
     pub fn take(&self) -> Vec<String> {
         self.0.take()
     }
@@ -42,7 +40,7 @@ impl Output for Lines {
     }
 }
 
-/// An output that ends after so many bytes.
+/// An output with a limit of bytes.
 pub(super) struct BoundedOutput {
     to: Rc<dyn Output>,
     left: Cell<usize>,
@@ -53,14 +51,14 @@ impl BoundedOutput {
         BoundedOutput { to, left: Cell::new(limit) }
     }
 
-    /// Writes a line; false if there is no room for it.
+    /// Writes a line. Returns false, and writes nothing, if it would exceed the limit.
     pub(super) fn log(&self, line: &str) -> bool {
         let Some(left) = self.left.get().checked_sub(line.len() + 1) else { return false };
         self.left.set(left);
-        // Terminals take some characters for orders.
-        let order = |c: char| c.is_control() && c != '\n' && c != '\t';
-        if line.contains(order) {
-            self.to.log(&line.replace(order, "\u{fffd}"));
+        // Control characters could be commands to a terminal.
+        let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
+        if line.contains(is_control) {
+            self.to.log(&line.replace(is_control, "\u{fffd}"));
         } else {
             self.to.log(line);
         }

@@ -1,4 +1,7 @@
-//! A program: loaded from its text, run with an environment, and all that is made of it.
+//! A program: loaded from its text, run with an environment, and collected.
+//!
+//! Everything that runs code of a program goes through [`Program::drive`]: it gives turns to the program's green threads and
+//! enforces its time limits.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -24,33 +27,33 @@ use super::{class_value, create, declare, exec, gc_api, http, object, sandbox, s
 use crate::gc::{CollectError, Gc, Report, Scope, Settings};
 use crate::world::{ClassSpec, Contract, Handle, NewError, NewObject, NoCode, Property, Usage, World};
 
-/// The class of environments, unless a program declares one of that name.
+/// The name of the class of environments. A program may declare it; otherwise a default class is declared.
 pub const ENVIRONMENT: &str = "Environment";
-/// The function of a program that is run.
+/// The name of the function that is run.
 pub const ENTRY: &str = "deploy";
 
 /// The text of a program.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What it is called in errors.
+    /// The name in error messages.
     pub name: String,
     /// The text.
     pub text: String,
 }
 
-/// What a program runs with.
+/// The configuration that a program runs with.
 pub struct Host {
-    /// How much it may use.
+    /// Its limits.
     pub limits: Limits,
-    /// What it may do to the world outside.
+    /// What it may use outside of its sandbox.
     pub grants: Grants,
-    /// What an operator allows of that; without it, all of it.
+    /// Which of the grants the operator allows; all of them if there is none.
     pub allowance: Option<Allowance>,
-    /// Where its words go.
+    /// Receives its output.
     pub output: Rc<dyn Output>,
-    /// Whether what happens to objects is told there, too.
+    /// Whether its output also receives traces.
     pub trace: bool,
-    /// Its collector.
+    /// The settings of its collector.
     pub gc: Settings,
 }
 
@@ -67,7 +70,7 @@ impl Default for Host {
     }
 }
 
-/// A loaded program. Its objects live on in their world, but without it none of its code runs.
+/// A loaded program. Its objects stay in their world after it is dropped, but their methods cannot be called any more.
 pub struct Program {
     name: String,
     lua: Lua,
@@ -75,10 +78,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Loads a program: its text is run once, and declares its classes in a world. Nothing else happens.
+    /// Loads a program: runs its text once, which declares its classes in a world.
     ///
     /// # Errors
-    /// If the text is not understood, or what it declares does not fit. Its classes are not to be used then.
+    /// If the text has a syntax error, fails, or declares something wrong. The world must not be used then: some classes may
+    /// be declared.
     pub fn load(world: &World, source: &Source, host: Host) -> Result<Program, ProgramError> {
         if source.text.len() > host.limits.source {
             return Err(ProgramError::TooLong { limit: host.limits.source });
@@ -118,18 +122,17 @@ impl Program {
         &self.engine.world
     }
 
-    /// Its collector. What it does runs code, so it is to be done within [`Program::drive`]; see also
-    /// [`Program::collect`].
+    /// Its collector. Collections run code, so they have to be driven by [`Program::drive`]; [`Program::collect`] does both.
     pub fn gc(&self) -> &Gc {
         &self.engine.gc
     }
 
-    /// The format that it says it has.
+    /// The format that its text names.
     pub fn format(&self) -> Format {
         self.engine.format.get().unwrap_or(Format::FIRST)
     }
 
-    /// The classes that its text declares, in the order of the world.
+    /// The names of the classes that its text declares, in order.
     pub fn classes(&self) -> Vec<String> {
         let classes = self.engine.classes.borrow();
         let all = self.engine.world.classes();
@@ -137,10 +140,10 @@ impl Program {
         own.map(|class| class.name().to_owned()).collect()
     }
 
-    /// Refuses a program without the function that is run.
+    /// Checks that the program has the function [`ENTRY`].
     ///
     /// # Errors
-    /// It has none.
+    /// If it has none.
     pub fn check_entry(&self) -> Result<(), ProgramError> {
         self.entry().map(drop)
     }
@@ -153,7 +156,7 @@ impl Program {
     /// Creates an empty environment and makes it the root.
     ///
     /// # Errors
-    /// If its class has code that fails, or wants properties.
+    /// If `init` of its class fails, or the class has required properties.
     pub async fn new_environment(&self, name: &str) -> Result<Handle, NewError> {
         let new = NewObject { name: Some(name.to_owned()), ..NewObject::default() };
         let made = self.drive(self.engine.world.new_object(ENVIRONMENT, new)).await;
@@ -165,10 +168,10 @@ impl Program {
         Ok(environment)
     }
 
-    /// Runs `deploy` with an environment, and all threads that come of it to their ends.
+    /// Runs `deploy` with an environment until it and all threads that it starts have ended.
     ///
     /// # Errors
-    /// If it has none, or fails, or a thread fails for which nobody waits. What was done before that is done.
+    /// If there is no `deploy`, or it fails, or a thread fails that is not joined. Effects before that are not undone.
     pub async fn run(&self, environment: &Handle) -> Result<(), ProgramError> {
         let function = self.entry()?;
         let failed = |error: mlua::Error| ProgramError::Code(Fault::of(&error));
@@ -185,36 +188,36 @@ impl Program {
         ran.and_then(|ran| ran.map(|_| ()).map_err(failed))
     }
 
-    /// Does some work that runs code of this program, and gives turns to the threads that come of it.
+    /// Drives some work that runs code of this program until it and all threads that it starts have ended.
     ///
     /// # Errors
-    /// If it takes too long: nothing of the program runs any more then. If a thread fails for which nobody waits.
+    /// If a time limit is reached: none of the program's code runs any more. If a thread fails that is not joined.
     pub async fn drive<T>(&self, work: impl Future<Output = T>) -> Result<T, ProgramError> {
         let done = scheduler::run(&self.engine, work).await.map_err(|why| self.stopped(why))?;
         let failures = self.engine.threads.unjoined_failures();
         if failures.is_empty() { Ok(done) } else { Err(ProgramError::Threads(failures)) }
     }
 
-    /// Collects, as the code of the program would, but whatever is garbage in a scope.
+    /// Runs a collection with a scope, like `GC.collect` in a script.
     ///
     /// # Errors
-    /// As [`Program::drive`]; within that, if there can be no collection.
+    /// The outer error as [`Program::drive`], the inner one if no collection is possible.
     pub async fn collect(&self, scope: Scope) -> Result<Result<Report, CollectError>, ProgramError> {
         let collection = gc_api::exclusively(&self.engine, self.engine.gc.run(scope));
         self.drive(InContext::new(self.engine.clone(), CallContext::default(), collection)).await
     }
 
-    /// What the collections came to that its code asked for, once.
+    /// The reports of collections that its code asked for; removes them.
     pub fn take_reports(&self) -> Vec<Report> {
         self.engine.reports.take()
     }
 
-    /// Lets go of what its script only seems to hold.
+    /// Collects the script engine's garbage, which may hold handles.
     pub fn settle(&self) {
         settle(&self.lua);
     }
 
-    /// Bytes that its script uses now.
+    /// The bytes that its script uses now.
     pub fn used_memory(&self) -> usize {
         self.lua.used_memory()
     }
@@ -230,6 +233,7 @@ fn settle(lua: &Lua) {
     }
 }
 
+/// The engine of a new program, with a collector that settles its script engine.
 fn engine(lua: &Lua, world: &World, host: Host) -> mlua::Result<Rc<Engine>> {
     let mut gc = host.gc;
     let (weak, then) = (lua.weak(), gc.settle.clone());

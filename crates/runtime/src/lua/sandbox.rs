@@ -1,7 +1,5 @@
-//! The walls around a script: which libraries there are, how much memory and time it has, and that nothing of the host
-//! can be reached or changed.
-//!
-//! It must not know what programs are good for.
+//! The sandbox of a script: its libraries, its limits of memory and time, and that it can neither reach nor change anything
+//! of the host.
 
 use std::rc::Rc;
 
@@ -12,8 +10,8 @@ use super::engine::Engine;
 use super::fault::{Fault, place};
 use super::memory::Memory;
 
-/// What the script engine brings along and no program gets: ways to load code, to look into functions of others, to
-/// steer the script engine's own memory, and coroutines that nobody gives turns to.
+/// Globals of the script engine that programs do not get: loading code, inspecting functions, controlling the script
+/// engine's memory, and coroutines outside of the scheduler.
 const REMOVED: [&str; 11] = [
     "collectgarbage",
     "coroutine",
@@ -28,10 +26,10 @@ const REMOVED: [&str; 11] = [
     "vector",
 ];
 
-/// Coroutines that are kept for the next call of a method.
+/// The number of ended coroutines that are kept for reuse by calls of methods.
 const COROUTINE_POOL_SIZE: usize = 64;
 
-/// A script engine with the harmless libraries, before anything of ours is in it.
+/// A script engine with the harmless libraries and a memory limit, and nothing of the host.
 pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
     let libraries = StdLib::COROUTINE
         | StdLib::TABLE
@@ -46,17 +44,17 @@ pub(super) fn bare(memory: usize) -> mlua::Result<Lua> {
     Ok(lua)
 }
 
-/// What the prelude makes.
+/// The functions that the prelude returns.
 pub(super) struct Prelude {
-    /// Makes a method of a function and its name: the caller is known while it runs.
+    /// Wraps a function as a method: its object is the caller while it runs.
     pub(super) method: Function,
-    /// Makes a method of a name, for code that is not written in a script.
+    /// Wraps a method that is not written in a script, by name.
     pub(super) native: Function,
     /// Runs a function as a thread.
     pub(super) thread: Function,
 }
 
-/// Runs the prelude: `pcall` and `xpcall` that catch nothing that must not be caught.
+/// Runs the prelude. Among others it replaces `pcall` and `xpcall`: programs must not catch a reached time limit.
 pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result<Prelude> {
     let of_mark = engine.clone();
     host.raw_set("mark", lua.create_function(move |_, ()| Ok(of_mark.current.mark()))?)?;
@@ -80,7 +78,8 @@ pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Res
     Ok(Prelude { method, native, thread })
 }
 
-/// Takes away what no program gets, and makes everything else unchangeable. What is defined after it is the program's.
+/// Removes globals that no program gets, installs the interrupt, and makes all globals read-only. Globals that are defined
+/// afterwards belong to the program.
 pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     for name in REMOVED {
         lua.globals().raw_remove(name)?;
@@ -99,7 +98,7 @@ pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     lua.sandbox(true)
 }
 
-/// Runs the text of a program, which declares and does nothing else.
+/// Runs the text of a program.
 pub(super) fn run_text(lua: &Lua, engine: &Rc<Engine>, name: &str, text: &str) -> mlua::Result<()> {
     engine.clock.begin_slice();
     let name: String = name.chars().filter(|c| !c.is_control()).collect();

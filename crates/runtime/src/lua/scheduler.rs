@@ -1,7 +1,9 @@
-//! Giving turns: some work of a program and all threads that it begins, until everything is at its end or the time is
-//! up.
+//! The scheduler of green threads: polls some work of a program and all threads that it starts, until all of them have ended
+//! or a time limit is reached.
 //!
-//! It must not know what the work is.
+//! ```text
+//! poll work ─► poll the threads that were woken, in the order in which they began ─► all ended? done : wait for a waker
+//! ```
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -16,32 +18,34 @@ use futures::task::AtomicWaker;
 use super::clock::TimeIsUp;
 use super::engine::Engine;
 
-/// Nobody gives turns twice at the same time, also if the work is dropped in the middle.
+/// Marks that a scheduler runs, until it is dropped, also if the work is cancelled. The outermost one drops all threads.
 struct DrivingGuard<'e> {
     engine: &'e Engine,
-    was: bool,
+    /// Whether another scheduler runs already.
+    is_nested: bool,
 }
 
 impl Drop for DrivingGuard<'_> {
     fn drop(&mut self) {
-        if !self.was {
+        if !self.is_nested {
             self.engine.threads.forget();
             self.engine.clock.end_run();
         }
-        self.engine.threads.drive(self.was);
+        self.engine.threads.drive(self.is_nested);
     }
 }
 
-/// Does some work, and gives turns to the threads that come of it. Work within such work only waits for itself.
+/// Runs some work and the threads that it starts. Nested calls only run their work: the outermost scheduler gives turns to
+/// all threads.
 ///
 /// # Errors
-/// The time is up. Nothing of the program runs any more then.
+/// If a time limit is reached: none of the program's code runs any more.
 pub(super) async fn run<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
     if let Some(why) = engine.clock.over() {
         return Err(why);
     }
-    let driving = DrivingGuard { engine, was: engine.threads.drive(true) };
-    if driving.was {
+    let driving = DrivingGuard { engine, is_nested: engine.threads.drive(true) };
+    if driving.is_nested {
         return Ok(work.await);
     }
     let end = engine.clock.begin_run();
@@ -52,21 +56,21 @@ pub(super) async fn run<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -
     }
 }
 
-/// A thread, and whether it wants a turn.
+/// A thread with its waker.
 struct ScheduledThread {
     run: Option<LocalBoxFuture<'static, ()>>,
-    bell: Arc<ThreadWaker>,
+    waker: Arc<ThreadWaker>,
 }
 
-/// Rung when a thread can go on.
+/// Notes that its thread was woken, and wakes the scheduler.
 struct ThreadWaker {
-    rung: AtomicBool,
+    woken: AtomicBool,
     all: Arc<AtomicWaker>,
 }
 
 impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
-        self.rung.store(true, Ordering::Release);
+        self.woken.store(true, Ordering::Release);
         self.all.wake();
     }
 }
@@ -74,16 +78,16 @@ impl Wake for ThreadWaker {
 async fn run_all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Result<T, TimeIsUp> {
     let mut work = pin!(work);
     let (mut done, mut threads) = (None, Vec::new());
-    let bells = Arc::new(AtomicWaker::new());
+    let scheduler = Arc::new(AtomicWaker::new());
     poll_fn(|cx| {
-        bells.register(cx.waker());
+        scheduler.register(cx.waker());
         if done.is_none()
             && let Poll::Ready(result) = work.as_mut().poll(cx)
         {
             done = Some(result);
         }
         if !engine.threads.is_given_up() {
-            poll_threads(engine, &mut threads, &bells);
+            poll_threads(engine, &mut threads, &scheduler);
         }
         if let Some(why) = engine.clock.over() {
             return Poll::Ready(Err(why));
@@ -96,20 +100,20 @@ async fn run_all<T>(engine: &Rc<Engine>, work: impl Future<Output = T>) -> Resul
     .await
 }
 
-/// One turn for everybody who can go on, in the order in which they began.
-fn poll_threads(engine: &Engine, threads: &mut Vec<ScheduledThread>, bells: &Arc<AtomicWaker>) {
+/// Polls every thread that was woken once, in the order in which they began.
+fn poll_threads(engine: &Engine, threads: &mut Vec<ScheduledThread>, scheduler: &Arc<AtomicWaker>) {
     let mut at = 0;
     loop {
         threads.extend(engine.threads.take_new().into_iter().map(|run| {
-            let bell = ThreadWaker { rung: AtomicBool::new(true), all: bells.clone() };
-            ScheduledThread { run: Some(run), bell: Arc::new(bell) }
+            let waker = ThreadWaker { woken: AtomicBool::new(true), all: scheduler.clone() };
+            ScheduledThread { run: Some(run), waker: Arc::new(waker) }
         }));
         let Some(thread) = threads.get_mut(at) else { break };
         at += 1;
-        if thread.bell.rung.swap(false, Ordering::AcqRel)
+        if thread.waker.woken.swap(false, Ordering::AcqRel)
             && let Some(run) = &mut thread.run
         {
-            let waker = Waker::from(thread.bell.clone());
+            let waker = Waker::from(thread.waker.clone());
             if run.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
                 thread.run = None;
             }

@@ -1,4 +1,4 @@
-//! The running collection, as handlers and destructors in scripts see it.
+//! The `gc` argument of handlers and destructors in scripts.
 
 use mlua::{AnyUserData, Lua, MetaMethod, UserData, UserDataFields, UserDataMethods, Value as Script};
 
@@ -6,7 +6,7 @@ use super::fault::raise;
 use super::{object, values};
 use crate::gc::Session;
 
-/// A session in the hands of a script.
+/// A session as a value in scripts.
 pub(super) struct SessionValue(Session);
 
 impl SessionValue {

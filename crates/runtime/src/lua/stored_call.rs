@@ -98,7 +98,7 @@ pub enum StoredError {
 /// Makes one call.
 ///
 /// # Errors
-/// If it cannot be made, or fails. What it did outside of its objects before that is done.
+/// See [`StoredError`]. Effects of the code outside of its objects are not undone.
 pub async fn call_stored(
     source: &Source,
     host: Host,

@@ -1,7 +1,7 @@
-//! `spawn`, `join` and `sleep` as scripts see them.
+//! `spawn`, `join` and `sleep` in scripts.
 //!
-//! A thread is a table that no script can write; when the thread is at its end its results are in it, or the value that
-//! it failed with, so that they live as long as the thread can be joined and no longer.
+//! A thread is a read-only table in scripts. When the thread ends, its results, or the value that it failed with, are put into
+//! that table, so that they stay alive exactly as long as the thread can be joined.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -16,15 +16,16 @@ use super::fault::{Fault, raise};
 use super::threads::{Deadlock, ThreadState, WaitTarget};
 use super::values;
 
-/// Nobody sleeps longer in one go.
+/// The longest time of one `sleep` in seconds.
 const MAX_SLEEP_SECONDS: f64 = 86_400.0;
 
-/// Where a thread's own knowledge of itself is, its results, and the value that it failed with unless its [`Fault`] says
-/// it all.
+/// Indexes in a thread's table: its [`ThreadHandle`]; its results; and the value that it failed with, unless its [`Fault`]
+/// contains that completely.
 const HANDLE_INDEX: i64 = 1;
 const RESULTS_INDEX: i64 = 2;
 const RAISED_INDEX: i64 = 3;
 
+/// The host's part of a thread's table.
 struct ThreadHandle {
     id: ThreadId,
     state: Rc<ThreadState>,
@@ -32,7 +33,7 @@ struct ThreadHandle {
 
 impl UserData for ThreadHandle {}
 
-/// Puts the functions in place.
+/// Defines `spawn` and `sleep`; `join` is part of the prelude.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let globals = lua.globals();
     let shape = lua.create_table()?;
@@ -50,7 +51,7 @@ pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     globals.raw_set("sleep", lua.create_async_function(sleep)?)
 }
 
-/// What the prelude needs of the host for threads.
+/// The host's functions about threads for the prelude.
 pub(super) fn host(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Result<()> {
     let of_failed = engine.clone();
     let failed = move |lua: &Lua, args: (Table, Value, String)| failed(lua, &of_failed, args);
@@ -87,7 +88,7 @@ fn begin(
     thread.raw_set(HANDLE_INDEX, lua.create_userdata(ThreadHandle { id, state: state.clone() })?)?;
     thread.set_metatable(Some(shape.clone()))?;
     thread.set_readonly(true);
-    // A thread that a method begins goes on in the name of its object.
+    // The caller of a thread is the object with the method that started it.
     let context = CallContext { thread: id, callers: engine.current.caller().into_iter().collect() };
     let Some(run) = engine.thread.get() else { return Err(raise(lua, "there are no threads here")) };
     let call = run.call_async::<MultiValue>((&thread, function, packed(lua, engine, args)?));
@@ -96,7 +97,7 @@ fn begin(
         let ended = InContext::new(of_end.clone(), context, call).await;
         let kept = match lua.try_upgrade() {
             Some(lua) => {
-                // A thread that fails before its first step gave no occasion for that.
+                // A thread that fails before its first step was not interrupted, so memory was not checked.
                 of_end.memory.relieve(&lua);
                 ended.and_then(|values| keep(&lua, &of_end, &results, values))
             }
@@ -108,6 +109,7 @@ fn begin(
     Ok(thread)
 }
 
+/// Stores the results of a thread in its table.
 fn keep(lua: &Lua, engine: &Engine, thread: &Table, values: MultiValue) -> mlua::Result<()> {
     if values.is_empty() {
         return Ok(());
@@ -115,6 +117,7 @@ fn keep(lua: &Lua, engine: &Engine, thread: &Table, values: MultiValue) -> mlua:
     note(thread, RESULTS_INDEX, packed(lua, engine, values)?)
 }
 
+/// Values as a table with their number in `n`.
 fn packed(lua: &Lua, engine: &Engine, values: MultiValue) -> mlua::Result<Table> {
     let packed = lua.create_table()?;
     packed.raw_set("n", values.len())?;
@@ -125,7 +128,7 @@ fn packed(lua: &Lua, engine: &Engine, values: MultiValue) -> mlua::Result<Table>
     Ok(packed)
 }
 
-/// Writes into the table of a thread.
+/// Writes into the read-only table of a thread.
 fn note(thread: &Table, place: i64, values: Table) -> mlua::Result<()> {
     values.set_readonly(true);
     thread.set_readonly(false);
@@ -134,8 +137,8 @@ fn note(thread: &Table, place: i64, values: Table) -> mlua::Result<()> {
     noted
 }
 
-/// A thread failed with a value: gives back the error that says so to the host. The value itself is kept with the
-/// thread, for `join` to raise it again, unless it is an error of the host or a text that the error has as well.
+/// The host's error for the value that a thread failed with. The value itself is kept in the thread's table, for `join` to
+/// raise it again, unless it is an error of the host or a text that the error contains.
 fn failed(
     lua: &Lua,
     engine: &Engine,
@@ -149,14 +152,14 @@ fn failed(
     let calls: Vec<String> = trace.lines().map(frame).collect();
     let error = mlua::Error::RuntimeError(format!("{text}\nstack traceback:\n{}", calls.join("\n")));
     let message = Fault::of(&error).message;
-    let is_told = matches!(&problem, Value::String(text) if *text.as_bytes() == *message.as_bytes());
-    if !is_told {
+    let is_in_message = matches!(&problem, Value::String(text) if *text.as_bytes() == *message.as_bytes());
+    if !is_in_message {
         note(&thread, RAISED_INDEX, packed(lua, engine, MultiValue::from_vec(vec![problem]))?)?;
     }
     Ok(Value::Error(Box::new(error)))
 }
 
-/// A line of a traceback, as the host writes them: `file:1: in function 'name'` for `file:1 function name`.
+/// A line of a traceback in the host's form: `file:1: in function 'name'` for `file:1 function name`.
 fn frame(line: &str) -> String {
     match line.split_once(" function ") {
         Some((place, name)) => format!("{place}: in function '{name}'"),
@@ -164,7 +167,7 @@ fn frame(line: &str) -> String {
     }
 }
 
-/// Waits for the end of a thread: true and its results, or false and the value that it failed with.
+/// Waits for the end of a thread. Returns true and its results, or false and the value that it failed with.
 async fn ended(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<MultiValue> {
     let Some((id, state, table)) = own(&thread) else {
         return Err(raise(
@@ -194,7 +197,7 @@ async fn ended(lua: Lua, engine: Rc<Engine>, thread: Value) -> mlua::Result<Mult
     Ok(values)
 }
 
-/// Why waiting would never end.
+/// The message about a deadlock.
 pub(super) fn words(deadlock: &Deadlock) -> String {
     match deadlock.0.as_slice() {
         [_, _] => "a thread cannot wait for itself".to_owned(),
@@ -233,7 +236,7 @@ async fn sleep(lua: Lua, engine: Rc<Engine>, seconds: Value) -> mlua::Result<()>
 }
 
 impl Engine {
-    /// Whether the program is at work, and not only declaring what it consists of.
+    /// Checks that the program's stage allows a function.
     pub(super) fn check_stage(&self, lua: &Lua, what: &str) -> mlua::Result<()> {
         match self.stage.get() {
             ProgramStage::Declaring => Err(raise(

@@ -1,7 +1,12 @@
-//! Green threads: who runs, who waits for whom, and whose error nobody has heard.
+//! The state of green threads: which of them run, which wait for which other, and which failed without being joined.
 //!
-//! A thread is a coroutine of the script engine; all of them take turns on one thread of the system. Threads that wait
-//! for each other are found when the last of them begins to wait.
+//! A green thread is a coroutine of the script engine; all of them take turns on one thread of the system. A deadlock is
+//! found when the wait that closes the circle begins:
+//!
+//! ```text
+//! waits: 1 → thread 2, 2 → collection; thread 3 collects
+//! thread 3 joins thread 1: the chain 3 → 1 → 2 → 3 is a Deadlock
+//! ```
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -14,7 +19,7 @@ use futures::future::LocalBoxFuture;
 use super::context::ThreadId;
 use super::fault::Fault;
 
-/// How a thread stands.
+/// The state of one thread, shared with the scripts that can join it.
 #[derive(Default)]
 pub(super) struct ThreadState {
     over: Cell<bool>,
@@ -24,7 +29,7 @@ pub(super) struct ThreadState {
 }
 
 impl ThreadState {
-    /// Waits for its end.
+    /// Waits for the end of the thread.
     pub(super) async fn over(&self) {
         poll_fn(|cx| {
             if self.over.get() {
@@ -36,12 +41,12 @@ impl ThreadState {
         .await;
     }
 
-    /// Its error, if it ended with one.
+    /// The error of the thread, if it failed.
     pub(super) fn fault(&self) -> Option<Fault> {
         self.fault.borrow().clone()
     }
 
-    /// Somebody wants to hear how it ended.
+    /// Notes that the thread is joined, so that its error is not reported elsewhere.
     pub(super) fn join(&self) {
         self.joined.set(true);
     }
@@ -56,13 +61,13 @@ impl ThreadState {
 /// What a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitTarget {
-    /// The end of another.
+    /// The end of another thread.
     Thread(ThreadId),
-    /// The end of the collection that is under way, whoever began it.
+    /// The end of the collection that is under way, of any thread.
     Collection,
 }
 
-/// All threads of a program but the first.
+/// All threads of a program except the main thread.
 #[derive(Default)]
 pub(super) struct Threads {
     last: Cell<ThreadId>,
@@ -75,65 +80,65 @@ pub(super) struct Threads {
     given_up: Cell<bool>,
 }
 
-/// One thread waits for another as long as this lives.
+/// Notes a wait until it is dropped.
 pub(super) struct Wait<'t> {
     threads: &'t Threads,
-    who: ThreadId,
+    waiting: ThreadId,
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        self.threads.waits.borrow_mut().remove(&self.who);
+        self.threads.waits.borrow_mut().remove(&self.waiting);
     }
 }
 
-/// Waiting would never end: the threads that wait for each other, in order.
+/// Threads that would wait for each other for ever: the chain, with the first thread at its end again.
 pub(super) struct Deadlock(pub(super) Vec<ThreadId>);
 
 impl Threads {
-    /// Whether there is somebody who gives threads their turns.
+    /// Whether a scheduler gives turns to threads.
     pub(super) fn is_driven(&self) -> bool {
         self.driven.get()
     }
 
-    /// Somebody begins, or ends, to give threads their turns; whether it was so before.
+    /// Notes whether a scheduler gives turns to threads; returns the value before.
     pub(super) fn drive(&self, driven: bool) -> bool {
         self.driven.replace(driven)
     }
 
-    /// What they are for has failed: they are not waited for.
+    /// Notes that the run has failed: the threads get no more turns and are not waited for.
     pub(super) fn give_up(&self) {
         self.given_up.set(true);
     }
 
-    /// Whether that is so.
+    /// Whether [`Threads::give_up`] was called.
     pub(super) fn is_given_up(&self) -> bool {
         self.given_up.get()
     }
 
-    /// How many there are.
+    /// The number of running threads.
     pub(super) fn count(&self) -> usize {
         self.running.borrow().len()
     }
 
-    /// A number for a new thread.
+    /// The number of a new thread.
     pub(super) fn next(&self) -> ThreadId {
         self.last.set(self.last.get() + 1);
         self.last.get()
     }
 
-    /// Begins a thread.
+    /// Adds a thread.
     pub(super) fn begin(&self, id: ThreadId, state: Rc<ThreadState>, run: LocalBoxFuture<'static, ()>) {
         self.running.borrow_mut().insert(id, state);
         self.new.borrow_mut().push_back(run);
     }
 
-    /// Threads that began and had no turn yet.
+    /// The threads that were added since the last call.
     pub(super) fn take_new(&self) -> VecDeque<LocalBoxFuture<'static, ()>> {
         self.new.take()
     }
 
-    /// A thread is at its end.
+    /// Notes the end of a thread, and wakes the threads that wait for it.
     pub(super) fn end(&self, id: ThreadId, fault: Option<Fault>) {
         let Some(state) = self.running.borrow_mut().remove(&id) else { return };
         let failed = fault.is_some();
@@ -143,34 +148,37 @@ impl Threads {
         }
     }
 
-    /// Who collects.
+    /// The thread that runs a collection, if any.
     pub(super) fn collecting(&self) -> Option<ThreadId> {
         self.collecting.get()
     }
 
-    /// Somebody begins to collect, or nobody does any more.
-    pub(super) fn set_collecting(&self, who: Option<ThreadId>) {
-        self.collecting.set(who);
+    /// Sets the thread that runs a collection.
+    pub(super) fn set_collecting(&self, thread: Option<ThreadId>) {
+        self.collecting.set(thread);
     }
 
-    /// One thread begins to wait.
-    pub(super) fn wait(&self, who: ThreadId, what: WaitTarget) -> Result<Wait<'_>, Deadlock> {
-        let mut chain = vec![who];
+    /// Begins a wait of a thread.
+    ///
+    /// # Errors
+    /// If the wait would never end.
+    pub(super) fn wait(&self, waiting: ThreadId, what: WaitTarget) -> Result<Wait<'_>, Deadlock> {
+        let mut chain = vec![waiting];
         let mut next = self.awaited_thread(what);
         let mut waits = self.waits.borrow_mut();
-        // Bounded: nobody is in it twice before this wait closes it.
+        // Bounded: without this wait there is no circle, so no thread occurs twice before it.
         while let Some(thread) = next {
             chain.push(thread);
-            if thread == who || chain.len() > waits.len() + 2 {
+            if thread == waiting || chain.len() > waits.len() + 2 {
                 return Err(Deadlock(chain));
             }
             next = waits.get(&thread).and_then(|what| self.awaited_thread(*what));
         }
-        waits.insert(who, what);
-        Ok(Wait { threads: self, who })
+        waits.insert(waiting, what);
+        Ok(Wait { threads: self, waiting })
     }
 
-    /// Who has to go on, so that something that is waited for happens.
+    /// The thread that has to continue so that a wait can end.
     fn awaited_thread(&self, what: WaitTarget) -> Option<ThreadId> {
         match what {
             WaitTarget::Thread(thread) => Some(thread),
@@ -178,14 +186,14 @@ impl Threads {
         }
     }
 
-    /// The errors that nobody has heard, in the order in which they happened; once.
+    /// The errors of threads that were not joined, in the order in which they happened; removes them.
     pub(super) fn unjoined_failures(&self) -> Vec<(ThreadId, Fault)> {
         let failed = self.failed.take();
         let unjoined_failures = failed.into_iter().filter(|(_, state)| !state.joined.get());
         unjoined_failures.filter_map(|(id, state)| Some((id, state.fault()?))).collect()
     }
 
-    /// Nothing of the program runs any more.
+    /// Drops all threads, at the end of a run.
     pub(super) fn forget(&self) {
         let (new, running) = (self.new.take(), self.running.take());
         drop((new, running));

@@ -1,4 +1,4 @@
-//! What happens to objects, one line each: birth, reference, warn, notify, destroy, destroyed, and what went wrong.
+//! Traces: one line for everything that happens to objects (birth, reference, warn, notify, destroy, destroyed, failures).
 
 use std::fmt::Display;
 use std::rc::Rc;
@@ -8,13 +8,13 @@ use super::output::Output;
 use crate::gc::{GcObserver, Phase, Reason};
 use crate::world::{Handle, ObjectId, WorldObserver};
 
-/// Writes lines, and passes on what it hears.
+/// Writes a line for each step of a session, and passes the step on to another observer.
 pub(super) struct Trace {
     pub(super) output: Rc<dyn Output>,
     pub(super) next: Rc<dyn GcObserver>,
 }
 
-/// The same for births and references.
+/// Writes a line for each new object, reference and removal.
 pub(super) struct WorldTrace {
     pub(super) output: Rc<dyn Output>,
 }

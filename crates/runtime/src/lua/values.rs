@@ -1,6 +1,6 @@
-//! Values of the world in a script, and back.
+//! Conversion of values between the world and scripts.
 //!
-//! Lists and maps are copies: what a script reads is frozen, and what it writes is read once.
+//! Lists and maps are copied: a script gets read-only tables, and tables that it writes are read once.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use super::object::ObjectValue;
 use super::weight::VALUE_OVERHEAD_BYTES;
 use crate::world::{Contract, Handle, MAX_DEPTH, Value};
 
-/// A value of the world as a script sees it.
+/// The script value for a value of the world.
 pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Result<Script> {
     Ok(match value {
         Value::Null => Script::Nil,
@@ -42,21 +42,32 @@ pub(super) fn to_script(engine: &Engine, lua: &Lua, value: &Value) -> mlua::Resu
     })
 }
 
-/// A value of a script as the world keeps it, or what is wrong with it.
+/// The world's value for a script value of at most `most` bytes.
+///
+/// # Errors
+/// With a message if it cannot be stored in an object.
 pub(super) fn from_script(value: &Script, contract: Option<&Contract>, most: usize) -> Result<Value, String> {
-    let mut reading = ValueReader { left: most, most };
-    reading.value(value, contract, 0)
+    let mut reader = ValueReader { left: most, most };
+    reader.value(value, contract, 0)
 }
 
-/// The same for a value that an object is going to hold.
-pub(super) fn kept(engine: &Engine, value: &Script, contract: Option<&Contract>) -> Result<Value, String> {
+/// The world's value for a script value that is going to be stored in a property; counted in the weight of the world.
+///
+/// # Errors
+/// With a message if it cannot be stored, or the objects hold too much.
+pub(super) fn for_property(
+    engine: &Engine,
+    value: &Script,
+    contract: Option<&Contract>,
+) -> Result<Value, String> {
     let most = engine.limits.property;
-    let mut reading = ValueReader { left: most, most };
-    let kept = reading.value(value, contract, 0)?;
-    engine.weight.add(&engine.world, most - reading.left)?;
-    Ok(kept)
+    let mut reader = ValueReader { left: most, most };
+    let value = reader.value(value, contract, 0)?;
+    engine.weight.add(&engine.world, most - reader.left)?;
+    Ok(value)
 }
 
+/// Converts one script value and counts its bytes.
 struct ValueReader {
     left: usize,
     most: usize,
@@ -143,14 +154,14 @@ fn text(error: impl Display) -> String {
     error.to_string()
 }
 
-/// The object that a value of a script is.
+/// The object, if a script value is one.
 pub(super) fn object(value: &Script) -> Option<Handle> {
     let data = value.as_userdata()?;
     let object = data.borrow::<ObjectValue>().ok()?;
     Some(object.0.clone())
 }
 
-/// What a value of a script is, as scripts name it.
+/// The type of a script value, as messages to script authors name it.
 pub(super) fn kind(value: &Script) -> &'static str {
     match value {
         Script::Integer(_) => "number",

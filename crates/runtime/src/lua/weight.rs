@@ -1,7 +1,8 @@
-//! How much the objects of a world hold, so that a program cannot keep there what its script may not.
+//! The bytes that all objects of a world hold, bounded, so that a program cannot evade its script's memory limit by storing
+//! values in objects.
 //!
-//! What is written is added up; what is overwritten or gone is not taken off, so now and then everything is counted
-//! anew.
+//! Written values are added up. Overwritten and removed values are not subtracted; instead everything is counted again when
+//! the sum reaches the limit.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -9,12 +10,12 @@ use std::collections::BTreeMap;
 use crate::stored::MAX_OBJECT_BYTES;
 use crate::world::{Class, Handle, StoredValue, Value, World};
 
-/// What every part of a value counts, beside its text.
+/// Counted for every part of a value, in addition to its text.
 pub(super) const VALUE_OVERHEAD_BYTES: usize = 16;
-/// What an object counts, beside its values.
+/// Counted for every object, in addition to its values.
 pub(super) const OBJECT_OVERHEAD_BYTES: usize = 200;
 
-/// The weight of a world, never less than it is.
+/// An upper bound of the bytes that all objects hold.
 pub(super) struct WorldWeight {
     limit: usize,
     counted: Cell<usize>,
@@ -25,12 +26,15 @@ impl WorldWeight {
         WorldWeight { limit, counted: Cell::new(0) }
     }
 
-    /// Whether so many bytes more may be kept, and counts them.
+    /// Counts more bytes.
+    ///
+    /// # Errors
+    /// If the objects would hold more than the limit.
     pub(super) fn add(&self, world: &World, bytes: usize) -> Result<(), String> {
         let mut all = self.counted.get().saturating_add(bytes);
         if all > self.limit {
             all = weigh(world).saturating_add(bytes);
-            // A little less than the limit, so that it is not counted anew for every byte.
+            // Refused slightly below the limit, so that a full world is not counted again for every write.
             if all > self.limit - self.limit / 16 {
                 self.counted.set(self.limit);
                 return Err(format!("all objects together may hold {} bytes, and not more", self.limit));
@@ -41,6 +45,7 @@ impl WorldWeight {
     }
 }
 
+/// The bytes that all objects hold now.
 fn weigh(world: &World) -> usize {
     world.read(|store| {
         let one = |object: &crate::world::Object| {
@@ -54,15 +59,15 @@ fn weigh(world: &World) -> usize {
     })
 }
 
-/// Whether an object may have another value in a property: all that is stored of it must fit into one resource. What is
-/// short is not counted, so that writing it stays cheap; a server refuses the few that are too large for it.
+/// Checks that an object with a new value for a property still fits into one resource. Short values are not checked, so that
+/// writing them stays cheap; a server refuses the few objects that become too large by them.
 pub(super) fn check_property(object: &Handle, name: &str, value: &Value) -> Result<(), String> {
-    /// Shorter values are not counted.
-    const SHORT: usize = 16 << 10;
+    /// Shorter values are not checked.
+    const SHORT_BYTES: usize = 16 << 10;
     let class = object.class();
     let is_stored = class.property(name).is_some_and(|property| property.usage.is_persistable());
     let bytes = if is_stored { bytes_of(value) } else { 0 };
-    if bytes < SHORT {
+    if bytes < SHORT_BYTES {
         return Ok(());
     }
     let others = class.properties().filter(|(other, one)| *other != name && one.usage.is_persistable());
@@ -70,7 +75,7 @@ pub(super) fn check_property(object: &Handle, name: &str, value: &Value) -> Resu
     fits(bytes + others)
 }
 
-/// Whether a new object of a class may have these properties.
+/// Checks that a new object with these properties fits into one resource.
 pub(super) fn check_new_properties(
     class: &Class,
     properties: &BTreeMap<String, Value>,
@@ -88,22 +93,22 @@ fn fits(bytes: usize) -> Result<(), String> {
     Err(format!("all stored properties of an object together may take {MAX_OBJECT_BYTES} bytes, not {bytes}"))
 }
 
-/// What a value takes in the resource of its object, about: names in maps count twice, a reference says kind, name and
-/// uid. As deep as values may be.
+/// The approximate size of a value in its object's resource: keys of maps count twice (see `managedFields`), a reference
+/// contains kind, name and uid. Recursive: the depth of values is bounded.
 fn bytes_of(value: &Value) -> usize {
-    /// A reference without the name of the class.
-    const REFERENCE: usize = 100;
+    /// The size of a reference without the name of the class.
+    const REFERENCE_BYTES: usize = 100;
     match value {
         Value::Null | Value::Bool(_) => 5,
         Value::Number(_) => 10,
         Value::String(text) => text.len() + 2,
         Value::List(items) => items.iter().map(|item| bytes_of(item) + 1).sum(),
         Value::Map(entries) => entries.iter().map(|(name, item)| 2 * name.len() + 12 + bytes_of(item)).sum(),
-        Value::Object(_) => REFERENCE,
+        Value::Object(_) => REFERENCE_BYTES,
     }
 }
 
-/// As deep as values may be.
+/// The bytes counted for a stored value. Recursive: the depth of values is bounded.
 fn weight_of(value: &StoredValue) -> usize {
     VALUE_OVERHEAD_BYTES
         + match value {

@@ -1,6 +1,4 @@
-//! The memory of a worker's process, bounded by the system: also what the host allocates for a script counts.
-//!
-//! It must not know what the worker runs.
+//! The memory bound of a worker's process, enforced by the system: memory that the host allocates for a script counts, too.
 
 use std::io;
 
@@ -10,11 +8,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// development build, all of the process stays below [`super::MAX_PROCESS_MEMORY`].
 const MAX_DATA: u64 = 208 << 20;
 
-/// Bounds the memory of this process. What goes beyond is refused: a script gets an error, and where the host cannot go
-/// on, the process ends and says so on its standard error.
+/// Bounds the memory of this process. Allocations beyond are refused: a script gets an error, and where the host cannot go on,
+/// the process ends with a message on its standard error.
 ///
-/// The process begins anew for that, before anything was read from its standard input: an allocator takes address space
-/// in advance, and what it has is not taken from it. Systems other than Linux do not count mapped memory, so there only
+/// The process executes itself again for that, before anything is read from its standard input: the allocator reserves
+/// address space in advance, which a later bound would not include. Systems other than Linux do not count mapped memory, so there only
 /// the limit of the script holds.
 ///
 /// # Errors

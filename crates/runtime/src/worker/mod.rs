@@ -1,6 +1,7 @@
-//! One call of a stored object's method, in a process of its own: it is told everything it needs, and can ask nobody.
+//! One call of a stored object's method in a process of its own, the worker. The request contains everything it needs: the
+//! program, the object and the objects around it. A worker has no access to a server.
 //!
-//! It must not know who called, nor what becomes of its answer.
+//! It must not know its caller, nor how its answer is used.
 
 mod confinement;
 
@@ -31,9 +32,9 @@ const SCRIPT_MEMORY: usize = 128 << 20;
 /// Bytes that all objects of a call may hold in their properties: they are in the memory of the process, not of the script.
 const WORLD_MEMORY: usize = 32 << 20;
 
-/// Makes the call, and says what came of it. Whatever goes wrong is an answer, too.
-pub async fn answer(told: &ScriptCall, output: Rc<dyn Output>) -> ScriptAnswer {
-    match attempt(told, output).await {
+/// Makes the call and returns the answer; failures are answers, too.
+pub async fn answer(request: &ScriptCall, output: Rc<dyn Output>) -> ScriptAnswer {
+    match attempt(request, output).await {
         Ok(answer) => answer,
         Err(reason) => failed(&reason),
     }
@@ -43,22 +44,22 @@ fn failed(reason: &str) -> ScriptAnswer {
     ScriptAnswer { verdict: json!({"verdict": "failed", "reason": reason}), changed: Vec::new() }
 }
 
-/// What is not allowed is no failure of the program: it waits until it is.
+/// The answer for something that the operator does not allow. It is no failure: the destruction waits until it is allowed.
 fn blocked(refused: &NotAllowed) -> ScriptAnswer {
     let verdict = json!({"verdict": "blocked", "by": allowance::OPERATOR, "reason": refused.to_string()});
     ScriptAnswer { verdict, changed: Vec::new() }
 }
 
-async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnswer, String> {
-    let environment = sexton_client::resources::text(&told.call.object, "/metadata/namespace");
-    let all = std::iter::once(&told.call.object).chain(&told.call.subscriber).chain(&told.around);
+async fn attempt(request: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnswer, String> {
+    let environment = sexton_client::resources::text(&request.call.object, "/metadata/namespace");
+    let all = std::iter::once(&request.call.object).chain(&request.call.subscriber).chain(&request.around);
     let mut seen = std::collections::BTreeSet::new();
-    // Who subscribed to itself is told of twice.
+    // An object that subscribed to itself is contained twice.
     let all = all.filter(|one| seen.insert(one["metadata"]["uid"].as_str())).cloned();
     let mut stored_objects = StoredObjects::with_all(environment, all).map_err(|error| error.to_string())?;
     let model = stored_objects.model(None);
-    let call = stored_call(told, &stored_objects, model)?;
-    let pause = Duration::from_secs(told.seconds);
+    let call = stored_call(request, &stored_objects, model)?;
+    let pause = Duration::from_secs(request.seconds);
     let limits = Limits {
         memory: SCRIPT_MEMORY,
         world: WORLD_MEMORY,
@@ -66,9 +67,9 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
         without_pause: pause,
         ..Limits::default()
     };
-    let grants = Grants { exec: told.program.exec.clone(), http: told.program.http.clone() };
-    let host = Host { limits, grants, allowance: told.allowance.clone(), output, ..Host::default() };
-    let source = Source { name: told.program.name.clone(), text: told.program.source.clone() };
+    let grants = Grants { exec: request.program.exec.clone(), http: request.program.http.clone() };
+    let host = Host { limits, grants, allowance: request.allowance.clone(), output, ..Host::default() };
+    let source = Source { name: request.program.name.clone(), text: request.program.source.clone() };
     let answer = match call_stored(&source, host, &call).await {
         Ok(answer) => answer,
         Err(StoredError::NotAllowed(refused)) => return Ok(blocked(&refused)),
@@ -83,11 +84,11 @@ async fn attempt(told: &ScriptCall, output: Rc<dyn Output>) -> Result<ScriptAnsw
         Some(reason) => json!({"verdict": "veto", "reason": reason}),
         None => json!({"verdict": "done"}),
     };
-    Ok(ScriptAnswer { verdict, changed: documents(told, &stored_objects, answer)? })
+    Ok(ScriptAnswer { verdict, changed: documents(request, &stored_objects, answer)? })
 }
 
 fn stored_call(
-    told: &ScriptCall,
+    request: &ScriptCall,
     stored_objects: &StoredObjects,
     model: Model,
 ) -> Result<StoredCall, String> {
@@ -95,29 +96,29 @@ fn stored_call(
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
         stored_objects.id_of(uid).cloned().ok_or_else(|| format!("the object {uid} is not there"))
     };
-    let doomed = told.call.is_doomed.iter().filter(|(_, doomed)| **doomed).map(|(uid, _)| uid.as_str());
-    let named = told.call.doomed.iter().map(|one| one.uid.as_str());
+    let doomed = request.call.is_doomed.iter().filter(|(_, doomed)| **doomed).map(|(uid, _)| uid.as_str());
+    let named = request.call.doomed.iter().map(|one| one.uid.as_str());
     let doomed: Vec<ObjectId> =
         doomed.chain(named).filter_map(|uid| stored_objects.id_of(uid).cloned()).collect();
-    let about = id_of(&told.call.object)?;
-    let (object, method) = match &told.call.subscriber {
-        None if told.call.method == class::DESTROY => (about, StoredMethod::Destroy),
-        None => return Err(format!("{} is no method of the doomed object", told.call.method)),
+    let about = id_of(&request.call.object)?;
+    let (object, method) = match &request.call.subscriber {
+        None if request.call.method == class::DESTROY => (about, StoredMethod::Destroy),
+        None => return Err(format!("{} is no method of the doomed object", request.call.method)),
         Some(subscriber) => {
-            (id_of(subscriber)?, StoredMethod::Handler { name: told.call.method.clone(), about })
+            (id_of(subscriber)?, StoredMethod::Handler { name: request.call.method.clone(), about })
         }
     };
-    Ok(StoredCall { model, object, method, phase: told.call.phase, doomed })
+    Ok(StoredCall { model, object, method, phase: request.call.phase, doomed })
 }
 
-/// The resources of the objects that were changed, as they are to be. What was not changed stays as it is written, also
-/// what leads to objects that were not handed over.
+/// The resources of changed objects, updated. Unchanged properties keep their stored form, also with references to objects
+/// that are not part of the request.
 fn documents(
-    told: &ScriptCall,
+    request: &ScriptCall,
     stored_objects: &StoredObjects,
     answer: StoredAnswer,
 ) -> Result<Vec<Value>, String> {
-    let complete = told.around.len() < MAX_AROUND;
+    let complete = request.around.len() < MAX_AROUND;
     let mut written = Vec::new();
     for Changed { id, properties, dependencies } in answer.changed {
         let Some(mut resource) = stored_objects.get(&id).cloned() else { continue };
@@ -180,7 +181,7 @@ mod tests {
         })
     }
 
-    fn told(method: &str, phase: Phase, subscriber: bool) -> ScriptCall {
+    fn script_call(method: &str, phase: Phase, subscriber: bool) -> ScriptCall {
         let to = |name: &str| json!({"target": format!("Vm.classes.sexton.dev/{name}"), "uid": format!("u-{name}"), "handler": "gone"});
         let dependencies = json!([to("web"), to("far")]).to_string();
         let far = json!({"$ref": {"kind": "Net", "name": "far", "uid": "u-far-net"}});
@@ -209,7 +210,7 @@ mod tests {
     }
 
     async fn ask(method: &str, phase: Phase, subscriber: bool) -> ScriptAnswer {
-        answer(&told(method, phase, subscriber), Rc::new(Silent)).await
+        answer(&script_call(method, phase, subscriber), Rc::new(Silent)).await
     }
 
     /// Only what a method changed is changed: references and dependencies that lead to objects which were not handed
@@ -218,7 +219,7 @@ mod tests {
     async fn only_what_was_changed_is_changed() {
         let said = ask("gone", Phase::Destroyed, true).await;
         assert_eq!(said.verdict, json!({"verdict": "done"}));
-        let before = told("gone", Phase::Destroyed, true).call.subscriber.unwrap();
+        let before = script_call("gone", Phase::Destroyed, true).call.subscriber.unwrap();
         let mut expected = before.clone();
         expected["spec"]["lost"] = json!(2);
         assert_eq!(said.changed, [expected]);
@@ -247,11 +248,12 @@ mod tests {
     #[tokio::test]
     async fn an_operator_bounds_what_was_granted() {
         let asked = async |kind: &str, allowance: Option<Allowance>| {
-            let mut told = told("destroy", Phase::Destroying, false);
-            told.call.object = resource(kind, "web", json!({}), "[]");
-            (told.program.exec, told.program.http) = (vec!["sh".into()], vec!["127.0.0.1:1".into()]);
-            told.allowance = allowance;
-            answer(&told, Rc::new(Silent)).await.verdict
+            let mut script_call = script_call("destroy", Phase::Destroying, false);
+            script_call.call.object = resource(kind, "web", json!({}), "[]");
+            (script_call.program.exec, script_call.program.http) =
+                (vec!["sh".into()], vec!["127.0.0.1:1".into()]);
+            script_call.allowance = allowance;
+            answer(&script_call, Rc::new(Silent)).await.verdict
         };
         assert_eq!(asked("Pod", None).await, json!({"verdict": "done"}));
         for (kind, flag) in [("Pod", "--allow-exec /etc/sexton/hooks"), ("Job", "--allow-http 127.0.0.1:1")] {
