@@ -1,4 +1,4 @@
-//! The end of resources whose objects were destroyed here: they go without any of their code being called once more.
+//! Removal of the resources of objects that were destroyed in this process. Their code is not called again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,21 +16,21 @@ use sexton_model::{GroupResource, Key, marks};
 use crate::stored::StoredObjects;
 use crate::world::ObjectId;
 
-/// Holds of ours; those of others stay.
+/// The finalizers that are removed; others stay.
 const HOLDS: [&str; 4] = [marks::DESTROY_FINALIZER, "cascade_deletion", "foregroundDeletion", "orphan"];
 /// In one request.
 const AT_ONCE: usize = 1_000;
 
-/// Why objects were destroyed, in a line each. Who is not here gets no tombstone.
+/// Why objects were destroyed, one line each. Objects that are not in here get no tombstone.
 pub(super) type Reasons = BTreeMap<ObjectId, String>;
 
-/// A resource that goes, and what is left behind of it.
+/// A resource to remove, with its tombstone.
 pub(super) struct Grave<'r> {
     pub(super) resource: &'r Value,
     pub(super) stone: Option<Raw>,
 }
 
-/// What is left behind of a resource.
+/// The tombstone of a resource.
 fn tombstone(tools: &Tools, resource: &Value, reason: &str) -> Option<Raw> {
     let field = |pointer: &str| text(resource, pointer).to_owned();
     let stone = Tombstone {
@@ -49,11 +49,11 @@ fn tombstone(tools: &Tools, resource: &Value, reason: &str) -> Option<Raw> {
     Raw::of(&stone).ok()
 }
 
-/// Removes the resources of objects that were destroyed. Who belonged to one of them and lives on belongs to nobody then.
-/// What others hold stays until they let go.
+/// Removes the resources of destroyed objects. Live dependents lose their owner references to them. Resources with foreign
+/// finalizers stay terminating until these are removed.
 ///
 /// # Errors
-/// The server could not be told; whoever does it again goes on where it ended.
+/// If the server cannot be reached. Calling it again continues.
 pub(super) async fn bury(
     tools: &Tools,
     epoch: &Epoch,
@@ -78,7 +78,7 @@ pub(super) async fn bury(
     Ok(())
 }
 
-/// Those who were owned by one who goes, and live on, are not its orphans.
+/// Removes owner references to `gone` objects from live dependents, so that these do not become orphans.
 async fn release_owned(
     tools: &Tools,
     epoch: &Epoch,
@@ -131,7 +131,8 @@ fn without(mut resource: Value, owners: &[String], version: &str) -> Value {
     resource
 }
 
-/// Marks them, with a journal that says that all is done but the release. Gives back who is held.
+/// Deletes resources with a journal of which only the release is left. Returns those that have finalizers and so still
+/// exist.
 async fn mark<'p>(tools: &Tools, epoch: &Epoch, graves: Vec<Grave<'p>>) -> Result<Vec<Grave<'p>>, BulkError> {
     let mut items = Vec::new();
     for Grave { resource, stone } in &graves {
@@ -148,7 +149,7 @@ async fn mark<'p>(tools: &Tools, epoch: &Epoch, graves: Vec<Grave<'p>>) -> Resul
     Ok(graves.into_iter().zip(done).filter(|(_, result)| held(result)).map(|(grave, _)| grave).collect())
 }
 
-/// Takes our holds off what is marked: what nobody else holds is gone then.
+/// Removes our finalizers from terminating resources. Those without foreign finalizers are gone then.
 pub(super) async fn release(tools: &Tools, epoch: &Epoch, marked: Vec<Grave<'_>>) -> Result<(), BulkError> {
     let items = marked.into_iter().map(|Grave { resource, stone }| {
         let action = Action::Patch {

@@ -1,12 +1,12 @@
-//! What handlers and destructors change in other objects, into the store before the objects are removed of whose end they
-//! heard. A run that is killed after that has lost nothing; one that is killed before destroys these objects once more,
-//! and their subscribers hear of it again.
+//! Changes that handlers and destructors make in other objects. They are stored before the resources of the destroyed objects
+//! are removed: a run that is killed afterwards has lost nothing; one that is killed before destroys these objects again,
+//! and their subscribers are told again.
 //!
 //! ```text
-//! destroy ─► told ─► changed objects are stored (written down first) ─► what was destroyed is removed
+//! destroy ─► tell subscribers ─► store changed objects (recorded first) ─► remove destroyed objects
 //! ```
 //!
-//! What `deploy` itself changes is stored when it has ended, and not here.
+//! Changes by `deploy` itself are stored after it has ended, by `finish.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::model::{HEADER, ModelObject, ModelValue, gather_some};
 use crate::stored::changes;
 use crate::world::{Handle, ObjectId, ObjectKey, World};
 
-/// So many resources that were written are read again one by one; more of them by listing their kinds.
+/// Up to this many written resources are read again one by one; more of them by listing their kinds.
 const MAX_SINGLE_READS: usize = 32;
 
 /// Objects as an incoming model has them, by id: what they are when no handler has changed anything.
@@ -38,11 +38,11 @@ pub(super) fn baseline(world: &World, ids: impl Iterator<Item = ObjectId>) -> Ba
 }
 
 impl Keeping {
-    /// Stores what was changed of stored objects, with new objects that they refer to now. Gives back those of `ending`,
-    /// which are destroyed, that changed objects refer to: they are stored as destroyed ones, and stay.
+    /// Stores the changes of stored objects, with new objects that they refer to. Returns those of `ending`, which are
+    /// destroyed, to which changed objects refer: they are stored as destroyed objects, and must not be removed.
     ///
     /// # Errors
-    /// If it is not stored; then it is still known to be changed.
+    /// If the changes are not stored; they are tried again with the next changes.
     pub(super) async fn store_changes(
         &self,
         world: &World,
@@ -128,7 +128,7 @@ impl Keeping {
         self.read_again(kept, &written).await
     }
 
-    /// Takes in what was written: what comes next rests on its versions.
+    /// Reads the written resources again: the next writes are based on their versions.
     async fn read_again(
         &self,
         kept: &mut Kept,

@@ -1,5 +1,5 @@
-//! What is refused before anything runs: classes whose kinds other programs have, models that contradict what is stored,
-//! a namespace that is on its way out.
+//! Checks before anything runs: classes with kinds that belong to other programs, models that contradict the stored objects,
+//! a terminating namespace.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ pub(super) fn check_program(program: &Program, served: &Kinds, runs: bool) -> Re
     check_classes(program, served)
 }
 
-/// Objects are resources of kinds that are called like their classes. Refuses classes that cannot be kinds, and classes
-/// whose kinds would have a name that another kind has: one of this program, or one that is served already.
+/// Refuses classes that cannot be kinds: objects are resources of kinds with the names of their classes. That also includes
+/// classes with a name that another kind has, one of this program or one that is served already.
 fn check_classes(program: &Program, served: &Kinds) -> Result<(), OpenError> {
     let mut known: Vec<Names> = vec![Names::of(BUILT_IN)];
     for class in program.classes() {

@@ -59,7 +59,7 @@ impl Opened {
         }
         let removed = self.remove_record().await;
         if !matches!(removed, Ok(None)) {
-            // All its objects are gone; the note is for people, and whoever ends it again needs none.
+            // All its objects are gone. The note is for people; ending the environment again does not need it.
             let _ = self.note(EnvironmentPhase::Idle, "all objects are destroyed").await;
         }
         let others = self.foreign.join(", ");

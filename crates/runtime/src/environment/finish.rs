@@ -35,7 +35,7 @@ pub struct Finished {
     pub report: Report,
     /// Objects that are stored now.
     pub objects: usize,
-    /// Objects whose resources were written.
+    /// The number of objects with resources that were written.
     pub written: usize,
     /// The model as JSON.
     pub model: String,
@@ -105,8 +105,8 @@ impl Opened {
         collected
     }
 
-    /// Takes back objects that came with the model and whose `init` failed or never ran. They are not stored: for the next
-    /// run with that model they are new again.
+    /// Discards objects of the model with an `init` that failed or never ran. They are not stored, so they are new again in
+    /// the next run with that model.
     fn discard_unborn(&self) {
         let world = self.program.world();
         let is_unborn = |object: &Handle| !object.is_initialized() && !object.is_destroyed();
@@ -247,7 +247,7 @@ struct Stored {
     done: bool,
     /// Objects that are stored now.
     objects: usize,
-    /// The uids of objects whose resources were written.
+    /// The uids of the resources that were written, by object.
     written: BTreeMap<ObjectId, String>,
     /// Their kinds.
     kinds: BTreeSet<String>,

@@ -12,7 +12,7 @@ use crate::world::{Handle, ObjectId, ObjectKey, World};
 pub(super) struct Going<'a> {
     /// All of it.
     pub(super) removed: &'a [ObjectId],
-    /// The part whose destruction an interrupted run had begun, though the model has it.
+    /// The part that an interrupted run had begun to destroy, although the model contains it.
     pub(super) begun: &'a BTreeSet<ObjectId>,
 }
 

@@ -1,4 +1,5 @@
-//! What becomes of stored objects while a program runs: who must not die, the intent before `destroy`, the end after it.
+//! The recorder of destructions for the stored objects of an environment: protection, the intent before `destroy`, removal
+//! after it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -22,34 +23,34 @@ use crate::gc::{DestructionRecorder, Intent, ObjectJournal, Permit, RecorderErro
 use crate::stored::StoredObjects;
 use crate::world::{Handle, ObjectId, World};
 
-/// So many objects that a run destroys leave a tombstone: who destroys more knows why.
+/// The maximum number of tombstones that a run leaves. A run that destroys more objects does so on purpose.
 const TOMBSTONES: usize = 1_000;
 
-/// What is stored of an environment, while a program runs in it.
+/// The stored state of an environment while a program runs in it.
 pub(super) struct Kept {
     pub(super) shelf: StoredObjects,
     pub(super) record: Record,
 }
 
-/// Keeps the stored objects of one environment.
+/// Records the destruction of the stored objects of one environment.
 pub(super) struct Keeping {
     pub(super) tools: Tools,
-    /// Under which lease; nobody writes anything without one.
+    /// The lease under which it writes. Nothing may be written without one (previews have none).
     pub(super) epoch: Option<Epoch>,
     pub(super) limits: FuseLimits,
     pub(super) kept: Mutex<Kept>,
     why: Why,
-    /// Objects whose `destroy` an interrupted run had begun.
+    /// Objects that an interrupted run had begun to destroy.
     begun: BTreeSet<ObjectId>,
     ids: RefCell<BTreeSet<ObjectId>>,
-    /// What was stored before the run: only that is counted by the limits.
+    /// Objects that were stored before the run. Only these count for the deletion limit.
     before: BTreeSet<ObjectId>,
-    /// Why too many were to be destroyed at once, if they were.
+    /// The message about the deletion limit, if it was exceeded.
     pub(super) fused: RefCell<Option<String>>,
-    /// Why those die whose end is intended: the first of them, so that there are not too many tombstones.
+    /// The reasons for the tombstones of objects with a recorded intent; for at most [`TOMBSTONES`] objects.
     reasons: RefCell<Reasons>,
     told: Cell<usize>,
-    /// With an incoming model: the stored objects as that has them. Empty without one.
+    /// The stored objects as the incoming model has them. Empty without an incoming model.
     pub(super) baseline: RefCell<Baseline>,
 }
 
@@ -80,7 +81,10 @@ impl Keeping {
         }
     }
 
-    /// The lease under which it is written.
+    /// The lease under which it writes.
+    ///
+    /// # Errors
+    /// For previews, which have none.
     pub(super) fn epoch(&self) -> Result<&Epoch, RecorderError> {
         self.epoch.as_ref().ok_or_else(|| RecorderError("nothing is written by a preview".into()))
     }
@@ -90,7 +94,7 @@ impl Keeping {
         self.ids.borrow_mut().extend(ids);
     }
 
-    /// Whether too many of what is stored would go at once.
+    /// The message if the deletion limit is exceeded.
     fn too_many(&self, doomed: usize, scope: usize) -> Option<String> {
         if !self.limits.exceeded(doomed, scope) {
             return None;
@@ -144,7 +148,7 @@ impl Keeping {
         Ok(permits)
     }
 
-    /// Somebody changed the resource: what does it say now?
+    /// Decides again after a resource was changed by another client.
     async fn look_again(&self, shelf: &mut StoredObjects, id: &ObjectId) -> Result<Permit, RecorderError> {
         let Some(before) = shelf.get(id) else { return Ok(Permit::Granted) };
         let place = place_of(text(before, "/kind"), &shelf.environment);
@@ -252,8 +256,8 @@ impl DestructionRecorder for Keeping {
         async move { self.forget_intent(&ids).await }.boxed_local()
     }
 
-    /// What is done is known to the record until it is buried, so nothing has to be written in between. What failed is
-    /// known to have failed: it lives on, and is found again.
+    /// Writes nothing for destroyed objects: their intents stay recorded until their resources are removed. Takes back the
+    /// intents of objects that could not be destroyed: they live on, and a later collection finds them again.
     fn record_outcomes<'a>(
         &'a self,
         batch: &'a [ObjectJournal<'a>],

@@ -101,7 +101,7 @@ async fn ensure_namespace(resources: &Resources, name: &str) -> Result<(), PutEr
     }
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     match resources.create(&place, &namespace).await {
-        // Somebody was faster.
+        // A conflict means that it exists by now.
         Ok(_) | Err(PutError::Conflict(_)) => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,11 +1,11 @@
-//! Environments: where the objects of a program are between its runs.
+//! Environments: where the objects of a program are stored between its runs.
 //!
 //! ```text
-//! open ─► remove (what the model dropped) ─► deploy ─► finish (store, destroy what is not reached, store the changes)
+//! open ─► remove (objects missing in the incoming model) ─► deploy ─► finish (store, destroy unreachable, store changes)
 //! ```
 //!
-//! Objects are destroyed here, with their code in this process; a server destroys them with the same code when somebody
-//! deletes their resources. It must not know how a program is written, nor how anything is shown.
+//! Objects are destroyed here, with their code in this process. When their resources are deleted through a server, its
+//! collector runs the same code in a worker. This module must not know how a program is written, nor how results are shown.
 
 mod belonging;
 mod burial;
@@ -107,16 +107,16 @@ pub enum OpenError {
         /// What cannot be.
         what: String,
     },
-    /// Somebody else works on it.
+    /// Another process holds its lease.
     #[error(transparent)]
     Lease(#[from] LeaseError),
     /// Its record cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// A model that somebody had begun to store could not be finished.
+    /// A model that an interrupted run had begun to store could not be finished.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// Somebody was interrupted while storing it, and a preview writes nothing.
+    /// An interrupted run has stored a part of its model, and a preview must not finish that.
     #[error("the last model of the environment {0} is not completely stored yet: a run finishes it")]
     HalfStored(String),
     /// The server cannot be asked.

@@ -51,7 +51,8 @@ pub struct Ask {
     pub trace: bool,
     /// Whether nothing may be written.
     pub preview: bool,
-    /// Whether nobody else can be at work, because the store is in this process: then a lease is a dead one's.
+    /// Whether no other process can use the environment, because the store is in this process: an existing lease belongs to a
+    /// process that has ended.
     pub alone: bool,
 }
 
@@ -65,16 +66,16 @@ pub struct Opened {
     pub(super) root: Option<Handle>,
     /// Objects that came with the model and were never here before.
     pub(super) fresh: Vec<ObjectId>,
-    /// Objects that the model does not have any more, or whose destruction was interrupted.
+    /// Objects that are missing in the incoming model, or were being destroyed by an interrupted run.
     pub removed: Vec<ObjectId>,
     pub(super) why: Why,
-    /// What leads nowhere, in words.
+    /// References to missing objects, as messages.
     pub dangling: Vec<String>,
     /// Resources in the namespace of the environment that are not its objects: they are left alone.
     pub foreign: Vec<String>,
     /// Grants of earlier runs that this one did not name and has: programs, then hosts.
     pub kept_grants: Grants,
-    /// Whether a model that somebody else had begun to store was finished.
+    /// Whether opening finished the storing of a model that an interrupted run had begun.
     pub recovered: bool,
     /// How many objects were stored before.
     pub stored: usize,
@@ -90,7 +91,8 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens an environment. Nothing is written but its lease, and what somebody else left half stored.
+    /// Opens an environment. Nothing is written except its lease, and the rest of a model that an
+    /// interrupted run had begun to store.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -236,7 +238,7 @@ pub(super) fn source_of(spec: &ProgramSpec) -> Source {
     Source { name: spec.name.clone(), text: spec.source.clone() }
 }
 
-/// The record of an environment whose last model is completely stored, and whether that was done just now.
+/// The record of an environment, after its last model was completely stored, and whether that had to be finished now.
 async fn settled(
     tools: &Tools,
     environment: &str,
@@ -314,8 +316,9 @@ fn incoming(ask: &Ask, before: &Model, record: &Record) -> Result<Model, OpenErr
     Ok(incoming)
 }
 
-/// The objects that go before the deployment: those that the model does not have any more, and those whose destruction
-/// was interrupted. Destroyed objects are not among them: they go without further ado, and need no class for it.
+/// The objects to destroy before the deployment: those that are missing in the incoming model, and those that an interrupted
+/// run had begun to destroy (the second set). Without objects that are destroyed already: removing their resources needs no
+/// class.
 fn removed(
     incoming: &Model,
     before: &Model,
@@ -342,7 +345,7 @@ async fn load(tools: &Tools, kinds: &Kinds, environment: &str) -> Result<Vec<Val
     Ok(resources)
 }
 
-/// Those who were destroyed by a run that did not come back, and only wait to be let go.
+/// Releases the resources of objects that an interrupted run destroyed.
 async fn finish_burial(
     tools: &Tools,
     epoch: &Epoch,
@@ -359,7 +362,8 @@ async fn finish_burial(
     Ok(release(tools, epoch, waiting.collect()).await?)
 }
 
-/// Those whose `destroy` was begun by a run that did not come back. They are destroyed, whatever the model says.
+/// The objects that an interrupted run had begun to destroy, without those in `removed`. They are destroyed even if the model
+/// contains them.
 fn interrupted(record: &Record, shelf: &StoredObjects, removed: &[ObjectId]) -> Vec<ObjectId> {
     let begun = record.status.destroying.iter().filter_map(|uid| shelf.id_of(uid));
     begun.filter(|id| !removed.contains(id)).cloned().collect()

@@ -89,8 +89,8 @@ fn sorted(dependencies: &[Dependency]) -> Vec<&Dependency> {
     sorted
 }
 
-/// Puts what handlers of the old program changed into the incoming model, as it is stored. Objects that they made come
-/// with it; a reference to an object whose class the new program does not know is left out.
+/// Puts what handlers of the old program changed into the incoming model, as it is stored. Objects that they created come
+/// with it; references to objects of classes that the new program does not know are left out.
 ///
 /// # Errors
 /// If the new program cannot be loaded.

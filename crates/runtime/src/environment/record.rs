@@ -1,4 +1,4 @@
-//! The record of an environment: the program whose objects it has, and how it stands with them.
+//! The record of an environment: a resource with its program and the status of its objects.
 
 use serde_json::{Value, json};
 use sexton_client::resources::{PutError, text};
@@ -34,7 +34,7 @@ pub struct Record {
     pub spec: EnvironmentSpec,
     /// How it stands with it.
     pub status: EnvironmentStatus,
-    /// As it was read last; whoever wrote meanwhile is not overwritten.
+    /// The document as it was last read. Writes are based on its version, so that concurrent changes are not overwritten.
     document: Option<Value>,
 }
 
@@ -73,7 +73,7 @@ impl Record {
         self.document.is_some()
     }
 
-    /// Writes it, unless somebody else did meanwhile.
+    /// Writes the record, unless it was changed by another process since it was read.
     ///
     /// # Errors
     /// See [`RecordError`].

@@ -1,10 +1,10 @@
 //! The tests that the garbage collector was asked to pass, in programs: what is collected and what is not, in which
-//! order, and who hears of it. The same against the Rust API is beside this folder.
+//! order, and which subscribers are told. The same against the Rust API is beside this folder.
 
 use crate::harness::check;
 
 /// REQ-MUR-77, REQ-MUR-78, REQ-MUR-79, REQ-MUR-81, REQ-MUR-82, REQ-MUR-83, REQ-MUR-41, REQ-MUR-52: what properties of
-/// any kind, statics, locals and arguments hold is not collected; single objects and circles that nobody holds are.
+/// any kind, statics, locals and arguments hold is not collected; single objects and circles without a reference are.
 #[test]
 fn what_can_be_reached_is_not_collected() {
     check("roots.luau", false);

@@ -12,7 +12,7 @@ fn page() -> String {
 }
 
 /// REQ-MUR-101, REQ-MUR-75: the collector with its functions, the session with its methods, the phases, and guidelines
-/// for those who write classes.
+/// for authors of classes.
 #[test]
 fn everything_is_named() {
     let page = page();

@@ -49,7 +49,7 @@ fn program(body: &str) -> String {
     format!("format \"1.4\"\n{THING}\nfunction deploy(env)\n{body}\nend\n")
 }
 
-/// A cycle through Lua tables, closures and results of threads: they hold objects as long as somebody holds them.
+/// A cycle through Lua tables, closures and results of threads: they hold objects as long as they are referenced.
 #[test]
 fn tables_and_closures_hold_what_they_hold() {
     check("tables.luau", false);
@@ -81,8 +81,8 @@ fn older_formats_have_no_collector() {
     assert_eq!(ran.loaded.program.format().to_string(), "1.0");
 }
 
-/// REQ-MUR-51, REQ-MUR-53, REQ-MUR-54, REQ-MUR-56: `GC` has static methods; the caller of subscribe is the object whose
-/// method runs, also in the threads that it begins; a handler is a method of the caller (EXT-28).
+/// REQ-MUR-51, REQ-MUR-53, REQ-MUR-54, REQ-MUR-56: `GC` has static methods; the caller of subscribe is the object with
+/// the running method, also in the threads that it begins; a handler is a method of the caller (EXT-28).
 #[test]
 fn subscribing_is_for_methods() {
     for (body, words) in [
@@ -108,7 +108,7 @@ fn subscribing_is_for_methods() {
 }
 
 /// EXT-25, EXT-29, EXT-30: a failing destructor leaves its object and what must come after it; a subscription keeps
-/// nobody alive; garbage that code makes goes in the same session.
+/// no object alive; garbage that code makes goes in the same session.
 #[test]
 fn failures_are_told_and_nothing_is_lost() {
     let body = "

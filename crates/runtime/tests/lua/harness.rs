@@ -1,4 +1,4 @@
-//! Runs programs and compares what they say with what they are expected to say.
+//! Runs programs and compares their output with the expected output.
 
 use std::future::Future;
 use std::path::Path;
@@ -55,19 +55,19 @@ pub(crate) fn load(world: &World, text: &str, host: Host) -> Result<Loaded, Prog
     Ok(Loaded { program, world: world.clone(), lines })
 }
 
-/// Runs a text in a world of its own, whose objects are numbered; the environment is number 1.
+/// Runs a text in a world of its own, with counted ids; the environment has the id 1.
 pub(crate) fn run_with(text: &str, host: Host) -> Ran {
     run_in(&World::numbered(), text, host)
 }
 
-/// Runs a text whose time is short. If the machine was too busy to come to the run before it was up, another one begins.
+/// Runs a text with little time. If the machine was too busy to begin the run in time, it is tried again.
 pub(crate) fn run_within(text: &str, limits: &Limits, grants: &Grants) -> Ran {
     let host = || Host { limits: limits.clone(), grants: grants.clone(), ..Host::default() };
     let mut tries = (0..TRIES).filter_map(|_| block_on(run_here(&World::numbered(), text, host())));
     tries.next().expect("it begins in time")
 }
 
-/// Runs a text in a world that somebody has prepared.
+/// Runs a text in a prepared world.
 pub(crate) fn run_in(world: &World, text: &str, host: Host) -> Ran {
     block_on(run_here(world, text, host)).expect("it begins in time")
 }

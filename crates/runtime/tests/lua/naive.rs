@@ -1,4 +1,4 @@
-//! Programs made by chance, against a naive model of who holds whom: a collection destroys exactly what nobody holds.
+//! Random programs against a naive model of references: a collection destroys exactly the unreferenced objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -46,7 +46,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Who holds whom, by label.
+/// The references between objects, by label.
 #[derive(Default)]
 struct Naive {
     last: usize,

@@ -79,7 +79,10 @@ fn programs_that_hang_or_flood_are_killed() {
     let grants = Grants { exec: vec!["sleep".to_owned()], ..Grants::default() };
     let ran = run_within(&deploy("exec{ program = 'sleep', args = { 1000 } }"), &limits, &grants);
     assert!(ran.error().contains("it ran for 0.1 seconds"), "{}", ran.error());
-    assert!(begun.elapsed() < Duration::from_secs(300), "nobody waits for the end of what was started");
+    assert!(
+        begun.elapsed() < Duration::from_secs(300),
+        "the run does not wait for the processes that were started"
+    );
 }
 
 #[test]

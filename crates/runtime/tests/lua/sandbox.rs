@@ -1,4 +1,4 @@
-//! Hostile programs: each ends soon, with an error that says what was wrong, and can do nothing to anybody.
+//! Hostile programs: each ends soon, with an error that says what was wrong, and can harm nothing outside of it.
 
 use std::time::{Duration, Instant};
 
@@ -167,7 +167,7 @@ fn nothing_of_the_host_can_be_changed() {
     }
     let own = "pcall = function() return 'mine' end\nlog(pcall())";
     assert_eq!(run(&deploy(own)).said(), "mine", "its own globals are its own");
-    assert_eq!(run(&deploy("log(pcall(function() return 1 end))")).said(), "true 1", "and nobody else's");
+    assert_eq!(run(&deploy("log(pcall(function() return 1 end))")).said(), "true 1", "and only its own");
 }
 
 #[test]

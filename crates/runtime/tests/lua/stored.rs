@@ -36,7 +36,7 @@ class("Network", {
     hear = function(self, gc, machine)
         if gc.phase == "warning" then gc:cancel("not today") end
         self.log = { new("Entry", { text = gc.phase .. " of " .. Object.name(machine), about = new("Entry", {}) }) }
-        new("Entry", { text = "nobody refers to it" })
+        new("Entry", { text = "nothing refers to it" })
     end,
 })
 class("Entry", { properties = { text = { usage = "In", type = "string" }, about = "InOut" } })
@@ -108,8 +108,8 @@ fn what_goes_wrong_is_told() {
     };
     let unknown = error("", "net", handler("listen", "m"), Phase::Warning);
     assert_eq!(unknown, "class Network has no method listen");
-    let missing = error("", "net", handler("hear", "nobody"), Phase::Warning);
-    assert_eq!(missing, "nobody is not among the stored objects");
+    let missing = error("", "net", handler("hear", "absent"), Phase::Warning);
+    assert_eq!(missing, "absent is not among the stored objects");
     let source = Source { name: "stored.luau".to_owned(), text: "class('Other', {})".to_owned() };
     let id = ObjectId::new("m").unwrap();
     let method = StoredMethod::Destroy;

@@ -1,4 +1,4 @@
-//! Destroyed objects: only to be read, ignored by later collections, gone when nobody refers to them.
+//! Destroyed objects: read-only, ignored by later collections, removed when nothing refers to them.
 
 use sexton_runtime::world::{CallError, SetError, Value};
 
@@ -51,7 +51,7 @@ async fn destroyed_objects_are_ignored() {
     stage.play("new b\ndrop all").await;
     let weak = stage.get("b").key();
     assert_eq!(stage.play("collect").await, "destroy b");
-    assert!(stage.world.handle(weak).is_none(), "nobody refers to it, so it is gone");
+    assert!(stage.world.handle(weak).is_none(), "nothing refers to it, so it is gone");
     assert_eq!(stage.play("collect\nshow").await, "there: ");
     assert_eq!(stage.report.rounds, 0);
 }

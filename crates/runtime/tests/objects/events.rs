@@ -1,4 +1,4 @@
-//! What subscribers hear, in which phase, and what they can do about it.
+//! Calls of subscribers: in which phases, with which arguments, and what handlers can do.
 
 use sexton_runtime::gc::SubscribeError;
 
@@ -27,7 +27,7 @@ async fn events_come_in_their_order() {
 }
 
 /// REQ-MUR-99, REQ-MUR-100, REQ-MUR-11, REQ-MUR-53, REQ-MUR-62, REQ-MUR-63, REQ-MUR-66, REQ-MUR-67: in each phase the
-/// session says who is doomed, and the object whether it is destroyed.
+/// session says which objects are doomed, and the object whether it is destroyed.
 #[tokio::test]
 async fn handlers_can_look() {
     let script = "new root\nnew b\nroot root\nsubscribe root b look\ndrop all\ncollect";
@@ -181,7 +181,7 @@ async fn doomed_subscribers_hear() {
     expect(script, expected).await;
 }
 
-/// REQ-MUR-95: who unsubscribes while being warned is not notified.
+/// REQ-MUR-95: a subscriber that unsubscribes while being warned is not notified.
 #[tokio::test]
 async fn whoever_leaves_hears_no_more() {
     let script = "new root\nnew b\nroot root\nsubscribe root b leave\ndrop all\ncollect";
@@ -242,7 +242,7 @@ async fn bad_subscriptions_are_refused() {
     assert_eq!(stage.gc.subscriptions(&a), []);
 }
 
-/// REQ-MUR-64: the one who is depended on knows its dependents; both ends are gone with either.
+/// REQ-MUR-64: the target knows its subscribers; when either is removed, both ends of the subscription are.
 #[tokio::test]
 async fn both_ends_of_a_subscription_go_together() {
     let mut stage = Stage::new();

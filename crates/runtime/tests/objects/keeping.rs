@@ -1,4 +1,4 @@
-//! Stored objects: intent before effect, outcome after, in batches; some must not die.
+//! Recording the destruction of stored objects: intent before effect, outcome after, in batches; some are protected.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,16 +12,16 @@ use sexton_runtime::world::Handle;
 
 use crate::kit::Stage;
 
-/// Keeps everything whose id does not begin with "free", and refuses what it is told to.
+/// A recorder for which all objects are stored except those with an id that begins with "free". Refuses what it is told to.
 #[derive(Default)]
-struct Records {
+struct TestRecorder {
     lines: RefCell<Vec<String>>,
     held: Vec<&'static str>,
     refused: Vec<&'static str>,
     broken: Vec<&'static str>,
 }
 
-impl Records {
+impl TestRecorder {
     fn say(&self, what: &str, ids: impl Iterator<Item = String>) {
         self.lines.borrow_mut().push(format!("{what} {}", ids.collect::<Vec<_>>().join(" ")));
     }
@@ -46,7 +46,7 @@ fn state(object: &Handle, state: &sexton_lifecycle::destruction::State) -> Strin
 
 type Answer<'a, T> = LocalBoxFuture<'a, Result<T, RecorderError>>;
 
-impl DestructionRecorder for Records {
+impl DestructionRecorder for TestRecorder {
     fn is_stored(&self, object: &Handle) -> bool {
         !object.id().as_str().starts_with("free")
     }
@@ -63,7 +63,7 @@ impl DestructionRecorder for Records {
             return Box::pin(std::future::ready(Err(RecorderError("the disk is full".into()))));
         }
         let objects = batch.iter().map(|one| one.object);
-        Box::pin(std::future::ready(Ok(self.permits(objects, &self.refused, "somebody wants it"))))
+        Box::pin(std::future::ready(Ok(self.permits(objects, &self.refused, "another client needs it"))))
     }
 
     fn record_withdrawals<'a>(&'a self, objects: &'a [Handle]) -> Answer<'a, ()> {
@@ -82,7 +82,7 @@ impl DestructionRecorder for Records {
     }
 }
 
-fn stage(records: Records) -> (Stage, Rc<Records>) {
+fn stage(records: TestRecorder) -> (Stage, Rc<TestRecorder>) {
     let records = Rc::new(records);
     (Stage::with(Settings { recorder: records.clone(), ..Settings::default() }), records)
 }
@@ -90,7 +90,7 @@ fn stage(records: Records) -> (Stage, Rc<Records>) {
 /// EXT-26: for each wave, the intent of all is recorded before any of them is called, and the outcome after.
 #[tokio::test]
 async fn stored_objects_are_recorded_in_batches() {
-    let (mut stage, records) = stage(Records::default());
+    let (mut stage, records) = stage(TestRecorder::default());
     let script = "new a\nnew b\nnew free\nnew top\nnew c in top\nsubscribe top a hear\ndrop all\ncollect";
     let told = stage.play(script).await;
     let expected = "
@@ -114,10 +114,10 @@ async fn stored_objects_are_recorded_in_batches() {
     assert_eq!(records.take(), super::kit::tidy(expected));
 }
 
-/// EXT-26, EXT-31: what must not die lives on with all that has to come after it, and the reason is reported.
+/// EXT-26, EXT-31: a protected object lives on with all that has to come after it, and the reason is reported.
 #[tokio::test]
 async fn held_objects_stay_with_what_must_follow() {
-    let (mut stage, records) = stage(Records { held: vec!["low"], ..Records::default() });
+    let (mut stage, records) = stage(TestRecorder { held: vec!["low"], ..TestRecorder::default() });
     stage
         .play("new root\nnew top\nnew low in top\nnew other\nroot root\nsubscribe root low hear\ndrop all")
         .await;
@@ -128,28 +128,28 @@ async fn held_objects_stay_with_what_must_follow() {
     assert!(records.take().contains("intend other(Destroying)"));
 }
 
-/// EXT-26: the last word is the keeper's: who is held then was notified of, and is not destroyed.
+/// EXT-26: the recorder can refuse at the last moment: subscribers were notified, and the object is not destroyed.
 #[tokio::test]
-async fn the_last_word_is_the_keepers() {
-    let (mut stage, records) = stage(Records { refused: vec!["a"], ..Records::default() });
+async fn the_last_word_is_the_recorders() {
+    let (mut stage, records) = stage(TestRecorder { refused: vec!["a"], ..TestRecorder::default() });
     let told = stage.play("new a\nnew b\nnew top\nsubscribe top a\ndrop all\ncollect\nshow").await;
-    assert_eq!(told, "destroy b\nheld a: somebody wants it\nwaiting top for a\nthere: a top");
+    assert_eq!(told, "destroy b\nheld a: another client needs it\nwaiting top for a\nthere: a top");
     assert!(records.take().contains("withdrawn a"));
 }
 
-/// EXT-26: of a circle nobody dies if one must not, and what was recorded of the others is taken back.
+/// EXT-26: no member of a circle is destroyed if one is refused, and the recorded intents of the others are withdrawn.
 #[tokio::test]
-async fn circles_are_held_as_one() {
-    let (mut stage, records) = stage(Records { refused: vec!["a"], ..Records::default() });
+async fn circles_are_refused_as_one() {
+    let (mut stage, records) = stage(TestRecorder { refused: vec!["a"], ..TestRecorder::default() });
     let told = stage.play("new a\nnew b\nsubscribe a b\nsubscribe b a\ndrop all\ncollect\nshow").await;
-    assert_eq!(told, "held a: somebody wants it\nwaiting b for a\nthere: a b");
+    assert_eq!(told, "held a: another client needs it\nwaiting b for a\nthere: a b");
     assert!(records.take().ends_with("withdrawn a b"));
 }
 
 /// EXT-26, EXT-25: if the intent cannot be recorded, nothing is called.
 #[tokio::test]
 async fn nothing_is_called_that_is_not_recorded() {
-    let (mut stage, _) = stage(Records { broken: vec!["a"], ..Records::default() });
+    let (mut stage, _) = stage(TestRecorder { broken: vec!["a"], ..TestRecorder::default() });
     let told = stage.play("new a\nnew free\ndrop all\ncollect\nshow").await;
     assert_eq!(told, "destroy free\nfailed a while destroying a: the disk is full\nthere: a");
 }
@@ -157,7 +157,7 @@ async fn nothing_is_called_that_is_not_recorded() {
 /// EXT-25, EXT-26: a failure is an outcome, too.
 #[tokio::test]
 async fn failures_are_recorded() {
-    let (mut stage, records) = stage(Records::default());
+    let (mut stage, records) = stage(TestRecorder::default());
     stage.play("new a\na.broken = true\ndrop all\ncollect").await;
     assert_eq!(records.take(), "held? a\nintend a(Destroying)\nended a(Destroying)");
     assert_eq!(stage.report.failed.len(), 1);

@@ -1,4 +1,4 @@
-//! A small stage: native classes whose methods write down what happens, and scripts of one line per act.
+//! A small stage: native classes with methods that write down what happens, and scripts of one line per act.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -194,7 +194,7 @@ impl Stage {
         Stage { world, gc, log, held: BTreeMap::new(), report: Report::default() }
     }
 
-    /// Plays a script and gives back what was written down since the last time.
+    /// Plays a script and returns the lines written since the last time.
     pub(crate) async fn play(&mut self, script: &str) -> String {
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -311,7 +311,7 @@ impl Stage {
         }
     }
 
-    /// Everybody who is there, by birth.
+    /// All objects, in creation order.
     fn show(&self) {
         let one = |id: &ObjectId| {
             let object = self.world.find(id).unwrap();

@@ -82,7 +82,7 @@ async fn destroyed_objects_stay_destroyed() {
 #[tokio::test]
 async fn dependencies_are_restored_in_any_order() {
     let model = r#"{"Objects": {"?": {"type": "Node", "id": "root",
-            "dependencies": {"onDestruction": [{"target": "late", "handler": "hear", "count": 2}, {"target": "nobody"}]}},
+            "dependencies": {"onDestruction": [{"target": "late", "handler": "hear", "count": 2}, {"target": "missing"}]}},
         "in": {"?": {"type": "Node", "id": "a", "dependencies": {"onDestruction": [
             {"target": "root", "handler": "unknown"}, {"target": "late"}]}}},
         "out": {"?": {"type": "Node", "id": "late"}}}}"#;
@@ -93,7 +93,7 @@ async fn dependencies_are_restored_in_any_order() {
     assert_eq!(
         dangling,
         [
-            "$.Objects.?.dependencies nobody: there is no such object",
+            "$.Objects.?.dependencies missing: there is no such object",
             "$.Objects.in.?.dependencies root: class Node has no method unknown that could hear of it; the order is kept",
         ]
     );
@@ -221,7 +221,7 @@ async fn long_chains_are_written_and_read() {
     assert_eq!(export(&again.world, back.as_ref()).unwrap(), first);
 }
 
-/// REQ-MUR-31, EXT-27: what is wrong with a model is said with its place, and nothing of it is in the world then.
+/// REQ-MUR-31, EXT-27: errors in a model name the place, and none of its objects is in the world then.
 #[tokio::test]
 async fn bad_models_change_nothing() {
     let stage = Stage::new();
@@ -270,16 +270,17 @@ async fn bad_models_change_nothing() {
     assert_eq!((stage.world.len(), kept.objects.len()), (1, 1));
 }
 
-/// EXT-27: a reference to nobody is nothing, and reported, and has no place in lists and maps; a model knows ids without
-/// any class.
+/// EXT-27: a reference to a missing object becomes null, is reported, and is left out of lists and maps; a model knows ids
+/// without any class.
 #[tokio::test]
-async fn references_to_nobody_are_reported() {
-    let nobody = r#"{"?": {"ref": "nobody"}}"#;
-    let text = format!(r#"{{"?": {{"type": "Node", "id": "a"}}, "in": [{nobody}, null], "out": {nobody}}}"#);
+async fn references_to_missing_are_reported() {
+    let missing = r#"{"?": {"ref": "missing"}}"#;
+    let text =
+        format!(r#"{{"?": {{"type": "Node", "id": "a"}}, "in": [{missing}, null], "out": {missing}}}"#);
     let model = Model::parse(&text).unwrap();
     assert_eq!(
         model.objects[0].properties["in"],
-        ModelValue::List(vec![ModelValue::Ref(id("nobody")), ModelValue::Null])
+        ModelValue::List(vec![ModelValue::Ref(id("missing")), ModelValue::Null])
     );
     let stage = Stage::new();
     let imported = model.import(&stage.world).unwrap();

@@ -1,4 +1,4 @@
-//! The collector against a naive model: who is reached, in which order objects die, and what a model brings back.
+//! The collector against a naive model: reachability, the order of destruction, and export and import.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ fn small() -> impl Strategy<Value = Small> {
                 owners: owners.into_iter().take(count).enumerate().map(earlier).collect(),
                 subscriptions: subscriptions
                     .into_iter()
-                    .map(|(who, whom)| (who % count, whom % count))
+                    .map(|(caller, target)| (caller % count, target % count))
                     .collect(),
                 roots: within(roots),
                 handles: within(handles),
@@ -107,8 +107,8 @@ impl Small {
                 }
             }
         }
-        for (who, whom) in &self.subscriptions {
-            stage.gc.subscribe(&objects[*who], &objects[*whom], Some("hear")).unwrap();
+        for (caller, target) in &self.subscriptions {
+            stage.gc.subscribe(&objects[*caller], &objects[*target], Some("hear")).unwrap();
         }
         self.roots.iter().for_each(|root| stage.world.set_root(&objects[*root]));
         for held in &self.handles {
@@ -178,13 +178,13 @@ proptest! {
         let depends = small.closure(small.subscriptions.iter().copied());
         let owned = small.owners.iter().enumerate().filter_map(|(at, owner)| Some((at, (*owner)?)));
         let owned: BTreeSet<(usize, usize)> = small.closure(owned);
-        // Who has to go before whom, by either.
+        // Pairs of objects of which the first has to go before the second, by a dependency or by ownership.
         let doomed = |pair: &(usize, usize)| place(pair.0).is_some() && place(pair.1).is_some();
-        let hard = depends.iter().map(|(who, whom)| (*whom, *who));
+        let hard = depends.iter().map(|(caller, target)| (*target, *caller));
         let before = small.closure(hard.chain(owned.iter().copied()).filter(doomed));
-        for (who, whom) in depends.iter().filter(|pair| doomed(pair)) {
-            if !depends.contains(&(*whom, *who)) {
-                prop_assert!(place(*whom) < place(*who), "{} depends on {}: {:?}", who, whom, order);
+        for (caller, target) in depends.iter().filter(|pair| doomed(pair)) {
+            if !depends.contains(&(*target, *caller)) {
+                prop_assert!(place(*target) < place(*caller), "{} depends on {}: {:?}", caller, target, order);
             }
         }
         for (low, high) in owned.iter().filter(|pair| doomed(pair)) {

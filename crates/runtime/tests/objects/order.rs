@@ -31,7 +31,7 @@ async fn children_before_dependent_parents() {
     expect(script, "destroy child\ndestroy parent").await;
 }
 
-/// REQ-MUR-88, REQ-MUR-15, REQ-MUR-13, REQ-MUR-16: the one that is depended on goes first, whoever was born first.
+/// REQ-MUR-88, REQ-MUR-15, REQ-MUR-13, REQ-MUR-16: the target of a dependency goes first, whichever was created first.
 #[tokio::test]
 async fn targets_before_dependents() {
     let script = "
@@ -77,8 +77,8 @@ async fn circles_go_as_one() {
     assert_eq!(told, expected.trim().lines().map(str::trim).collect::<Vec<_>>());
 }
 
-/// REQ-MUR-22, REQ-MUR-25: in a circle of dependencies nobody comes before anybody, so ownership decides: the owned
-/// before their owners, also over others who live on. Each step is still taken together.
+/// REQ-MUR-22, REQ-MUR-25: in a circle of dependencies no member comes before another, so ownership decides: dependents
+/// before their owners, also through objects that live on. Each step is still taken together.
 #[tokio::test]
 async fn in_a_circle_the_owned_go_before_their_owners() {
     let script = "
@@ -105,7 +105,7 @@ async fn in_a_circle_the_owned_go_before_their_owners() {
     expect(script, "destroy owned\ndestroy owner").await;
 }
 
-/// REQ-MUR-22: if the owned cannot be destroyed its owner is not touched either; who is not its owner goes.
+/// REQ-MUR-22: if a dependent cannot be destroyed its owner is not touched either; objects that do not own it go.
 #[tokio::test]
 async fn in_a_circle_an_owner_waits_for_the_owned() {
     let script = "
@@ -128,7 +128,7 @@ async fn in_a_circle_an_owner_waits_for_the_owned() {
     expect(script, expected).await;
 }
 
-/// REQ-MUR-24: dependencies count transitively, also through somebody who lives on.
+/// REQ-MUR-24: dependencies count transitively, also through an object that lives on.
 #[tokio::test]
 async fn dependencies_lead_through_the_living() {
     let script = "
@@ -143,7 +143,7 @@ async fn dependencies_lead_through_the_living() {
     expect(script, "destroy first\ndestroy last").await;
 }
 
-/// REQ-MUR-25: ownership counts transitively, also through somebody who lives on.
+/// REQ-MUR-25: ownership counts transitively, also through an object that lives on.
 #[tokio::test]
 async fn ownership_leads_through_the_living() {
     let script = "
@@ -206,7 +206,7 @@ async fn mutual_dependencies_are_one_group() {
     assert!(stage.report.destroyed.iter().all(|one| one.wave == 0));
 }
 
-/// REQ-MUR-8, REQ-MUR-23, REQ-MUR-26, EXT-24: equals go in the order of their births, each time.
+/// REQ-MUR-8, REQ-MUR-23, REQ-MUR-26, EXT-24: equals go in creation order, each time.
 #[tokio::test]
 async fn equals_go_in_the_order_of_their_births() {
     for _ in 0..3 {

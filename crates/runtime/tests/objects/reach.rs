@@ -1,4 +1,4 @@
-//! Who is alive: what roots, statics and handles reach, over any property.
+//! Reachability: what roots, statics and handles reach, over any property, is alive.
 
 use sexton_runtime::world::Value;
 
@@ -94,8 +94,8 @@ async fn native_values_keep() {
     assert_eq!(stage.play("collect\nshow").await, "destroy b\nthere: ");
 }
 
-/// REQ-MUR-81, REQ-MUR-85, REQ-MUR-42, REQ-MUR-43, REQ-MUR-73: what a task waits with in a variable is alive, whoever
-/// collects; when it ends, it is garbage.
+/// REQ-MUR-81, REQ-MUR-85, REQ-MUR-42, REQ-MUR-43, REQ-MUR-73: what a waiting task has in a variable is alive, whichever
+/// task collects; when it ends, it is garbage.
 #[tokio::test]
 async fn waiting_tasks_keep() {
     let mut stage = Stage::new();

@@ -72,7 +72,7 @@ async fn failing_to_hear_of_the_end_keeps_nothing() {
     assert!(told.ends_with("untold b: the handler is broken\nthere: root"), "{told}");
 }
 
-/// EXT-25, REQ-MUR-17: of a circle, nobody is destroyed if a handler fails for one of them.
+/// EXT-25, REQ-MUR-17: no member of a circle is destroyed if a handler fails for one of them.
 #[tokio::test]
 async fn circles_fail_as_one() {
     let script = "
@@ -186,7 +186,7 @@ async fn previews_touch_nothing() {
     assert_eq!(report.destroyed, preview.doomed);
 }
 
-/// REQ-MUR-85: before each look, whoever only seems to hold something is asked to let go.
+/// REQ-MUR-85: before each detection the settle function is called, to drop what only seems to be held.
 #[tokio::test]
 async fn settling_comes_before_looking() {
     let hoard: Rc<Cell<Option<sexton_runtime::world::Handle>>> = Rc::default();
@@ -217,8 +217,8 @@ async fn failing_init_leaves_nothing() {
     assert_eq!(stage.play("collect\nshow").await, "init Derived x\nthere: ");
 }
 
-/// REQ-MUR-7, REQ-MUR-40, REQ-MUR-6: after a deployment, what no persistable property holds is destroyed, whoever else
-/// refers to it.
+/// REQ-MUR-7, REQ-MUR-40, REQ-MUR-6: after a deployment, objects that no persistable property holds are destroyed, even if
+/// other references exist.
 #[tokio::test]
 async fn after_a_deployment_only_persistable_properties_count() {
     let script = "

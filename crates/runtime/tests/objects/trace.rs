@@ -1,4 +1,4 @@
-//! Watching: every step is told, in its order.
+//! Observers: every step is reported, in order.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! A new model, into the store: written down as a whole first, so that whoever finds half of it stored can finish it.
+//! Storing a new model. It is recorded as a whole first, so that any later run can finish it if only a part was stored.
 //!
 //! ```text
 //! parts ─► record: pending ─► resources, by the thousand ─► record: done ─► parts are removed
@@ -154,8 +154,8 @@ pub(super) async fn read_pending(tools: &Tools, record: &Record) -> Result<Vec<W
     Ok(written)
 }
 
-/// Puts what is written down. A new object whose name was taken meanwhile gets another one. If the server refuses an
-/// object, the record says why.
+/// Puts a recorded model. A new object gets another name if its name is taken by now. If the server refuses an object, the
+/// record says why.
 async fn store_pending(
     tools: &Tools,
     epoch: &Epoch,

@@ -1,4 +1,4 @@
-//! In which order resources are put: nobody before its owner, so that at no moment anybody is an orphan.
+//! The order in which resources are put: dependents after their owners, so that no resource is an orphan at any moment.
 
 use hashbrown::HashMap;
 
@@ -8,13 +8,13 @@ use super::written::Written;
 /// Bytes in one request.
 const BYTES_AT_ONCE: usize = 2 << 20;
 
-/// Resources of one request, and after which other one it may be made at the earliest.
+/// The resources of one request, and the number of the part that has to be stored before it.
 pub(super) struct Part {
     pub(super) members: Vec<Written>,
     pub(super) after: Option<usize>,
 }
 
-/// All of them, owners before those whom they own, in parts of one request each.
+/// All resources in parts of one request each, owners before their dependents.
 pub(super) fn in_parts(written: Vec<Written>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::with_capacity(written.len());
@@ -38,7 +38,8 @@ pub(super) fn in_parts(written: Vec<Written>) -> Vec<Part> {
     parts
 }
 
-/// Those without an owner among them first, then those whom these own, and so on. In a circle somebody has to be first.
+/// Sorted by depth: resources without an owner among them first, then the dependents of these, and so on. In a circle any
+/// resource may be first.
 fn by_depth(mut written: Vec<Written>) -> Vec<Written> {
     let places: HashMap<&str, usize> =
         written.iter().enumerate().map(|(at, one)| (one.uid.as_str(), at)).collect();
@@ -99,10 +100,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever is put has its owner before it, in the same part or in one that this one waits for.
+        /// The owner of each resource is before it, in the same part or in one that its part waits for.
         #[test]
         fn nobody_before_its_owner(owners in prop::collection::vec(any::<prop::sample::Index>(), 0..4_000)) {
-            // Each is owned by somebody who is listed later, so that the order has to be turned round.
+            // Each owner is listed after its dependents, so that the order has to be reversed.
             let count = owners.len();
             let owner = |at: usize| (at + 1 < count).then(|| at + 1 + owners[at].index(count - at - 1));
             let parts = in_parts((0..count).map(|at| written(at, owner(at))).collect());

@@ -16,11 +16,11 @@ use super::order::{Part, in_parts};
 use super::written::{Written, raw};
 use super::{AT_ONCE, REQUESTS, SaveError};
 
-/// How often others may be faster.
+/// How often a write is tried again after a conflict.
 const RACES: usize = 5;
 
-/// Writes the resources. What is as it is to be stays so; what others changed meanwhile is changed on top of that. Gives
-/// back new objects whose names others have taken.
+/// Writes the resources. Resources that are up to date are left alone; resources that were changed by other clients are
+/// changed on top of that. Returns new objects with names that are taken by now.
 pub(super) async fn store(
     tools: &Tools,
     epoch: &Epoch,
@@ -57,13 +57,13 @@ fn mark(one: &Written) -> Item {
     one.item(Action::annotate(destroyed))
 }
 
-/// Puts all of them, many at a time, nobody before its owner. Gives back those that were refused, and why.
+/// Puts all resources, many at a time, dependents after their owners. Returns those that were refused, and why.
 async fn put_all(tools: &Tools, epoch: &Epoch, written: Vec<Written>) -> Put {
     let mut waiting = in_parts(written).into_iter().enumerate().peekable();
     let mut tasks: JoinSet<(usize, Put)> = JoinSet::new();
     let (mut refused, mut under_way) = (Vec::new(), BTreeSet::new());
     loop {
-        // A part goes when nobody is under way for whom it has to wait.
+        // A part is sent once no part is under way that it has to wait for.
         let free = |part: &Part, under_way: &BTreeSet<usize>| {
             part.after.is_none_or(|after| under_way.first().is_none_or(|first| *first > after))
         };

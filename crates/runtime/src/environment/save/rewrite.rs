@@ -1,5 +1,5 @@
-//! Changes of a model that is written down and cannot be stored as it is: other names for objects whose names were taken,
-//! and objects that are left out. What refers to them is changed with them.
+//! Changes of a recorded model that cannot be stored as it is: other names for objects if their names are taken, and objects
+//! that are left out. References to them are changed as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use super::SaveError;
 use super::written::{Written, raw};
 use crate::stored::annotation;
 
-/// Gives new objects whose names were taken the names of their uids, and changes all that refers to them. Only what
-/// changed is given back. The same objects get the same names however often this is done.
+/// Renames new objects with taken names to their uids, and changes all references to them. Returns only what was changed.
+/// Idempotent: the same objects get the same names.
 pub(super) fn renamed(all: Vec<Written>, taken: &[Written]) -> Result<Vec<Written>, SaveError> {
     let uids: BTreeSet<&str> = taken.iter().map(|one| one.uid.as_str()).collect();
     let mut changed = Vec::new();
@@ -141,7 +141,7 @@ mod tests {
         ]
     }
 
-    /// An object gets another name, and so does everything that says whom it means: references, owners, dependencies.
+    /// A new name of an object appears in everything that names it: references, owners, dependencies.
     #[test]
     fn a_taken_name_is_changed_everywhere() {
         let changed = renamed(model(), &model()[..1]).unwrap();

@@ -20,7 +20,7 @@ pub(in crate::environment) struct Written {
     pub(in crate::environment) uid: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<String>,
-    /// The uids of those who own it.
+    /// The uids of its owners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) owners: Vec<String>,
     /// As text: it is only ever passed on.
