@@ -49,8 +49,8 @@ fn tombstone(tools: &Tools, resource: &Value, reason: &str) -> Option<Raw> {
     Raw::of(&stone).ok()
 }
 
-/// Removes the resources of destroyed objects. Live dependents lose their owner references to them. Resources with foreign
-/// finalizers stay terminating until these are removed.
+/// Removes the resources of destroyed objects. Live dependents lose their owner references to them. Resources with
+/// foreign finalizers stay terminating until these are removed.
 ///
 /// # Errors
 /// If the server cannot be reached. Calling it again continues.

@@ -1,6 +1,6 @@
-//! Changes that handlers and destructors make in other objects. They are stored before the resources of the destroyed objects
-//! are removed: a run that is killed afterwards has lost nothing; one that is killed before destroys these objects again,
-//! and their subscribers are told again.
+//! Changes that handlers and destructors make in other objects. They are stored before the resources of the destroyed
+//! objects are removed: a run that is killed afterwards has lost nothing; one that is killed before destroys these
+//! objects again, and their subscribers are told again.
 //!
 //! ```text
 //! destroy ─► tell subscribers ─► store changed objects (recorded first) ─► remove destroyed objects

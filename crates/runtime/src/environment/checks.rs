@@ -1,5 +1,5 @@
-//! Checks before anything runs: classes with kinds that belong to other programs, models that contradict the stored objects,
-//! a terminating namespace.
+//! Checks before anything runs: classes with kinds that belong to other programs, models that contradict the stored
+//! objects, a terminating namespace.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ pub(super) fn check_program(program: &Program, served: &Kinds, runs: bool) -> Re
     check_classes(program, served)
 }
 
-/// Refuses classes that cannot be kinds: objects are resources of kinds with the names of their classes. That also includes
-/// classes with a name that another kind has, one of this program or one that is served already.
+/// Refuses classes that cannot be kinds: objects are resources of kinds with the names of their classes. That also
+/// includes classes with a name that another kind has, one of this program or one that is served already.
 fn check_classes(program: &Program, served: &Kinds) -> Result<(), OpenError> {
     let mut known: Vec<Names> = vec![Names::of(BUILT_IN)];
     for class in program.classes() {

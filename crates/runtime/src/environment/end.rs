@@ -26,8 +26,8 @@ pub struct Ended {
 }
 
 impl Opened {
-    /// Opens an environment so that all of it can be destroyed, with the program and the grants that are stored. Nothing
-    /// if there is no such environment. What `ask` says of a program or a model does not count.
+    /// Opens an environment so that all of it can be destroyed, with the program and the grants that are stored.
+    /// Nothing if there is no such environment. What `ask` says of a program or a model does not count.
     ///
     /// # Errors
     /// See [`OpenError`].

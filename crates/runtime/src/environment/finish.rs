@@ -1,12 +1,12 @@
-//! The end of a run: what `deploy` made is stored, then what is not reached any more is destroyed, then the changes that
-//! this made are stored.
+//! The end of a run: what `deploy` made is stored, then what is not reached any more is destroyed, then the changes
+//! that this made are stored.
 //!
 //! ```text
 //! store (also what is about to be destroyed) ─► destroy what is not reached ─► store what changed
 //! ```
 //!
-//! The first store comes before the first `destroy`: a run that is killed while it destroys leaves the new model, and the
-//! next run destroys the rest. Without anything to destroy there is one store.
+//! The first store comes before the first `destroy`: a run that is killed while it destroys leaves the new model, and
+//! the next run destroys the rest. Without anything to destroy there is one store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,8 +83,8 @@ impl Opened {
         let mut stored = Stored { done: failed.is_none() && !self.incomplete, ..Stored::default() };
         let mut collected = Ok(());
         let model = self.reached();
-        // After its deadline no code runs any more; the next run finds what is garbage. What should have gone before the
-        // deployment is tried again by the next run as well, which deploys then.
+        // After its deadline no code runs any more; the next run finds what is garbage. What should have gone before
+        // the deployment is tried again by the next run as well, which deploys then.
         let runs_on = !failed.is_some_and(RunError::is_final) && !self.incomplete;
         let collects = runs_on && model.root.is_some() && self.has_unreached(&model);
         self.store(model, &mut stored).await?;
@@ -105,8 +105,8 @@ impl Opened {
         collected
     }
 
-    /// Discards objects of the model with an `init` that failed or never ran. They are not stored, so they are new again in
-    /// the next run with that model.
+    /// Discards objects of the model with an `init` that failed or never ran. They are not stored, so they are new
+    /// again in the next run with that model.
     fn discard_unborn(&self) {
         let world = self.program.world();
         let is_unborn = |object: &Handle| !object.is_initialized() && !object.is_destroyed();

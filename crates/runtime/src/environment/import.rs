@@ -51,8 +51,8 @@ pub(super) fn import(
     Ok(Imported { root, fresh: Vec::new(), survivors: Some(survivors), dangling: Vec::new() })
 }
 
-/// Creates the objects: what is in both models is one object, as it comes in. What is not to be destroyed does not refer
-/// to objects that an interrupted run had begun to destroy: the stored model is older than that.
+/// Creates the objects: what is in both models is one object, as it comes in. What is not to be destroyed does not
+/// refer to objects that an interrupted run had begun to destroy: the stored model is older than that.
 fn create(
     world: &World,
     (incoming, before): (&Model, &Model),

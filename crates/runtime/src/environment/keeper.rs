@@ -1,5 +1,5 @@
-//! The recorder of destructions for the stored objects of an environment: protection, the intent before `destroy`, removal
-//! after it.
+//! The recorder of destructions for the stored objects of an environment: protection, the intent before `destroy`,
+//! removal after it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -256,8 +256,8 @@ impl DestructionRecorder for Keeping {
         async move { self.forget_intent(&ids).await }.boxed_local()
     }
 
-    /// Writes nothing for destroyed objects: their intents stay recorded until their resources are removed. Takes back the
-    /// intents of objects that could not be destroyed: they live on, and a later collection finds them again.
+    /// Writes nothing for destroyed objects: their intents stay recorded until their resources are removed. Takes back
+    /// the intents of objects that could not be destroyed: they live on, and a later collection finds them again.
     fn record_outcomes<'a>(
         &'a self,
         batch: &'a [ObjectJournal<'a>],

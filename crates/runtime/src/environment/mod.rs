@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Objects are destroyed here, with their code in this process. When their resources are deleted through a server, its
-//! collector runs the same code in a worker. This module must not know how a program is written, nor how results are shown.
+//! collector runs the same code in a worker. This module must not know how a program is written, nor how results are
+//! shown.
 
 mod belonging;
 mod burial;

@@ -51,8 +51,8 @@ pub struct Ask {
     pub trace: bool,
     /// Whether nothing may be written.
     pub preview: bool,
-    /// Whether no other process can use the environment, because the store is in this process: an existing lease belongs to a
-    /// process that has ended.
+    /// Whether no other process can use the environment, because the store is in this process: an existing lease
+    /// belongs to a process that has ended.
     pub alone: bool,
 }
 
@@ -79,8 +79,8 @@ pub struct Opened {
     pub recovered: bool,
     /// How many objects were stored before.
     pub stored: usize,
-    /// Whether this is not the program that was asked for, but the stored one: some of what is to be destroyed first has
-    /// classes that only that one knows. After it is done, the environment has to be opened again.
+    /// Whether this is not the program that was asked for, but the stored one: some of what is to be destroyed first
+    /// has classes that only that one knows. After it is done, the environment has to be opened again.
     pub predecessor: bool,
     /// For the stored program: its objects as they were before it destroyed any.
     pub(super) survivors: Option<Model>,
@@ -293,8 +293,8 @@ fn keep_grants(program: &mut ProgramSpec, former: &ProgramSpec, revoked: &Grants
     }
 }
 
-/// The objects of the environment, and what else is in its namespace, in words. Names that are taken by that, or by what
-/// is on its way out, are not free.
+/// The objects of the environment, and what else is in its namespace, in words. Names that are taken by that, or by
+/// what is on its way out, are not free.
 fn shelve(
     environment: &str,
     resources: Vec<Value>,
@@ -316,9 +316,9 @@ fn incoming(ask: &Ask, before: &Model, record: &Record) -> Result<Model, OpenErr
     Ok(incoming)
 }
 
-/// The objects to destroy before the deployment: those that are missing in the incoming model, and those that an interrupted
-/// run had begun to destroy (the second set). Without objects that are destroyed already: removing their resources needs no
-/// class.
+/// The objects to destroy before the deployment: those that are missing in the incoming model, and those that an
+/// interrupted run had begun to destroy (the second set). Without objects that are destroyed already: removing their
+/// resources needs no class.
 fn removed(
     incoming: &Model,
     before: &Model,
@@ -362,8 +362,8 @@ async fn finish_burial(
     Ok(release(tools, epoch, waiting.collect()).await?)
 }
 
-/// The objects that an interrupted run had begun to destroy, without those in `removed`. They are destroyed even if the model
-/// contains them.
+/// The objects that an interrupted run had begun to destroy, without those in `removed`. They are destroyed even if the
+/// model contains them.
 fn interrupted(record: &Record, shelf: &StoredObjects, removed: &[ObjectId]) -> Vec<ObjectId> {
     let begun = record.status.destroying.iter().filter_map(|uid| shelf.id_of(uid));
     begun.filter(|id| !removed.contains(id)).cloned().collect()

@@ -44,8 +44,8 @@ fn declared(ask: &Ask) -> Result<World, OpenError> {
     Ok(world)
 }
 
-/// The stored objects; those that the incoming model has as well are as it says, as far as the old program's classes, which
-/// are those of `world`, declare it.
+/// The stored objects; those that the incoming model has as well are as it says, as far as the old program's classes,
+/// which are those of `world`, declare it.
 pub(super) fn survivors(world: &World, incoming: &Model, before: &Model) -> Model {
     let now: BTreeMap<&ObjectId, &ModelObject> = incoming.objects.iter().map(|one| (&one.id, one)).collect();
     let mut all = before.clone();
@@ -89,8 +89,8 @@ fn sorted(dependencies: &[Dependency]) -> Vec<&Dependency> {
     sorted
 }
 
-/// Puts what handlers of the old program changed into the incoming model, as it is stored. Objects that they created come
-/// with it; references to objects of classes that the new program does not know are left out.
+/// Puts what handlers of the old program changed into the incoming model, as it is stored. Objects that they created
+/// come with it; references to objects of classes that the new program does not know are left out.
 ///
 /// # Errors
 /// If the new program cannot be loaded.

@@ -34,7 +34,8 @@ pub struct Record {
     pub spec: EnvironmentSpec,
     /// How it stands with it.
     pub status: EnvironmentStatus,
-    /// The document as it was last read. Writes are based on its version, so that concurrent changes are not overwritten.
+    /// The document as it was last read. Writes are based on its version, so that concurrent changes are not
+    /// overwritten.
     document: Option<Value>,
 }
 

@@ -1,4 +1,5 @@
-//! The first two steps of a run: what the model dropped is destroyed, then `deploy` runs. [`Opened::finish`] is the third.
+//! The first two steps of a run: what the model dropped is destroyed, then `deploy` runs. [`Opened::finish`] is the
+//! third.
 
 use sexton_model::environment::{EnvironmentPhase, RunRecord};
 use sexton_model::time;

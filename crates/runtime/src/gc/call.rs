@@ -1,4 +1,5 @@
-//! Calls of handlers and destructors. While one is polled, a [`super::Gc::run`] is known to come from inside the session.
+//! Calls of handlers and destructors. While one is polled, a [`super::Gc::run`] is known to come from inside the
+//! session.
 
 use std::future::poll_fn;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! One session from beginning to end: rounds of detection, warning, planning and execution, until no garbage is left or the
-//! number of rounds is reached.
+//! One session from beginning to end: rounds of detection, warning, planning and execution, until no garbage is left or
+//! the number of rounds is reached.
 
 use std::rc::Rc;
 
@@ -112,8 +112,8 @@ impl<'a> Collection<'a> {
         found.into_iter().filter(|key| !self.candidates.contains(key)).collect()
     }
 
-    /// Under [`Scope::Removed`]: objects that are reachable although they were removed from the model. These references do
-    /// not rescue them; only references made later do.
+    /// Under [`Scope::Removed`]: objects that are reachable although they were removed from the model. These references
+    /// do not rescue them; only references made later do.
     fn removed_but_referenced(&self) -> HashSet<ObjectKey> {
         match &self.scope {
             Scope::Removed(_) => {

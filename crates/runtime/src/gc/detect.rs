@@ -88,8 +88,8 @@ impl References for AllReferences<'_> {
         self.0.slots()
     }
 
-    /// Touches the next objects and their first fields, so that the processor fetches them at the same time: objects lie
-    /// scattered in memory, and visiting them one by one is mostly waiting for memory.
+    /// Touches the next objects and their first fields, so that the processor fetches them at the same time: objects
+    /// lie scattered in memory, and visiting them one by one is mostly waiting for memory.
     fn prepare(&self, next: &[Node]) {
         let lengths = next.iter().map(|node| self.0.at(*node).map_or(0, |object| object.fields.len()));
         black_box(lengths.sum::<usize>());

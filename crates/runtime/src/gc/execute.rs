@@ -10,8 +10,8 @@
 //! 4. Record the outcome, call the subscribers' handlers (phase destroyed), record the release.
 //!
 //! Stored objects take these steps in batches of up to [`MAX_GROUPS_PER_BATCH`] groups, since each record is a write;
-//! others go one group at a time. An object that cannot be destroyed stays alive, and so does everything that has to come
-//! after it.
+//! others go one group at a time. An object that cannot be destroyed stays alive, and so does everything that has to
+//! come after it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -97,8 +97,8 @@ impl Collection<'_> {
         gone
     }
 
-    /// Destroys whole groups from the front of `members` until [`MAX_UNRECORDED`] has passed, then records the outcomes and
-    /// tells the subscribers. Returns the nodes that were destroyed.
+    /// Destroys whole groups from the front of `members` until [`MAX_UNRECORDED`] has passed, then records the
+    /// outcomes and tells the subscribers. Returns the nodes that were destroyed.
     async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<LifeId> {
         let began = Instant::now();
         let (mut destroyed, mut failed, mut untouched): (Vec<Member>, Vec<Member>, Vec<Member>) =
@@ -141,8 +141,8 @@ impl Collection<'_> {
         destroyed.into_iter().map(|member| member.life).collect()
     }
 
-    /// Notifies the subscribers of a group and returns its members; empty if any member cannot go on, since they take each
-    /// step together.
+    /// Notifies the subscribers of a group and returns its members; empty if any member cannot go on, since they take
+    /// each step together.
     async fn notify_group(&mut self, plan: &ObjectPlan, group: &Group, wave: usize) -> Vec<Member> {
         let mut members = Vec::with_capacity(group.members.len());
         for step in plan.members(&self.gc.world, group) {
@@ -178,8 +178,8 @@ impl Collection<'_> {
         members
     }
 
-    /// Records the intents of stored members and returns the members that may be destroyed; from here on they cannot be
-    /// saved. Intents of all others are withdrawn.
+    /// Records the intents of stored members and returns the members that may be destroyed; from here on they cannot
+    /// be saved. Intents of all others are withdrawn.
     async fn record_intents(&mut self, members: Vec<Member>) -> Vec<Member> {
         let terminating = |member: &Member| {
             let state = self.states.get(&member.object.key())?;
@@ -253,9 +253,9 @@ impl Collection<'_> {
             return;
         }
         if let Err(error) = self.gc.settings.recorder.record_withdrawals(&objects).await {
-            let told =
+            let untold =
                 |object: &Handle| Untold { id: object.id(), subscriber: None, error: error.to_string() };
-            self.report.untold.extend(objects.iter().map(told));
+            self.report.untold.extend(objects.iter().map(untold));
         }
     }
 
@@ -278,12 +278,12 @@ impl Collection<'_> {
             recorder.record_releases(&batch).await
         };
         if let Err(error) = result {
-            let told = |one: &ObjectJournal<'_>| Untold {
+            let untold = |one: &ObjectJournal<'_>| Untold {
                 id: one.object.id(),
                 subscriber: None,
                 error: error.to_string(),
             };
-            self.report.untold.extend(batch.iter().map(told));
+            self.report.untold.extend(batch.iter().map(untold));
         }
     }
 

@@ -14,8 +14,8 @@
 //! Which objects are unreachable, in which order they are destroyed and which step follows is decided by
 //! `sexton_lifecycle`; this module applies these decisions to objects in memory.
 //!
-//! It must not know any script language, nor where objects are stored: a [`DestructionRecorder`] records what happens to
-//! stored objects.
+//! It must not know any script language, nor where objects are stored: a [`DestructionRecorder`] records what happens
+//! to stored objects.
 
 mod call;
 mod collection;
@@ -48,7 +48,8 @@ pub(crate) use subscribe::{add as add_subscription, known as known_handler, subs
 
 use crate::world::{Handle, ObjectId, World};
 
-/// Decides whether `doomed` objects out of `total` may be destroyed at once (`limit(doomed, total)`), or returns why not.
+/// Decides whether `doomed` objects out of `total` may be destroyed at once (`limit(doomed, total)`), or returns why
+/// not.
 pub type Limit = Box<dyn Fn(usize, usize) -> Result<(), String>>;
 
 /// The configuration of a [`Gc`].

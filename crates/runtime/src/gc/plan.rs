@@ -1,5 +1,5 @@
-//! The order in which candidates are destroyed: a plan made and verified by `sexton_lifecycle`, with its nodes mapped back
-//! to objects.
+//! The order in which candidates are destroyed: a plan made and verified by `sexton_lifecycle`, with its nodes mapped
+//! back to objects.
 
 use hashbrown::{HashMap, HashSet};
 use sexton_lifecycle::detect::{self, Cause, Judgement};
@@ -56,8 +56,9 @@ impl ObjectPlan {
         self.lives.get(&life).copied()
     }
 
-    /// The members of a group in the order in which they are destroyed: dependents before their owners, then in creation
-    /// order. In a circle of destruction dependencies every two members depend on each other, so ownership decides.
+    /// The members of a group in the order in which they are destroyed: dependents before their owners, then in
+    /// creation order. In a circle of destruction dependencies every two members depend on each other, so ownership
+    /// decides.
     pub(super) fn members<'p>(&self, world: &World, group: &'p Group) -> Vec<&'p Step> {
         let mut members: Vec<&Step> = group.members.iter().collect();
         if members.len() > 1 {
@@ -112,8 +113,9 @@ impl ObjectPlan {
         gone
     }
 
-    /// The planned objects that are still alive because of others, each with its blockers. `gone` are the destroyed nodes;
-    /// `own_reason` says which objects are alive for a reason of their own (refused, or a call failed) and are left out.
+    /// The planned objects that are still alive because of others, each with its blockers. `gone` are the destroyed
+    /// nodes; `own_reason` says which objects are alive for a reason of their own (refused, or a call failed) and are
+    /// left out.
     pub(super) fn waiting(
         &self,
         world: &World,

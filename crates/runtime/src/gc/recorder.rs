@@ -76,13 +76,13 @@ pub trait DestructionRecorder {
         false
     }
 
-    /// Whether each of these candidates may be destroyed. Asked once per candidate, before its subscribers are warned, and
-    /// by previews. Writes nothing.
+    /// Whether each of these candidates may be destroyed. Asked once per candidate, before its subscribers are warned,
+    /// and by previews. Writes nothing.
     fn permits<'a>(&'a self, objects: &'a [Handle])
     -> LocalBoxFuture<'a, Result<Vec<Permit>, RecorderError>>;
 
-    /// Records that `destroy` of these objects comes next; one permit for each. An error means that nothing is recorded,
-    /// and none of the objects is destroyed.
+    /// Records that `destroy` of these objects comes next; one permit for each. An error means that nothing is
+    /// recorded, and none of the objects is destroyed.
     fn record_intents<'a>(
         &'a self,
         batch: &'a [Intent<'a>],

@@ -121,8 +121,8 @@ pub struct DroppedOwnership {
     pub owner: ObjectId,
 }
 
-/// A failed notification: a subscriber could not be told that an object is destroyed, or the recorder could not record a
-/// step. The object is destroyed all the same.
+/// A failed notification: a subscriber could not be told that an object is destroyed, or the recorder could not record
+/// a step. The object is destroyed all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untold {
     /// The destroyed object.

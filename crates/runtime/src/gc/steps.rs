@@ -1,5 +1,5 @@
-//! The destruction of a single object, step by step. The step table of `sexton_lifecycle` decides: events go in, the next
-//! state and actions come out.
+//! The destruction of a single object, step by step. The step table of `sexton_lifecycle` decides: events go in, the
+//! next state and actions come out.
 //!
 //! ```text
 //! warn() ─► Begin ─► [calls] ─► Answered…   notify() ─► PredecessorsGone ─► [calls] ─► Answered…   destroy() ─► …
@@ -20,8 +20,8 @@ use crate::world::{Handle, ObjectId, ObjectKey};
 const NO_RETRY: Retry = Retry { limit: 0, backoff: 1, max_backoff: 1 };
 
 impl Collection<'_> {
-    /// Warns the subscribers of an object. Without subscribers that have handlers its journal begins only when its group is
-    /// ready.
+    /// Warns the subscribers of an object. Without subscribers that have handlers its journal begins only when its
+    /// group is ready.
     pub(super) async fn warn(&mut self, object: &Handle) {
         let subscribers = subscribers(object);
         if subscribers.iter().any(|one| one.has_handler) {
@@ -37,7 +37,8 @@ impl Collection<'_> {
         self.feed(object, &Event::Begin { origin, subscribers, has_destroy });
     }
 
-    /// Notifies the subscribers of an object, after its predecessors are destroyed. `together`: it is in a group of several.
+    /// Notifies the subscribers of an object, after its predecessors are destroyed. `together`: it is in a group of
+    /// several.
     pub(super) async fn notify(&mut self, object: &Handle, together: bool) {
         self.feed(object, &Event::PredecessorsGone { subscribers: subscribers(object), together });
         self.tell(object, Phase::Notifying).await;
@@ -153,8 +154,8 @@ impl Collection<'_> {
             Some(Cancelled { by: by.id(), class, name, object: object.id(), phase, reason });
     }
 
-    /// Feeds one event to the object's journal and returns the actions. An event that is illegal in the current state is
-    /// reported as a failure of this object.
+    /// Feeds one event to the object's journal and returns the actions. An event that is illegal in the current state
+    /// is reported as a failure of this object.
     pub(super) fn feed(&mut self, object: &Handle, event: &Event) -> Vec<Action> {
         let Some(state) = self.states.get_mut(&object.key()) else { return Vec::new() };
         match step(state, event) {

@@ -1,7 +1,8 @@
 //! Destruction dependencies: subscriptions of one object to the destruction of another.
 //!
 //! A subscription of `caller` to `target` means: `target` is destroyed before `caller`, and `caller`'s handler (if it
-//! names one) is called for it. Subscriptions are counted per pair and stored at both ends; they keep neither object alive.
+//! names one) is called for it. Subscriptions are counted per pair and stored at both ends; they keep neither object
+//! alive.
 //!
 //! ```text
 //! subscribe(net, vm, "vmGone")   vm.subscribers = {net: vmGone ×1}   net.targets = {vm}
@@ -65,8 +66,9 @@ pub struct Subscription {
 }
 
 impl Gc {
-    /// Subscribes a caller to the destruction of a target: the target is destroyed first, and the handler is called for it.
-    /// Repeated calls are counted as one subscription, and have to be undone as often; the last handler that is named wins.
+    /// Subscribes a caller to the destruction of a target: the target is destroyed first, and the handler is called for
+    /// it. Repeated calls are counted as one subscription, and have to be undone as often; the last handler that is
+    /// named wins.
     ///
     /// # Errors
     /// See [`SubscribeError`].
@@ -105,8 +107,8 @@ impl Gc {
         world.write(|store| add(store, caller.key(), target.key(), handler, times))
     }
 
-    /// Undoes one [`Gc::subscribe`]; without a subscription it does nothing. The handler needs not be named; one that is
-    /// named must exist.
+    /// Undoes one [`Gc::subscribe`]; without a subscription it does nothing. The handler needs not be named; one that
+    /// is named must exist.
     ///
     /// # Errors
     /// If one belongs to another world, or the caller has no such method.

@@ -5,8 +5,8 @@ use sexton_lifecycle::detect::reachable;
 use super::{detect, subscribe};
 use crate::world::{ObjectId, ObjectKey, World};
 
-/// Removes unreferenced destroyed objects and returns how many there were. Live objects always stay, reachable or not, and
-/// so does everything that they refer to.
+/// Removes unreferenced destroyed objects and returns how many there were. Live objects always stay, reachable or not,
+/// and so does everything that they refer to.
 pub(super) fn sweep(world: &World) -> usize {
     let over = world.read(|store| store.len() - store.live_count());
     if over == 0 {

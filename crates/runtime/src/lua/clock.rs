@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::limits::Limits;
 
-/// The system clock is read once per this many interrupts. The script engine interrupts at every call and loop iteration.
+/// The system clock is read once per this many interrupts. The script engine interrupts at every call and loop
+/// iteration.
 const INTERRUPTS_PER_CHECK: u32 = 64;
 
 /// The time limit that a program reached. None of its code runs any more.

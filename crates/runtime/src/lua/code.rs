@@ -1,5 +1,5 @@
-//! The behavior of classes that are written in a script, as the world calls it. After the program was dropped, or reached a
-//! time limit, calls fail.
+//! The behavior of classes that are written in a script, as the world calls it. After the program was dropped, or
+//! reached a time limit, calls fail.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};

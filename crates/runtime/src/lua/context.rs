@@ -1,5 +1,5 @@
-//! The context of running code: its green thread, and the stack of objects with running methods. The object on top is the
-//! caller of `GC.subscribe`, and may use its private properties.
+//! The context of running code: its green thread, and the stack of objects with running methods. The object on top is
+//! the caller of `GC.subscribe`, and may use its private properties.
 //!
 //! Every coroutine has a context of its own, which is swapped in whenever the coroutine is polled:
 //!

@@ -12,22 +12,23 @@ const PROPERTY_KEYS: [&str; 5] = ["usage", "type", "of", "required", "default"];
 /// The maximum size of a default value in bytes.
 const MAX_DEFAULT_BYTES: usize = 64 << 10;
 
-/// The property that `properties = { name = … }` declares: with a usage (`"In"`), or a table (`{ usage = "In", type = … }`).
-pub(super) fn property(lua: &Lua, class: &str, name: &str, said: &Script) -> mlua::Result<Property> {
+/// The property that `properties = { name = … }` declares: with a usage (`"In"`), or a table (`{ usage = "In", type =
+/// … }`).
+pub(super) fn property(lua: &Lua, class: &str, name: &str, declaration: &Script) -> mlua::Result<Property> {
     let wrong = |message: String| raise(lua, format!("property {name} of class {class}: {message}"));
-    match said {
+    match declaration {
         Script::String(word) => {
             let usage = usage(&word.to_string_lossy()).map_err(wrong)?;
             Ok(Property::new(usage, Contract::Any))
         }
-        Script::Table(said) => from_table(said).map_err(wrong),
+        Script::Table(declaration) => from_table(declaration).map_err(wrong),
         other => Err(wrong(format!("a usage or a table is expected, not a {}", values::kind(other)))),
     }
 }
 
-fn from_table(said: &Table) -> Result<Property, String> {
-    let get = |name: &str| said.raw_get::<Script>(name).map_err(|error| error.to_string());
-    for pair in said.pairs::<Script, Script>() {
+fn from_table(declaration: &Table) -> Result<Property, String> {
+    let get = |name: &str| declaration.raw_get::<Script>(name).map_err(|error| error.to_string());
+    for pair in declaration.pairs::<Script, Script>() {
         let (key, _) = pair.map_err(|error| error.to_string())?;
         let word = key.as_string().map(|word| word.to_string_lossy()).unwrap_or_default();
         if !PROPERTY_KEYS.contains(&word.as_str()) {
@@ -62,10 +63,10 @@ fn usage(word: &str) -> Result<Usage, String> {
     Usage::parse(word).ok_or_else(unknown)
 }
 
-fn contract(said: &Script, of: &Script) -> Result<Contract, String> {
+fn contract(declaration: &Script, of: &Script) -> Result<Contract, String> {
     let inner = || if of.is_nil() { Ok(Contract::Any) } else { contract(of, &Script::Nil) };
-    let Some(name) = ClassValue::name_of(said) else {
-        return match said {
+    let Some(name) = ClassValue::name_of(declaration) else {
+        return match declaration {
             Script::Nil if of.is_nil() => Ok(Contract::Any),
             Script::Nil => Err("`of` is said of lists and maps".to_owned()),
             other => Err(format!("a type is a text or a class, not a {}", values::kind(other))),

@@ -1,5 +1,5 @@
-//! Functions of the host for creating objects, calling methods and logging: `new`, `log`, `print`, and what the prelude needs
-//! to wrap methods.
+//! Functions of the host for creating objects, calling methods and logging: `new`, `log`, `print`, and what the
+//! prelude needs to wrap methods.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ pub(super) fn host(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<Table> {
     };
     host.raw_set("leave", lua.create_function(leave)?)?;
     let of_create = engine.clone();
-    let create = move |lua: &Lua, said: NewArguments| create(lua, &of_create, said);
+    let create = move |lua: &Lua, arguments: NewArguments| create(lua, &of_create, arguments);
     host.raw_set("create", lua.create_function(create)?)?;
     let of_init = engine.clone();
     let initialize = move |lua: Lua, object: Script| {
@@ -138,16 +138,16 @@ fn create(
     Ok((engine.userdata_of(lua, &object)?, has_init))
 }
 
-fn class_of(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<Class> {
-    let Some(name) = ClassValue::name_of(said) else {
+fn class_of(lua: &Lua, engine: &Engine, value: &Script) -> mlua::Result<Class> {
+    let Some(name) = ClassValue::name_of(value) else {
         let words = "new wants a class, the properties of the object, its owner; this is a";
-        let hint = match said {
+        let hint = match value {
             Script::Nil => {
                 " (within its own declaration a class is known by its name only: new(\"Name\", …))"
             }
             _ => "",
         };
-        return Err(raise(lua, format!("{words} {}{hint}", values::kind(said))));
+        return Err(raise(lua, format!("{words} {}{hint}", values::kind(value))));
     };
     engine.world.class(&name).ok_or_else(|| raise(lua, format!("new wants a class, and {name} is none")))
 }

@@ -19,15 +19,16 @@ const MAX_NAME_BYTES: usize = 100;
 /// Puts the functions in place.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let of_format = engine.clone();
-    let format = move |lua: &Lua, said: Script| set_format(lua, &of_format, &said);
+    let format = move |lua: &Lua, declaration: Script| set_format(lua, &of_format, &declaration);
     lua.globals().raw_set("format", lua.create_function(format)?)?;
     let of_class = engine.clone();
-    let class = move |lua: &Lua, (name, said): (Script, Script)| declare(lua, &of_class, &name, &said);
+    let class =
+        move |lua: &Lua, (name, declaration): (Script, Script)| declare(lua, &of_class, &name, &declaration);
     lua.globals().raw_set("class", lua.create_function(class)?)
 }
 
-fn set_format(lua: &Lua, engine: &Engine, said: &Script) -> mlua::Result<()> {
-    let text = said.as_string().map(|text| text.to_string_lossy()).unwrap_or_default();
+fn set_format(lua: &Lua, engine: &Engine, declaration: &Script) -> mlua::Result<()> {
+    let text = declaration.as_string().map(|text| text.to_string_lossy()).unwrap_or_default();
     let Some(format) = Format::parse(&text) else {
         return Err(raise(lua, "a format is a text of two numbers, as in `format \"1.4\"`"));
     };
@@ -50,7 +51,7 @@ struct ClassTable {
     functions: HashMap<Rc<str>, Function>,
 }
 
-fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, said: &Script) -> mlua::Result<AnyUserData> {
+fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, declaration: &Script) -> mlua::Result<AnyUserData> {
     if engine.stage.get() != ProgramStage::Declaring {
         return Err(raise(lua, "classes are declared by the text of a program, not while it works"));
     }
@@ -59,16 +60,17 @@ fn declare(lua: &Lua, engine: &Rc<Engine>, name: &Script, said: &Script) -> mlua
         let words = "the name of a class is letters, digits and _, and begins with a letter";
         return Err(raise(lua, format!("{words}; {name:?} is none")));
     }
-    let Script::Table(table) = said else {
+    let Script::Table(table) = declaration else {
         return Err(raise(
             lua,
-            format!("class {name} is declared with a table, not a {}", values::kind(said)),
+            format!("class {name} is declared with a table, not a {}", values::kind(declaration)),
         ));
     };
-    let said = read(lua, &name, table)?;
-    let functions = said.functions.clone();
-    let code = ScriptBehavior { lua: lua.weak(), engine: Rc::downgrade(engine), functions: said.functions };
-    let (extends, properties) = (said.extends, said.properties);
+    let declaration = read(lua, &name, table)?;
+    let functions = declaration.functions.clone();
+    let code =
+        ScriptBehavior { lua: lua.weak(), engine: Rc::downgrade(engine), functions: declaration.functions };
+    let (extends, properties) = (declaration.extends, declaration.properties);
     let spec = ClassSpec { name: name.clone(), extends, properties, behavior: Rc::new(code) };
     check(lua, engine, &name, &spec, &functions)?;
     let class = engine.world.declare(spec).map_err(|error| raise(lua, error))?;
@@ -86,7 +88,8 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 fn read(lua: &Lua, class: &str, table: &Table) -> mlua::Result<ClassTable> {
-    let mut said = ClassTable { extends: None, properties: BTreeMap::new(), functions: HashMap::new() };
+    let mut declaration =
+        ClassTable { extends: None, properties: BTreeMap::new(), functions: HashMap::new() };
     for pair in table.pairs::<Script, Script>() {
         let (key, value) = pair?;
         let name = key.as_string().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -98,16 +101,16 @@ fn read(lua: &Lua, class: &str, table: &Table) -> mlua::Result<ClassTable> {
             ("extends", parent) => {
                 let parent = ClassValue::name_of(&parent);
                 let none = || raise(lua, format!("class {class} extends something that is no class"));
-                said.extends = Some(parent.ok_or_else(none)?);
+                declaration.extends = Some(parent.ok_or_else(none)?);
             }
             ("properties", Script::Table(properties)) => {
-                said.properties = read_properties(lua, class, &properties)?;
+                declaration.properties = read_properties(lua, class, &properties)?;
             }
             ("properties", other) => {
                 let what = values::kind(&other);
                 return Err(raise(lua, format!("properties of class {class} are a table, not a {what}")));
             }
-            (_, Script::Function(function)) => _ = said.functions.insert(name.into(), function),
+            (_, Script::Function(function)) => _ = declaration.functions.insert(name.into(), function),
             (_, other) => {
                 let what = values::kind(&other);
                 let words = format!("{name} of class {class} is a {what}; methods are functions");
@@ -115,19 +118,19 @@ fn read(lua: &Lua, class: &str, table: &Table) -> mlua::Result<ClassTable> {
             }
         }
     }
-    Ok(said)
+    Ok(declaration)
 }
 
 fn read_properties(lua: &Lua, class: &str, table: &Table) -> mlua::Result<BTreeMap<String, Property>> {
     let mut properties = BTreeMap::new();
     for pair in table.pairs::<Script, Script>() {
-        let (key, said) = pair?;
+        let (key, declaration) = pair?;
         let name = key.as_string().map(|name| name.to_string_lossy()).unwrap_or_default();
         if !is_name(&name) {
             let words = "properties are named with letters, digits and _";
             return Err(raise(lua, format!("class {class}: {words}; {name:?} is no name")));
         }
-        let property = contracts::property(lua, class, &name, &said)?;
+        let property = contracts::property(lua, class, &name, &declaration)?;
         properties.insert(name, property);
     }
     Ok(properties)
@@ -174,8 +177,8 @@ fn script_class(
     Ok(ScriptClass { methods, has_init })
 }
 
-/// A message about a property with an undeclared class as its type, if there is one. For when the text has run: classes may
-/// be declared after the properties that name them.
+/// A message about a property with an undeclared class as its type, if there is one. For when the text has run:
+/// classes may be declared after the properties that name them.
 pub(super) fn undeclared_type(engine: &Engine) -> Option<String> {
     let classes = engine.world.classes();
     for class in &classes {

@@ -1,7 +1,7 @@
 //! `exec`: starts programs of the host that are granted by name.
 //!
-//! Without a shell, with a clean environment and bounded output. At its timeout, or when the run ends, the program is killed
-//! with all processes that it started.
+//! Without a shell, with a clean environment and bounded output. At its timeout, or when the run ends, the program is
+//! killed with all processes that it started.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -38,22 +38,22 @@ const MAX_ARGS: usize = 1000;
 /// Defines `exec`.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let engine = engine.clone();
-    let exec = move |lua: Lua, said: Script| {
+    let exec = move |lua: Lua, options: Script| {
         let engine = engine.clone();
         async move {
             engine.check_stage(&lua, "exec")?;
-            let wanted = read(&engine, &said).map_err(|error| raise(&lua, error))?;
-            drop(said);
+            let wanted = read(&engine, &options).map_err(|error| raise(&lua, error))?;
+            drop(options);
             let real = real(&engine, &wanted).map_err(|error| raise(&lua, error))?;
             let ended = run(&wanted, &real, engine.limits.answer).await;
             let ended = ended.map_err(|error| raise(&lua, format!("{:?} {error}", wanted.program)))?;
-            let told = lua.create_table()?;
-            told.raw_set("code", ended.code)?;
-            told.raw_set("signal", ended.signal)?;
-            told.raw_set("stdout", lua.create_string(&ended.stdout)?)?;
-            told.raw_set("stderr", lua.create_string(&ended.stderr)?)?;
-            told.set_readonly(true);
-            Ok(told)
+            let result = lua.create_table()?;
+            result.raw_set("code", ended.code)?;
+            result.raw_set("signal", ended.signal)?;
+            result.raw_set("stdout", lua.create_string(&ended.stdout)?)?;
+            result.raw_set("stderr", lua.create_string(&ended.stderr)?)?;
+            result.set_readonly(true);
+            Ok(result)
         }
     };
     lua.globals().raw_set("exec", lua.create_async_function(exec)?)
@@ -75,15 +75,15 @@ struct ExecOutcome {
     stderr: Vec<u8>,
 }
 
-fn read(engine: &Engine, said: &Script) -> Result<ExecRequest, String> {
-    let Script::Table(said) = said else {
+fn read(engine: &Engine, options: &Script) -> Result<ExecRequest, String> {
+    let Script::Table(options) = options else {
         return Err(format!(
             "exec wants a table, as in exec{{ program = \"ls\" }}, not a {}",
-            values::kind(said)
+            values::kind(options)
         ));
     };
-    only(said, &["program", "args", "stdin", "timeout"], "exec")?;
-    let program = text(said, "program")?.ok_or("exec: program is missing")?;
+    only(options, &["program", "args", "stdin", "timeout"], "exec")?;
+    let program = text(options, "program")?.ok_or("exec: program is missing")?;
     let program = String::from_utf8(program).map_err(|_| "exec: program is not UTF-8".to_owned())?;
     if !engine.grants.exec.contains(&program) {
         return Err(format!(
@@ -91,7 +91,9 @@ fn read(engine: &Engine, said: &Script) -> Result<ExecRequest, String> {
         ));
     }
     let mut args = Vec::new();
-    if let Some(list) = said.raw_get::<Option<Table>>("args").map_err(|_| "exec: args is a list of texts")? {
+    if let Some(list) =
+        options.raw_get::<Option<Table>>("args").map_err(|_| "exec: args is a list of texts")?
+    {
         for at in 1..=list.raw_len().min(MAX_ARGS + 1) {
             let arg: Script = list.raw_get(at).map_err(|error| error.to_string())?;
             let arg = match &arg {
@@ -106,18 +108,18 @@ fn read(engine: &Engine, said: &Script) -> Result<ExecRequest, String> {
     if args.len() > MAX_ARGS {
         return Err(format!("exec: more than {MAX_ARGS} arguments"));
     }
-    let stdin = text(said, "stdin")?.unwrap_or_default();
+    let stdin = text(options, "stdin")?.unwrap_or_default();
     Ok(ExecRequest {
         program,
         args,
         stdin,
-        timeout: timeout(said, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)?,
+        timeout: timeout(options, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)?,
     })
 }
 
 /// Checks that a table has no unknown keys.
-pub(super) fn only(said: &Table, words: &[&str], function: &str) -> Result<(), String> {
-    for pair in said.pairs::<Script, Script>() {
+pub(super) fn only(options: &Table, words: &[&str], function: &str) -> Result<(), String> {
+    for pair in options.pairs::<Script, Script>() {
         let (key, _) = pair.map_err(|error| error.to_string())?;
         let word = key.as_string().map(|word| word.to_string_lossy()).unwrap_or_default();
         if !words.contains(&word.as_str()) {
@@ -131,8 +133,8 @@ pub(super) fn only(said: &Table, words: &[&str], function: &str) -> Result<(), S
 }
 
 /// An optional text in a table.
-pub(super) fn text(said: &Table, name: &str) -> Result<Option<Vec<u8>>, String> {
-    match said.raw_get::<Script>(name).map_err(|error| error.to_string())? {
+pub(super) fn text(options: &Table, name: &str) -> Result<Option<Vec<u8>>, String> {
+    match options.raw_get::<Script>(name).map_err(|error| error.to_string())? {
         Script::Nil => Ok(None),
         Script::String(text) => Ok(Some(text.as_bytes().to_vec())),
         other => Err(format!("{name} is a text, not a {}", values::kind(&other))),
@@ -140,8 +142,8 @@ pub(super) fn text(said: &Table, name: &str) -> Result<Option<Vec<u8>>, String> 
 }
 
 /// The `timeout` in a table, in seconds; `usual` if there is none, refused above `most`.
-pub(super) fn timeout(said: &Table, usual: f64, most: f64) -> Result<Duration, String> {
-    let seconds = match said.raw_get::<Script>("timeout").map_err(|error| error.to_string())? {
+pub(super) fn timeout(options: &Table, usual: f64, most: f64) -> Result<Duration, String> {
+    let seconds = match options.raw_get::<Script>("timeout").map_err(|error| error.to_string())? {
         Script::Nil => usual,
         Script::Integer(whole) => whole as f64,
         Script::Number(seconds) => seconds,
@@ -212,8 +214,12 @@ async fn attend(group: &mut Group, pipes: Pipes, limit: usize) -> Result<ExecOut
 /// # Errors
 /// If there is more than `limit` bytes.
 async fn all(from: impl AsyncRead + Unpin, limit: usize) -> Result<Vec<u8>, String> {
-    let mut said = Vec::new();
-    let read = from.take(limit as u64 + 1).read_to_end(&mut said).await;
+    let mut output = Vec::new();
+    let read = from.take(limit as u64 + 1).read_to_end(&mut output).await;
     read.map_err(|error| format!("cannot be heard: {error}"))?;
-    if said.len() > limit { Err(format!("said more than {limit} bytes, so it was killed")) } else { Ok(said) }
+    if output.len() > limit {
+        Err(format!("said more than {limit} bytes, so it was killed"))
+    } else {
+        Ok(output)
+    }
 }

@@ -33,25 +33,25 @@ const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Defines `http`.
 pub(super) fn install(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     let (engine, tls) = (engine.clone(), Tls::of_this_machine());
-    let http = move |lua: Lua, said: Script| {
+    let http = move |lua: Lua, options: Script| {
         let (engine, tls) = (engine.clone(), tls.clone());
         async move {
             engine.check_stage(&lua, "http")?;
-            let wanted = read(&engine, &said).map_err(|error| raise(&lua, error))?;
-            drop(said);
+            let wanted = read(&engine, &options).map_err(|error| raise(&lua, error))?;
+            drop(options);
             let answer = answer(&engine, &wanted, &tls).await;
             let answer = answer.map_err(|error| raise(&lua, format!("{}: {error}", wanted.address)))?;
-            let told = lua.create_table()?;
-            told.raw_set("status", answer.status)?;
-            told.raw_set("body", lua.create_string(&answer.body)?)?;
+            let result = lua.create_table()?;
+            result.raw_set("status", answer.status)?;
+            result.raw_set("body", lua.create_string(&answer.body)?)?;
             let headers = lua.create_table()?;
             for (name, value) in &answer.headers {
                 headers.raw_set(name.as_str(), lua.create_string(value.as_bytes())?)?;
             }
             headers.set_readonly(true);
-            told.raw_set("headers", headers)?;
-            told.set_readonly(true);
-            Ok(told)
+            result.raw_set("headers", headers)?;
+            result.set_readonly(true);
+            Ok(result)
         }
     };
     lua.globals().raw_set("http", lua.create_async_function(http)?)
@@ -74,12 +74,15 @@ struct HttpAnswer {
     body: Bytes,
 }
 
-fn read(engine: &Engine, said: &Script) -> Result<HttpCall, String> {
-    let Script::Table(said) = said else {
-        return Err(format!("http wants a table, as in http{{ url = \"…\" }}, not a {}", values::kind(said)));
+fn read(engine: &Engine, options: &Script) -> Result<HttpCall, String> {
+    let Script::Table(options) = options else {
+        return Err(format!(
+            "http wants a table, as in http{{ url = \"…\" }}, not a {}",
+            values::kind(options)
+        ));
     };
-    only(said, &["url", "method", "headers", "body", "timeout"], "http")?;
-    let url = text(said, "url")?.ok_or("http: url is missing")?;
+    only(options, &["url", "method", "headers", "body", "timeout"], "http")?;
+    let url = text(options, "url")?.ok_or("http: url is missing")?;
     let uri = Uri::try_from(url).map_err(|error| format!("http: the url is wrong: {error}"))?;
     let secure = match uri.scheme_str() {
         Some("https") => true,
@@ -101,17 +104,17 @@ fn read(engine: &Engine, said: &Script) -> Result<HttpCall, String> {
             "this program may not call {address:?} unless it is granted: --allow-http {address}"
         ));
     }
-    let method = text(said, "method")?.unwrap_or_else(|| b"GET".to_vec());
+    let method = text(options, "method")?.unwrap_or_else(|| b"GET".to_vec());
     let method = Method::from_bytes(&method).map_err(|_| "http: that is no method".to_owned())?;
-    let body = Bytes::from(text(said, "body")?.unwrap_or_default());
+    let body = Bytes::from(text(options, "body")?.unwrap_or_default());
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let mut request = Request::builder().method(method).uri(path).body(Full::new(body)).map_err(show)?;
-    headers(said, request.headers_mut())?;
+    headers(options, request.headers_mut())?;
     let own = request.headers_mut();
     own.insert(HOST, HeaderValue::from_str(authority.as_str()).map_err(show)?);
     own.insert(CONNECTION, HeaderValue::from_static("close"));
     own.entry(USER_AGENT).or_insert(HeaderValue::from_static(concat!("sexton/", env!("CARGO_PKG_VERSION"))));
-    let timeout = timeout(said, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)?;
+    let timeout = timeout(options, DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS)?;
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     Ok(HttpCall { request, host, port, secure, address, timeout })
 }
@@ -120,8 +123,9 @@ fn show(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-fn headers(said: &Table, into: &mut HeaderMap) -> Result<(), String> {
-    let given: Option<Table> = said.raw_get("headers").map_err(|_| "http: headers are a table".to_owned())?;
+fn headers(options: &Table, into: &mut HeaderMap) -> Result<(), String> {
+    let given: Option<Table> =
+        options.raw_get("headers").map_err(|_| "http: headers are a table".to_owned())?;
     let Some(given) = given else { return Ok(()) };
     for pair in given.pairs::<String, String>() {
         let (name, value) = pair.map_err(|_| "http: headers are texts by name".to_owned())?;

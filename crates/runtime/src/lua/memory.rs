@@ -9,15 +9,16 @@ use std::cell::Cell;
 
 use mlua::Lua;
 
-/// This fraction (1/n) of the limit is a reserve. The script engine refuses allocations of the script beyond the rest, but
-/// not the two small functions that each call from the host needs (about 100 bytes, garbage afterwards), nor the text of
-/// the error. The reserve keeps these below the limit, too.
+/// This fraction (1/n) of the limit is a reserve. The script engine refuses allocations of the script beyond the rest,
+/// but not the two small functions that each call from the host needs (about 100 bytes, garbage afterwards), nor the
+/// text of the error. The reserve keeps these below the limit, too.
 const RESERVE_DIVISOR: usize = 16;
 
 /// Decides when the garbage of a script is collected.
 ///
-/// The script engine starts collections by its own rule, which allows twice the memory that is alive, and does not collect
-/// when it reaches its bound. So a collection is forced when little is left, unless the last one has just freed nothing.
+/// The script engine starts collections by its own rule, which allows twice the memory that is alive, and does not
+/// collect when it reaches its bound. So a collection is forced when little is left, unless the last one has just freed
+/// nothing.
 pub(super) struct Memory {
     limit: usize,
     next: Cell<usize>,
@@ -29,13 +30,14 @@ impl Memory {
         Memory { limit, next: Cell::new(limit / 2) }
     }
 
-    /// The bound in bytes for the script engine: the limit without the reserve. Never zero, which would mean no bound at all.
+    /// The bound in bytes for the script engine: the limit without the reserve. Never zero, which would mean no bound
+    /// at all.
     pub(super) fn bound(limit: usize) -> usize {
         (limit - limit / RESERVE_DIVISOR).max(1)
     }
 
-    /// Collects garbage if it is due. To be called between any two steps of a script, and in loops of the host that call into
-    /// the script engine.
+    /// Collects garbage if it is due. To be called between any two steps of a script, and in loops of the host that
+    /// call into the script engine.
     pub(super) fn relieve(&self, lua: &Lua) {
         if lua.used_memory() < self.next.get() {
             return;
@@ -45,9 +47,9 @@ impl Memory {
         self.next.set(self.after(lua.used_memory()));
     }
 
-    /// The use in bytes at which the next collection is due, if `used` bytes are in use after one. Half of the reserve may
-    /// become garbage; the other half is for allocations of the host until the next check. A little garbage is always
-    /// allowed, so that a script with full memory does not collect at every step.
+    /// The use in bytes at which the next collection is due, if `used` bytes are in use after one. Half of the reserve
+    /// may become garbage; the other half is for allocations of the host until the next check. A little garbage is
+    /// always allowed, so that a script with full memory does not collect at every step.
     fn after(&self, used: usize) -> usize {
         let reserve = self.limit / RESERVE_DIVISOR;
         let last = Memory::bound(self.limit) + reserve / 2;

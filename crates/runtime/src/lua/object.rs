@@ -1,4 +1,5 @@
-//! Objects as values in scripts: properties by name, methods with a colon, and the table `Object` with functions about them.
+//! Objects as values in scripts: properties by name, methods with a colon, and the table `Object` with functions about
+//! them.
 //!
 //! A script that holds such a value keeps the object alive. This module must not know when anything is collected.
 

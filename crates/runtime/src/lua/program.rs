@@ -1,7 +1,7 @@
 //! A program: loaded from its text, run with an environment, and collected.
 //!
-//! Everything that runs code of a program goes through [`Program::drive`]: it gives turns to the program's green threads and
-//! enforces its time limits.
+//! Everything that runs code of a program goes through [`Program::drive`]: it gives turns to the program's green
+//! threads and enforces its time limits.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -81,8 +81,8 @@ impl Program {
     /// Loads a program: runs its text once, which declares its classes in a world.
     ///
     /// # Errors
-    /// If the text has a syntax error, fails, or declares something wrong. The world must not be used then: some classes may
-    /// be declared.
+    /// If the text has a syntax error, fails, or declares something wrong. The world must not be used then: some
+    /// classes may be declared.
     pub fn load(world: &World, source: &Source, host: Host) -> Result<Program, ProgramError> {
         if source.text.len() > host.limits.source {
             return Err(ProgramError::TooLong { limit: host.limits.source });
@@ -122,7 +122,8 @@ impl Program {
         &self.engine.world
     }
 
-    /// Its collector. Collections run code, so they have to be driven by [`Program::drive`]; [`Program::collect`] does both.
+    /// Its collector. Collections run code, so they have to be driven by [`Program::drive`]; [`Program::collect`] does
+    /// both.
     pub fn gc(&self) -> &Gc {
         &self.engine.gc
     }

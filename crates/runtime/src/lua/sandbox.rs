@@ -1,5 +1,5 @@
-//! The sandbox of a script: its libraries, its limits of memory and time, and that it can neither reach nor change anything
-//! of the host.
+//! The sandbox of a script: its libraries, its limits of memory and time, and that it can neither reach nor change
+//! anything of the host.
 
 use std::rc::Rc;
 
@@ -78,8 +78,8 @@ pub(super) fn prelude(lua: &Lua, engine: &Rc<Engine>, host: &Table) -> mlua::Res
     Ok(Prelude { method, native, thread })
 }
 
-/// Removes globals that no program gets, installs the interrupt, and makes all globals read-only. Globals that are defined
-/// afterwards belong to the program.
+/// Removes globals that no program gets, installs the interrupt, and makes all globals read-only. Globals that are
+/// defined afterwards belong to the program.
 pub(super) fn close(lua: &Lua, engine: &Rc<Engine>) -> mlua::Result<()> {
     for name in REMOVED {
         lua.globals().raw_remove(name)?;

@@ -1,5 +1,5 @@
-//! The scheduler of green threads: polls some work of a program and all threads that it starts, until all of them have ended
-//! or a time limit is reached.
+//! The scheduler of green threads: polls some work of a program and all threads that it starts, until all of them have
+//! ended or a time limit is reached.
 //!
 //! ```text
 //! poll work ─► poll the threads that were woken, in the order in which they began ─► all ended? done : wait for a waker
@@ -18,7 +18,8 @@ use futures::task::AtomicWaker;
 use super::clock::TimeIsUp;
 use super::engine::Engine;
 
-/// Marks that a scheduler runs, until it is dropped, also if the work is cancelled. The outermost one drops all threads.
+/// Marks that a scheduler runs, until it is dropped, also if the work is cancelled. The outermost one drops all
+/// threads.
 struct DrivingGuard<'e> {
     engine: &'e Engine,
     /// Whether another scheduler runs already.
@@ -35,8 +36,8 @@ impl Drop for DrivingGuard<'_> {
     }
 }
 
-/// Runs some work and the threads that it starts. Nested calls only run their work: the outermost scheduler gives turns to
-/// all threads.
+/// Runs some work and the threads that it starts. Nested calls only run their work: the outermost scheduler gives turns
+/// to all threads.
 ///
 /// # Errors
 /// If a time limit is reached: none of the program's code runs any more.

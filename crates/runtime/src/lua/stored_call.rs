@@ -5,7 +5,8 @@
 //! 3. call `destroy` or a handler,
 //! 4. compare the objects before and after, and return the differences.
 //!
-//! The rest of the collection runs in another process. It must not know where objects are stored or how answers travel.
+//! The rest of the collection runs in another process. It must not know where objects are stored or how answers
+//! travel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,8 +121,8 @@ pub async fn call_stored(
     let before: Vec<ModelObject> =
         imported.objects.iter().map(|one| model_object(program.gc(), one)).collect();
     let work = call_method(&object, about, session.clone());
-    let told = InContext::new(program.engine.clone(), CallContext::default(), work);
-    let done = program.drive(told).await.map_err(StoredError::from).and_then(|done| done);
+    let in_context = InContext::new(program.engine.clone(), CallContext::default(), work);
+    let done = program.drive(in_context).await.map_err(StoredError::from).and_then(|done| done);
     done.map_err(|error| program.engine.refused.take().map_or(error, StoredError::NotAllowed))?;
     let after = imported.objects.iter().map(|one| model_object(program.gc(), one));
     let changed = before.iter().zip(after).filter_map(|(before, after)| difference(before, after)).collect();

@@ -1,7 +1,7 @@
 //! `spawn`, `join` and `sleep` in scripts.
 //!
-//! A thread is a read-only table in scripts. When the thread ends, its results, or the value that it failed with, are put into
-//! that table, so that they stay alive exactly as long as the thread can be joined.
+//! A thread is a read-only table in scripts. When the thread ends, its results, or the value that it failed with, are
+//! put into that table, so that they stay alive exactly as long as the thread can be joined.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -19,8 +19,8 @@ use super::values;
 /// The longest time of one `sleep` in seconds.
 const MAX_SLEEP_SECONDS: f64 = 86_400.0;
 
-/// Indexes in a thread's table: its [`ThreadHandle`]; its results; and the value that it failed with, unless its [`Fault`]
-/// contains that completely.
+/// Indexes in a thread's table: its [`ThreadHandle`]; its results; and the value that it failed with, unless its
+/// [`Fault`] contains that completely.
 const HANDLE_INDEX: i64 = 1;
 const RESULTS_INDEX: i64 = 2;
 const RAISED_INDEX: i64 = 3;
@@ -137,8 +137,8 @@ fn note(thread: &Table, place: i64, values: Table) -> mlua::Result<()> {
     noted
 }
 
-/// The host's error for the value that a thread failed with. The value itself is kept in the thread's table, for `join` to
-/// raise it again, unless it is an error of the host or a text that the error contains.
+/// The host's error for the value that a thread failed with. The value itself is kept in the thread's table, for `join`
+/// to raise it again, unless it is an error of the host or a text that the error contains.
 fn failed(
     lua: &Lua,
     engine: &Engine,

@@ -1,7 +1,7 @@
 //! The state of green threads: which of them run, which wait for which other, and which failed without being joined.
 //!
-//! A green thread is a coroutine of the script engine; all of them take turns on one thread of the system. A deadlock is
-//! found when the wait that closes the circle begins:
+//! A green thread is a coroutine of the script engine; all of them take turns on one thread of the system. A deadlock
+//! is found when the wait that closes the circle begins:
 //!
 //! ```text
 //! waits: 1 → thread 2, 2 → collection; thread 3 collects

@@ -1,4 +1,5 @@
-//! Traces: one line for everything that happens to objects (birth, reference, warn, notify, destroy, destroyed, failures).
+//! Traces: one line for everything that happens to objects (birth, reference, warn, notify, destroy, destroyed,
+//! failures).
 
 use std::fmt::Display;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
-//! The bytes that all objects of a world hold, bounded, so that a program cannot evade its script's memory limit by storing
-//! values in objects.
+//! The bytes that all objects of a world hold, bounded, so that a program cannot evade its script's memory limit by
+//! storing values in objects.
 //!
-//! Written values are added up. Overwritten and removed values are not subtracted; instead everything is counted again when
-//! the sum reaches the limit.
+//! Written values are added up. Overwritten and removed values are not subtracted; instead everything is counted again
+//! when the sum reaches the limit.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -59,8 +59,8 @@ fn weigh(world: &World) -> usize {
     })
 }
 
-/// Checks that an object with a new value for a property still fits into one resource. Short values are not checked, so that
-/// writing them stays cheap; a server refuses the few objects that become too large by them.
+/// Checks that an object with a new value for a property still fits into one resource. Short values are not checked, so
+/// that writing them stays cheap; a server refuses the few objects that become too large by them.
 pub(super) fn check_property(object: &Handle, name: &str, value: &Value) -> Result<(), String> {
     /// Shorter values are not checked.
     const SHORT_BYTES: usize = 16 << 10;
@@ -93,8 +93,8 @@ fn fits(bytes: usize) -> Result<(), String> {
     Err(format!("all stored properties of an object together may take {MAX_OBJECT_BYTES} bytes, not {bytes}"))
 }
 
-/// The approximate size of a value in its object's resource: keys of maps count twice (see `managedFields`), a reference
-/// contains kind, name and uid. Recursive: the depth of values is bounded.
+/// The approximate size of a value in its object's resource: keys of maps count twice (see `managedFields`), a
+/// reference contains kind, name and uid. Recursive: the depth of values is bounded.
 fn bytes_of(value: &Value) -> usize {
     /// The size of a reference without the name of the class.
     const REFERENCE_BYTES: usize = 100;

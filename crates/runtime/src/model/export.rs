@@ -1,5 +1,6 @@
-//! Export: everything reachable from the root over persistable properties, as JSON. Each object is written once, nested at
-//! a reference from its owner if there is one, else at the first reference to it; other references are `{"?": {"ref": id}}`.
+//! Export: everything reachable from the root over persistable properties, as JSON. Each object is written once, nested
+//! at a reference from its owner if there is one, else at the first reference to it; other references are `{"?":
+//! {"ref": id}}`.
 
 use serde_json::ser::{CompactFormatter, Formatter};
 

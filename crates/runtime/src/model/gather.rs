@@ -1,12 +1,13 @@
-//! From objects to a [`Model`] without text in between: the same as parsing what [`export`](super::export) writes, plus all
-//! subscriptions of the objects.
+//! From objects to a [`Model`] without text in between: the same as parsing what [`export`](super::export) writes, plus
+//! all subscriptions of the objects.
 
 use super::nesting::{Nesting, fields};
 use super::{Dependency, Model, ModelObject, ModelValue};
 use crate::gc::{masks, subscriptions};
 use crate::world::{Class, Handle, Object, ObjectKey, Store, StoredValue, World};
 
-/// The model of everything reachable from a root over persistable properties. Empty if the root belongs to another world.
+/// The model of everything reachable from a root over persistable properties. Empty if the root belongs to another
+/// world.
 pub fn gather(world: &World, root: &Handle) -> Model {
     if !root.world().is(world) {
         return Model::default();

@@ -74,7 +74,8 @@ pub enum ImportError {
 }
 
 impl Model {
-    /// Creates the objects of this model. References to ids that are not in the model lead to existing objects of the world.
+    /// Creates the objects of this model. References to ids that are not in the model lead to existing objects of the
+    /// world.
     ///
     /// # Errors
     /// See [`ImportError`].
@@ -154,8 +155,8 @@ impl Importer<'_> {
         self.missing(object, &class)
     }
 
-    /// Checks a value against the property's contract. Destroyed objects and those in [`Model::lenient`] may lack required
-    /// values.
+    /// Checks a value against the property's contract. Destroyed objects and those in [`Model::lenient`] may lack
+    /// required values.
     fn check(
         &self,
         object: &ModelObject,
@@ -182,8 +183,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The world's form of a value. A text where the contract wants an object is taken as an id. Recursive: the depth of
-    /// models is bounded.
+    /// The world's form of a value. A text where the contract wants an object is taken as an id. Recursive: the depth
+    /// of models is bounded.
     fn value(&mut self, plain: &ModelValue, contract: &Contract, path: &str) -> Value {
         let inner = match contract {
             Contract::List(inner) | Contract::Map(inner) => inner,

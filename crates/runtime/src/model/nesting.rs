@@ -16,8 +16,8 @@ pub(super) struct Nesting {
     pub(super) order: Vec<ObjectKey>,
     /// The position of each object in `order`.
     pub(super) numbers: HashMap<ObjectKey, usize>,
-    /// For each object in `order`, the position of the object that it is nested in: its owner if that refers to it directly,
-    /// else the first object that refers to it.
+    /// For each object in `order`, the position of the object that it is nested in: its owner if that refers to it
+    /// directly, else the first object that refers to it.
     pub(super) homes: Vec<usize>,
 }
 

@@ -36,7 +36,8 @@ impl ModelValue {
         }
     }
 
-    /// Removes references to `gone` objects: items and entries of lists and maps disappear, any other value becomes `Null`.
+    /// Removes references to `gone` objects: items and entries of lists and maps disappear, any other value becomes
+    /// `Null`.
     pub(crate) fn forget(&mut self, gone: &impl Fn(&ObjectId) -> bool) {
         let is_gone = |item: &ModelValue| matches!(item, ModelValue::Ref(id) if gone(id));
         match self {

@@ -1,5 +1,5 @@
-//! The resource of an object that is not stored yet. It is serialized straight to text: there is no stored version to compare
-//! it with.
+//! The resource of an object that is not stored yet. It is serialized straight to text: there is no stored version to
+//! compare it with.
 
 use std::collections::BTreeMap;
 

@@ -35,8 +35,8 @@ pub enum Unreadable {
     },
 }
 
-/// The resources of an environment, indexed by the ids of the objects that they stand for. A copy in memory: changing it
-/// writes nothing.
+/// The resources of an environment, indexed by the ids of the objects that they stand for. A copy in memory: changing
+/// it writes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct StoredObjects {
     /// The namespace of the environment.

@@ -22,8 +22,8 @@ const WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Looks up the resource of an object; none if it has no resource.
 pub(super) type ReferenceLookup<'a> = dyn Fn(&ObjectId) -> Option<Cow<'a, Reference>> + 'a;
 
-/// A value as it is serialized in `spec`. References to objects without a resource become `null`. Recursive: the depth of
-/// values is bounded.
+/// A value as it is serialized in `spec`. References to objects without a resource become `null`. Recursive: the depth
+/// of values is bounded.
 pub(super) struct SpecValue<'a, 'f> {
     pub(super) value: &'a ModelValue,
     pub(super) find: &'a ReferenceLookup<'f>,
@@ -62,8 +62,8 @@ fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// The model form of a value in `spec`. `find` resolves references; a reference to a missing object becomes `Null`, and is
-/// left out of lists and maps: a list of machines contains those that exist.
+/// The model form of a value in `spec`. `find` resolves references; a reference to a missing object becomes `Null`, and
+/// is left out of lists and maps: a list of machines contains those that exist.
 pub(super) fn from_spec(value: &Value, find: &mut dyn FnMut(&Reference) -> Option<ObjectId>) -> ModelValue {
     match value {
         Value::Null => ModelValue::Null,

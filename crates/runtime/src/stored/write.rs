@@ -83,16 +83,16 @@ pub struct Change {
     pub owners: Vec<String>,
     /// The version that the write replaces; none for a new resource.
     pub version: Option<String>,
-    /// The resource to store, as text, since it is only passed on. It lacks the annotation for destroyed objects, which is
-    /// set by a separate write.
+    /// The resource to store, as text, since it is only passed on. It lacks the annotation for destroyed objects, which
+    /// is set by a separate write.
     pub resource: Raw,
     /// Whether the annotation for destroyed objects has to be set.
     pub mark_destroyed: bool,
 }
 
-/// The writes that are needed so that these objects are stored as they are; nothing for objects that are stored like that
-/// already. `fresh` generates uids for new objects. An object that cannot be stored is an error in the iteration, see
-/// [`Unwritable`].
+/// The writes that are needed so that these objects are stored as they are; nothing for objects that are stored like
+/// that already. `fresh` generates uids for new objects. An object that cannot be stored is an error in the iteration,
+/// see [`Unwritable`].
 pub fn changes<'a>(
     stored_objects: &'a StoredObjects,
     objects: &'a [ModelObject],
@@ -140,8 +140,8 @@ fn change(
     Ok(Some(Change { id: object.id.clone(), uid, kind, name, owners, version, resource, mark_destroyed }))
 }
 
-/// The size of what a server adds for a value to `managedFields`: each key of a map once more. Recursive: the depth of values
-/// is bounded.
+/// The size of what a server adds for a value to `managedFields`: each key of a map once more. Recursive: the depth of
+/// values is bounded.
 fn managed_bytes(value: &ModelValue) -> usize {
     /// `"f:":{},`
     const FIELD: usize = 8;

@@ -1,4 +1,5 @@
-//! The memory bound of a worker's process, enforced by the system: memory that the host allocates for a script counts, too.
+//! The memory bound of a worker's process, enforced by the system: memory that the host allocates for a script counts,
+//! too.
 
 use std::io;
 
@@ -8,12 +9,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// development build, all of the process stays below [`super::MAX_PROCESS_MEMORY`].
 const MAX_DATA: u64 = 208 << 20;
 
-/// Bounds the memory of this process. Allocations beyond are refused: a script gets an error, and where the host cannot go on,
-/// the process ends with a message on its standard error.
+/// Bounds the memory of this process. Allocations beyond are refused: a script gets an error, and where the host cannot
+/// go on, the process ends with a message on its standard error.
 ///
 /// The process executes itself again for that, before anything is read from its standard input: the allocator reserves
-/// address space in advance, which a later bound would not include. Systems other than Linux do not count mapped memory, so there only
-/// the limit of the script holds.
+/// address space in advance, which a later bound would not include. Systems other than Linux do not count mapped
+/// memory, so there only the limit of the script holds.
 ///
 /// # Errors
 /// If the limit cannot be set, or the process cannot begin anew.

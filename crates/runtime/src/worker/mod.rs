@@ -1,5 +1,5 @@
-//! One call of a stored object's method in a process of its own, the worker. The request contains everything it needs: the
-//! program, the object and the objects around it. A worker has no access to a server.
+//! One call of a stored object's method in a process of its own, the worker. The request contains everything it needs:
+//! the program, the object and the objects around it. A worker has no access to a server.
 //!
 //! It must not know its caller, nor how its answer is used.
 
@@ -29,7 +29,8 @@ pub use confinement::confine;
 pub const MAX_PROCESS_MEMORY: u64 = 256 << 20;
 /// Bytes that a script may use in a worker. The rest is for the call, the objects around it, and the answer.
 const SCRIPT_MEMORY: usize = 128 << 20;
-/// Bytes that all objects of a call may hold in their properties: they are in the memory of the process, not of the script.
+/// Bytes that all objects of a call may hold in their properties: they are in the memory of the process, not of the
+/// script.
 const WORLD_MEMORY: usize = 32 << 20;
 
 /// Makes the call and returns the answer; failures are answers, too.
@@ -44,7 +45,8 @@ fn failed(reason: &str) -> ScriptAnswer {
     ScriptAnswer { verdict: json!({"verdict": "failed", "reason": reason}), changed: Vec::new() }
 }
 
-/// The answer for something that the operator does not allow. It is no failure: the destruction waits until it is allowed.
+/// The answer for something that the operator does not allow. It is no failure: the destruction waits until it is
+/// allowed.
 fn blocked(refused: &NotAllowed) -> ScriptAnswer {
     let verdict = json!({"verdict": "blocked", "by": allowance::OPERATOR, "reason": refused.to_string()});
     ScriptAnswer { verdict, changed: Vec::new() }
@@ -111,8 +113,8 @@ fn stored_call(
     Ok(StoredCall { model, object, method, phase: request.call.phase, doomed })
 }
 
-/// The resources of changed objects, updated. Unchanged properties keep their stored form, also with references to objects
-/// that are not part of the request.
+/// The resources of changed objects, updated. Unchanged properties keep their stored form, also with references to
+/// objects that are not part of the request.
 fn documents(
     request: &ScriptCall,
     stored_objects: &StoredObjects,

@@ -32,8 +32,8 @@ struct ClassData {
     number: u32,
     name: Rc<str>,
     parent: Option<Class>,
-    /// All non-static properties of an object, those of the parents first. The position of a property here is its index in
-    /// [`super::object::Object::fields`].
+    /// All non-static properties of an object, those of the parents first. The position of a property here is its index
+    /// in [`super::object::Object::fields`].
     layout: Vec<(Rc<str>, Property)>,
     /// The position in `layout` of each property.
     field_indexes: HashMap<Rc<str>, usize>,

@@ -158,7 +158,8 @@ impl Contract {
         None
     }
 
-    /// Whether an item has to be checked at all. Saves most of the work for long lists of plain values without a contract.
+    /// Whether an item has to be checked at all. Saves most of the work for long lists of plain values without a
+    /// contract.
     fn needs_check(part: &(&Contract, &Value, String)) -> bool {
         *part.0 != Contract::Any || matches!(part.1, Value::Number(_) | Value::List(_) | Value::Map(_))
     }

@@ -74,7 +74,8 @@ pub enum NewError {
     /// The object cannot be created.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// The `init` of a class failed. Code that holds the object can only read it; properties that referred to it are reset.
+    /// The `init` of a class failed. Code that holds the object can only read it; properties that referred to it are
+    /// reset.
     #[error("init of {class}: {error}")]
     Init {
         /// The class with the failed `init`.
@@ -118,8 +119,8 @@ impl World {
     /// Creates an object and runs `init` of all its classes, the base first.
     ///
     /// # Errors
-    /// If it cannot be created, or an `init` fails. Objects that the failed `init` created become garbage if nothing refers to
-    /// them.
+    /// If it cannot be created, or an `init` fails. Objects that the failed `init` created become garbage if nothing
+    /// refers to them.
     pub async fn new_object(&self, class: &str, new: NewObject) -> Result<Handle, NewError> {
         let object = self.create(class, new)?;
         self.initialize(&object).await?;
@@ -147,8 +148,8 @@ impl World {
         Ok(())
     }
 
-    /// Discards objects with an `init` that failed or never ran: they lose their ids, are not roots any more, and references
-    /// to them are removed from all properties. None of their methods can be called.
+    /// Discards objects with an `init` that failed or never ran: they lose their ids, are not roots any more, and
+    /// references to them are removed from all properties. None of their methods can be called.
     pub(crate) fn discard(&self, objects: &[Handle]) {
         let mut referenced: HashSet<ObjectKey> = HashSet::new();
         self.write(|store| {

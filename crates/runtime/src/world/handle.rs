@@ -7,8 +7,8 @@ use super::contract::ContractError;
 use super::object::ObjectState;
 use super::{Class, Object, ObjectId, ObjectKey, StaticError, StoredValue, Usage, Value, ValueError, World};
 
-/// A strong reference to an object from outside of the store, counted: while there is one, the object and everything that
-/// it refers to is alive. Two handles are equal if they refer to the same object.
+/// A strong reference to an object from outside of the store, counted: while there is one, the object and everything
+/// that it refers to is alive. Two handles are equal if they refer to the same object.
 pub struct Handle {
     world: World,
     key: ObjectKey,
@@ -193,8 +193,8 @@ impl Handle {
         self.read(names).flatten().unwrap_or_default()
     }
 
-    /// Notes that a property is about to refer to this object. Needed until its `init` is done: if that fails, references
-    /// have to be removed, which means a search of all objects.
+    /// Notes that a property is about to refer to this object. Needed until its `init` is done: if that fails,
+    /// references have to be removed, which means a search of all objects.
     pub(super) fn note_reference(&self) {
         if self.read(|object| object.state == ObjectState::Created && !object.referenced).unwrap_or(false) {
             self.update(|object| object.referenced = true);

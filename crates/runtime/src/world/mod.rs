@@ -7,12 +7,12 @@
 //!       ── roots       keys of the root objects
 //! ```
 //!
-//! Objects refer to each other by [`ObjectKey`], which keeps nothing alive, so circles of objects need no care. An object
-//! is alive as long as a root, a static property or a [`Handle`] reaches it. Handles exist outside of the store only: in
-//! [`Value`]s, in Rust variables, in scripts. Everything here is single-threaded.
+//! Objects refer to each other by [`ObjectKey`], which keeps nothing alive, so circles of objects need no care. An
+//! object is alive as long as a root, a static property or a [`Handle`] reaches it. Handles exist outside of the store
+//! only: in [`Value`]s, in Rust variables, in scripts. Everything here is single-threaded.
 //!
-//! It must not know what garbage is, in which language the code of a class is written, or how objects are stored. The one
-//! concept of the collector that it passes through is the session, an argument of destructors and handlers.
+//! It must not know what garbage is, in which language the code of a class is written, or how objects are stored. The
+//! one concept of the collector that it passes through is the session, an argument of destructors and handlers.
 
 mod behavior;
 mod call;
@@ -56,8 +56,8 @@ pub struct World {
 struct WorldState {
     classes: RefCell<Classes>,
     store: RefCell<Store>,
-    /// The number of handles to the object in each slot. Separate from the store, so that handles can be dropped while the
-    /// store is borrowed.
+    /// The number of handles to the object in each slot. Separate from the store, so that handles can be dropped while
+    /// the store is borrowed.
     handles: RefCell<Vec<u32>>,
     roots: RefCell<Vec<ObjectKey>>,
     observer: RefCell<Rc<dyn WorldObserver>>,
@@ -155,8 +155,8 @@ impl World {
         self.inner.roots.borrow().clone()
     }
 
-    /// Removes roots and classes, so that the memory of the world can be freed: the code of classes may hold handles, and
-    /// these hold the world. Afterwards objects cannot be created, called or read.
+    /// Removes roots and classes, so that the memory of the world can be freed: the code of classes may hold handles,
+    /// and these hold the world. Afterwards objects cannot be created, called or read.
     pub fn close(&self) {
         self.inner.roots.take();
         let classes = self.inner.classes.take();

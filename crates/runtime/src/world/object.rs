@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::{ObjectId, StoredValue};
 
-/// Identifies an object of a world without keeping it alive. When an object is removed its slot is used again with another
-/// generation, so that old keys find nothing.
+/// Identifies an object of a world without keeping it alive. When an object is removed its slot is used again with
+/// another generation, so that old keys find nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     pub(crate) slot: u32,

@@ -104,8 +104,8 @@ impl Store {
         self.changed = note.then(BTreeSet::new);
     }
 
-    /// Notes a change of an object that has to be stored: of a persistable property or a subscription. Ignored while changes
-    /// are not tracked.
+    /// Notes a change of an object that has to be stored: of a persistable property or a subscription. Ignored while
+    /// changes are not tracked.
     pub(crate) fn note_change(&mut self, key: ObjectKey) {
         if let Some(changed) = &mut self.changed {
             changed.insert(key);

@@ -191,7 +191,8 @@ impl StoredValue {
         }
     }
 
-    /// Removes references to `gone` objects: items and entries of lists and maps disappear, any other value becomes `Null`.
+    /// Removes references to `gone` objects: items and entries of lists and maps disappear, any other value becomes
+    /// `Null`.
     pub(crate) fn forget(&mut self, gone: &impl Fn(ObjectKey) -> bool) {
         let mut refers = false;
         self.visit(&mut |key| refers |= gone(key));

@@ -180,8 +180,8 @@ fn a_failed_init_leaves_no_object() {
     assert_eq!(ran.loaded.world.find(&sexton_runtime::world::ObjectId::new("2").unwrap()), None);
 }
 
-/// REQ-MUR-1, REQ-MUR-45: an object with a failed `init` disappears, wherever its `init` put it: properties and statics do
-/// not refer to it and cannot be made to, and objects that it created are garbage.
+/// REQ-MUR-1, REQ-MUR-45: an object with a failed `init` disappears, wherever its `init` put it: properties and statics
+/// do not refer to it and cannot be made to, and objects that it created are garbage.
 #[test]
 fn nothing_refers_to_an_object_whose_init_failed() {
     let classes = r#"

@@ -12,7 +12,8 @@ use sexton_runtime::world::Handle;
 
 use crate::kit::Stage;
 
-/// A recorder for which all objects are stored except those with an id that begins with "free". Refuses what it is told to.
+/// A recorder for which all objects are stored except those with an id that begins with "free". Refuses what it is told
+/// to.
 #[derive(Default)]
 struct TestRecorder {
     lines: RefCell<Vec<String>>,

@@ -270,8 +270,8 @@ async fn bad_models_change_nothing() {
     assert_eq!((stage.world.len(), kept.objects.len()), (1, 1));
 }
 
-/// EXT-27: a reference to a missing object becomes null, is reported, and is left out of lists and maps; a model knows ids
-/// without any class.
+/// EXT-27: a reference to a missing object becomes null, is reported, and is left out of lists and maps; a model knows
+/// ids without any class.
 #[tokio::test]
 async fn references_to_missing_are_reported() {
     let missing = r#"{"?": {"ref": "missing"}}"#;

@@ -168,7 +168,8 @@ proptest! {
     }
 
     /// REQ-MUR-21, REQ-MUR-22, REQ-MUR-23, REQ-MUR-24, REQ-MUR-25, EXT-24: the order of the comparator, made
-    /// transitive. Dependencies hold always unless they are mutual; ownership holds unless something stronger forbids it.
+    /// transitive. Dependencies hold always unless they are mutual; ownership holds unless something stronger forbids
+    /// it.
     #[test]
     fn the_order_is_that_of_the_comparator(small in small()) {
         let stage = small.stage();

@@ -94,8 +94,8 @@ async fn native_values_keep() {
     assert_eq!(stage.play("collect\nshow").await, "destroy b\nthere: ");
 }
 
-/// REQ-MUR-81, REQ-MUR-85, REQ-MUR-42, REQ-MUR-43, REQ-MUR-73: what a waiting task has in a variable is alive, whichever
-/// task collects; when it ends, it is garbage.
+/// REQ-MUR-81, REQ-MUR-85, REQ-MUR-42, REQ-MUR-43, REQ-MUR-73: what a waiting task has in a variable is alive,
+/// whichever task collects; when it ends, it is garbage.
 #[tokio::test]
 async fn waiting_tasks_keep() {
     let mut stage = Stage::new();

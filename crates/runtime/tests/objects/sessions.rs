@@ -217,8 +217,8 @@ async fn failing_init_leaves_nothing() {
     assert_eq!(stage.play("collect\nshow").await, "init Derived x\nthere: ");
 }
 
-/// REQ-MUR-7, REQ-MUR-40, REQ-MUR-6: after a deployment, objects that no persistable property holds are destroyed, even if
-/// other references exist.
+/// REQ-MUR-7, REQ-MUR-40, REQ-MUR-6: after a deployment, objects that no persistable property holds are destroyed, even
+/// if other references exist.
 #[tokio::test]
 async fn after_a_deployment_only_persistable_properties_count() {
     let script = "

@@ -154,8 +154,8 @@ pub(super) async fn read_pending(tools: &Tools, record: &Record) -> Result<Vec<W
     Ok(written)
 }
 
-/// Puts a recorded model. A new object gets another name if its name is taken by now. If the server refuses an object, the
-/// record says why.
+/// Puts a recorded model. A new object gets another name if its name is taken by now. If the server refuses an object,
+/// the record says why.
 async fn store_pending(
     tools: &Tools,
     epoch: &Epoch,

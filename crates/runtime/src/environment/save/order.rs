@@ -38,8 +38,8 @@ pub(super) fn in_parts(written: Vec<Written>) -> Vec<Part> {
     parts
 }
 
-/// Sorted by depth: resources without an owner among them first, then the dependents of these, and so on. In a circle any
-/// resource may be first.
+/// Sorted by depth: resources without an owner among them first, then the dependents of these, and so on. In a circle
+/// any resource may be first.
 fn by_depth(mut written: Vec<Written>) -> Vec<Written> {
     let places: HashMap<&str, usize> =
         written.iter().enumerate().map(|(at, one)| (one.uid.as_str(), at)).collect();

@@ -1,5 +1,5 @@
-//! Changes of a recorded model that cannot be stored as it is: other names for objects if their names are taken, and objects
-//! that are left out. References to them are changed as well.
+//! Changes of a recorded model that cannot be stored as it is: other names for objects if their names are taken, and
+//! objects that are left out. References to them are changed as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use super::SaveError;
 use super::written::{Written, raw};
 use crate::stored::annotation;
 
-/// Renames new objects with taken names to their uids, and changes all references to them. Returns only what was changed.
-/// Idempotent: the same objects get the same names.
+/// Renames new objects with taken names to their uids, and changes all references to them. Returns only what was
+/// changed. Idempotent: the same objects get the same names.
 pub(super) fn renamed(all: Vec<Written>, taken: &[Written]) -> Result<Vec<Written>, SaveError> {
     let uids: BTreeSet<&str> = taken.iter().map(|one| one.uid.as_str()).collect();
     let mut changed = Vec::new();
@@ -79,8 +79,8 @@ fn rename_references(resource: &mut Value, uids: &BTreeSet<&str>) {
     }
 }
 
-/// Leaves out some objects, by `kind/name`, `KIND/NAME` or `plural/name`. What they own belongs to none of them then: it
-/// would be an orphan.
+/// Leaves out some objects, by `kind/name`, `KIND/NAME` or `plural/name`. What they own belongs to none of them then:
+/// it would be an orphan.
 pub(super) fn without(all: Vec<Written>, left_out: &[String]) -> Result<Vec<Written>, SaveError> {
     if left_out.is_empty() {
         return Ok(all);
