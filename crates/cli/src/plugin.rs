@@ -37,7 +37,7 @@ pub(crate) fn program_name() -> &'static str {
     if is_called_by_kubectl() { NAME } else { "sexton" }
 }
 
-/// A command that is proposed, as whoever called this program types it.
+/// A proposed command as the user types it: with `kubectl` in front if this program was called by kubectl.
 pub(crate) fn typed(command: &str) -> Cow<'_, str> {
     typed_by(command, is_called_by_kubectl())
 }
@@ -61,8 +61,8 @@ pub(crate) struct Typed {
 
 /// Reads what was typed.
 ///
-/// `server` is what the variable SEXTON_SERVER says: it counts unless a target was typed, and not for kubectl, which means
-/// its current context.
+/// `server` is what the variable SEXTON_SERVER says: it counts unless a target was typed, and not for kubectl, which
+/// means its current context.
 pub(crate) fn parse(
     typed: impl IntoIterator<Item = OsString>,
     server: Option<String>,

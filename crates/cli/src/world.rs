@@ -76,7 +76,7 @@ impl World {
             return Ok(World::over(connection, target, settings));
         }
         if let Some(file) = &settings.kubeconfig {
-            // Whoever names a kubeconfig means a cluster, and not the store that happens to lie here.
+            // A kubeconfig means a cluster; falling back to the store in this directory would change the wrong target.
             return Err(Failure::new("--kubeconfig alone does not say which cluster is meant")
                 .next(
                     "see its contexts",
@@ -182,7 +182,7 @@ impl World {
 
     /// What the target serves. Groups that do not answer are named once.
     pub(crate) async fn kinds(&self) -> Result<Kinds, Failure> {
-        // The first request of every command: whoever does not answer is named.
+        // The first request of every command, so its errors name the target that does not answer.
         let kinds =
             self.resources.kinds().await.map_err(Failure::from).map_err(|failure| Failure {
                 what: format!("{}: {}", self.target, failure.what),
@@ -253,7 +253,7 @@ async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
         } else if late {
             return Err(cannot_open(dir, &error));
         }
-        // Nothing tells when the lock is free, so it is tried again.
+        // There is no event for a lock that becomes free, so it is tried again.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

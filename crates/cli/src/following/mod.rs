@@ -1,6 +1,6 @@
 //! Waits until objects are destroyed, shows progress, and stops when waiting is of no use. Deletes nothing itself.
 //!
-//! 1. [`Follow::begin`] lists everything and opens the feed, before anything is deleted, so that no deletion is missed.
+//! 1. [`Follow::begin`] lists everything and opens the feed. What is not in that listing any more counts as gone.
 //! 2. [`Follow::expect`] names the objects, by uid. The command sets them terminating; [`Work`] is the collector.
 //! 3. [`Follow::run`] reads feed and collector until `is_over`: all gone, blocked, no collector, timeout or Ctrl-C.
 //! 4. [`End`] has the objects that are left; [`report`] explains them. Objects that are left stay terminating.
@@ -104,7 +104,7 @@ pub(crate) struct Follow<'a> {
     /// The time of the last progress, see [`Follow::concerns`].
     moved: Instant,
     standing: Standing,
-    /// Whether none of the objects that are left is doomed any more: all of them were rescued.
+    /// Whether none of the objects that are left is doomed any more, for example because they were rescued.
     saved: bool,
     next_look: Instant,
     broken: u32,
@@ -294,7 +294,7 @@ impl<'a> Follow<'a> {
                 if self.place.foreign {
                     return work.is_finished() || (summary.calls == 0 && !soon && self.is_stalled());
                 }
-                // The collector retries for ever what the server refuses, so it never is idle then.
+                // A write that the server refuses is retried for ever: the end of that is not waited for.
                 let refused = quiet >= IDLE && summary.calls == 0 && !summary.blockers.is_empty();
                 work.is_finished() || (has_seen_all && !soon) || refused
             }

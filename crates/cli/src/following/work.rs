@@ -1,8 +1,7 @@
 //! The collector that destroys the followed objects: one in this process, or one elsewhere that cannot be controlled.
 //!
-//! A collector here runs as a task. It is started before objects are set terminating, it is stopped in two stages
-//! (drain: finish calls that are under way; now: drop them), and [`Work::end`] awaits it, so that its lease is given
-//! back and its records are written before the command exits.
+//! A collector here runs as a task. It is stopped in two stages (drain: finish what is under way; now: do not), and
+//! [`Work::end`] awaits it, so that its lease is given back and its records are written before the command exits.
 
 use std::time::Duration;
 

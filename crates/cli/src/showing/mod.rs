@@ -6,8 +6,8 @@
 //! - [`blockers`]: what objects wait for → lines with commands, or entries of a progress.
 //! - [`why`]: an explanation → `Why`, with commands that name the target. [`namespaces`]: finalizers of a namespace.
 //!
-//! Every function is pure: the same snapshot gives the same output. Nothing here decides what is deleted, and nothing
-//! here prints. Ids become labels here, so `output` knows neither snapshots nor ids.
+//! Nothing here does IO, decides what is deleted, or prints. Ids become labels here, so that `output` needs to know
+//! neither snapshots nor plans.
 
 pub(crate) mod blockers;
 pub(crate) mod namespaces;

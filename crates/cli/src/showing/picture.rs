@@ -50,7 +50,8 @@ impl View<'_> {
             || !snapshot.subscribers_of(life).is_empty()
     }
 
-    /// The roots and everything reachable from them over relations in both directions.
+    /// The roots, and everything reachable from them over owners, dependents and subscriptions in both directions, and
+    /// from a container to its contents.
     pub(crate) fn around(&self, roots: &[LifeId]) -> Scene {
         let mut found: BTreeSet<LifeId> = roots.iter().copied().collect();
         let mut work: VecDeque<LifeId> = roots.iter().copied().collect();
@@ -70,8 +71,8 @@ impl View<'_> {
         all
     }
 
-    /// The objects of the plan: doomed ones, dependents that only lose a reference, and protected ones in between. The
-    /// roots are the objects whose deletion was asked for.
+    /// The objects of the plan: doomed ones, dependents that only lose a reference, and ones that are held because they
+    /// are protected or not approved. The roots are the objects whose deletion was asked for.
     pub(crate) fn doomed(&self) -> Scene {
         let lost = self.plan.strips.iter().map(|strip| strip.life);
         let held = self.plan.holds.iter().map(|hold| hold.life);

@@ -13,7 +13,7 @@ use sexton_model::{Policy, marks};
 use crate::naming::Names;
 use crate::output::tree::{Beside, Death, DeathPlan};
 
-/// Subscribers named behind an object; the rest is counted. Also the limit for its subscriptions that outlive it.
+/// Subscribers named behind an object; the rest is counted. The same limit holds for the targets that outlive it.
 const TOLD_SHOWN: usize = 2;
 
 /// A plan with everything that is needed to put it into words.

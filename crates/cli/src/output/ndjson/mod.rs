@@ -1,5 +1,6 @@
-//! The stream for programs that `-o json` asks for: one JSON document per line. The first is a `Header` with the version of
-//! the form, the last a `Result` with the exit code; between them stand the [`Event`]s of the command, errors included.
+//! The stream for programs that `-o json` asks for: one JSON document per line. The first is a `Header` with the
+//! version of the form, the last a `Result` with the exit code; between them stand the [`Event`]s of the command,
+//! errors included.
 //!
 //! It must not know what a command does: commands hand over events and a summary. docs/output.md describes the form.
 
@@ -60,7 +61,7 @@ impl Stream {
 /// One document as one line.
 pub(crate) fn line(document: &impl Serialize) -> String {
     let text = serde_json::to_string(document);
-    // What this program writes can be written; should it not be, a reader is told so instead of nothing.
+    // Events of this program always serialize; if one does not, the reader gets an error line and not silence.
     let text =
         text.unwrap_or_else(|error| json!({"kind": "Error", "message": error.to_string()}).to_string());
     screen::json(&text).into_owned() + "\n"
