@@ -14,8 +14,8 @@ use sexton_model::hook::Allowance;
 
 use crate::world::{World, is_ours};
 
-/// The holder name of the server's own collector. There is one per store, so a lease under this name that exists at the
-/// start is of a process that has ended.
+/// The holder name of a collector on the store of its own process: in a server, or in a command. A store is used by one
+/// process at a time, so a lease with this name that exists at the start is of a process that has ended.
 const OF_THE_STORE: &str = "sexton-serve";
 
 /// Deadlines are written in whole seconds; with less, no call could be made at all.

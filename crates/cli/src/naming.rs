@@ -1,5 +1,5 @@
-//! What objects are called: as short as it is clear from where the command was typed, and always so that it can be
-//! typed again.
+//! What objects are called: as short as it is clear from where the command was typed, and always so that it can be typed
+//! again.
 
 use std::collections::BTreeSet;
 

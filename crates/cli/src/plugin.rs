@@ -61,8 +61,8 @@ pub(crate) struct Typed {
 
 /// Reads what was typed.
 ///
-/// `server` is what the variable SEXTON_SERVER says: it counts unless a target was typed, and not for kubectl, which
-/// means its current context.
+/// `server` is what the variable SEXTON_SERVER says: it counts unless a target was typed, and not for kubectl, which means
+/// its current context.
 pub(crate) fn parse(
     typed: impl IntoIterator<Item = OsString>,
     server: Option<String>,

@@ -153,7 +153,7 @@ async fn prepare(
     Ok(Some((world, modules, plan, names)))
 }
 
-/// What would be destroyed, in one piece: whoever reads it reads it in order.
+/// The plan as one text, so that its lines are not mixed with other output.
 fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: Style) -> String {
     let order = order(&plan.spec);
     let mut text = format!("destroy {} on {}{}{order}\n", plan.module, world.target, style.dot());

@@ -1,6 +1,6 @@
-//! `sexton force` and `sexton retry`: what somebody wants of the collector about a life that does not get on.
+//! `sexton force` and `sexton retry`: requests to the collector about an object whose destruction does not progress.
 //!
-//! Both only leave a note on the life. What it means is decided by whoever collects.
+//! Both only write an annotation to the object. The collector decides what it means.
 
 use sexton_client::Kinds;
 use sexton_collector::preview::World as Seen;
@@ -117,7 +117,7 @@ fn nothing_to_retry(one: &One, blockers: &[Blocker]) -> Failure {
     failure.next("see what it waits for", format!("sexton why {object}")).exit(Exit::Held)
 }
 
-/// What a life waits for that can be given up.
+/// The blockers of an object that can be forced. An error if it is not being destroyed, or has none.
 async fn blockers(world: &World, kinds: &Kinds, one: &One) -> Result<Vec<Blocker>, Failure> {
     if is_a_record(one) {
         return held(one);

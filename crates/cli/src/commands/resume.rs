@@ -171,15 +171,15 @@ fn lines(left: &Left, world: &World, output: &Output) -> String {
 
 /// What is left of earlier commands: this is resumed, and nothing else.
 struct Left {
-    /// What was deleted, rather than what follows from it.
+    /// The objects whose deletion was asked for, without their dependents.
     roots: Vec<Uid>,
     /// Uid, label and wave.
     lives: Vec<(Uid, String, usize)>,
-    /// How many have no owners any more, and follow from that.
+    /// How many objects are doomed because their owners are absent.
     orphans: usize,
     /// All that may be destroyed.
     scope: BTreeSet<Uid>,
-    /// Of the plan by which they go.
+    /// The digest of their plan.
     digest: String,
 }
 
@@ -210,7 +210,7 @@ impl Left {
                 left.scope.extend(orphans.steps().map(|step| step.uid.clone()));
             }
             Resumed::All { .. } => {}
-            // Somebody else deleted it, and named it here.
+            // Another client deleted it: it is in no plan of ours, and was named on the command line.
             Resumed::Of(uid) if left.lives.is_empty() => {
                 if let Some(life) = seen.snapshot().get(uid) {
                     left.lives.push((uid.clone(), names.of(seen.snapshot(), life), 1));

@@ -166,8 +166,8 @@ impl Output {
         format!("{} {text}", self.data.paint(&symbol.to_string(), paint))
     }
 
-    /// Writes a line of talk: one line, which a terminal is given broken between words. If there is no reader, nothing
-    /// is lost.
+    /// Writes a line of talk: one line, which a terminal is given broken between words. If there is no reader, nothing is
+    /// lost.
     pub(crate) fn talk(&self, text: &str) {
         let text = screen::single(text);
         let indent = text.chars().take_while(|c| *c == ' ').count() + MARK_INDENT;

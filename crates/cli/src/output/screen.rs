@@ -1,9 +1,9 @@
 //! The one writer of stdout and stderr. Whatever it is given, a terminal shows it and obeys none of it.
 //!
 //! Names, annotations, errors and bodies of servers are the words of others: in them, characters that a terminal takes
-//! for instructions, or that show text in another order or not at all, are written out as `\u{1b}`. Sequences of our
-//! own (colours, lines that are drawn over) stand between seals that are drawn by lot for each run, so that no text
-//! from outside can pass for one of ours.
+//! for instructions, or that show text in another order or not at all, are written out as `\u{1b}`. Sequences of our own
+//! (colours, lines that are drawn over) stand between seals that are drawn by lot for each run, so that no text from
+//! outside can pass for one of ours.
 //!
 //! Nothing else of the command line may reach stdout or stderr; a test of the house looks.
 

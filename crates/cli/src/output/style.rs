@@ -85,8 +85,7 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// A text in lines of at most so many columns, broken between words; all but the first are indented. Words are never
-/// broken.
+/// A text in lines of at most so many columns, broken between words; all but the first are indented. Words are never broken.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let mut line = " ".repeat(text.len() - words.len());

@@ -1,4 +1,4 @@
-//! What may stand at the cursor, by what was typed before it. Asks nobody.
+//! What may stand at the cursor, by what was typed before it. Makes no requests.
 
 use std::ffi::OsString;
 

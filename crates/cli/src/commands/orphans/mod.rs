@@ -1,5 +1,5 @@
-//! `sexton orphans`: looks once for objects whose owners do not exist, and has them collected if asked to. Who is one is
-//! decided elsewhere.
+//! `sexton orphans`: looks once for objects whose owners do not exist, and has them collected on request. Which objects
+//! are orphans is decided by the collector's rules.
 
 mod collect;
 mod show;

@@ -17,7 +17,7 @@ pub(super) struct CurrentLease<'a> {
     giver: RefCell<Option<LeaseGiver>>,
     resources: &'a Resources,
     environment: &'a str,
-    /// What goes on with it.
+    /// The command that continues the work.
     command: &'a str,
     output: &'a Output,
 }

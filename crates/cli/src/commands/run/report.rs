@@ -1,4 +1,4 @@
-//! What is told about the objects of a program.
+//! Output about a program and its objects.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ const SHOWN: usize = 40;
 /// More are not named in one line.
 const NAMED: usize = 5;
 
-/// Where the words of a program go.
+/// The output for the log lines of a program.
 pub(super) struct Words {
     output: Output,
 }
@@ -33,7 +33,7 @@ impl Words {
 
 impl lua::Output for Words {
     fn log(&self, line: &str) {
-        // Whoever does not listen any more is told at the end.
+        // A closed output is an error at the end of the run, not in the middle of the program.
         let _ = match self.output.is_stream() {
             true => self.output.event(&Event::Log { message: line }),
             false => self.output.data(&format!("{line}\n")),

@@ -1,6 +1,5 @@
-//! The stream for programs that `-o json` asks for: one JSON document per line. The first is a `Header` with the
-//! version of the form, the last a `Result` with the exit code; between them stand the [`Event`]s of the command,
-//! errors included.
+//! The stream for programs that `-o json` asks for: one JSON document per line. The first is a `Header` with the version of
+//! the form, the last a `Result` with the exit code; between them stand the [`Event`]s of the command, errors included.
 //!
 //! It must not know what a command does: commands hand over events and a summary. docs/output.md describes the form.
 

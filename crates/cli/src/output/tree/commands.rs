@@ -68,7 +68,7 @@ mod tests {
         marks.iter().map(|mark| Death { marks: vec![(*mark).to_owned()], ..Death::default() }).collect()
     }
 
-    /// A command of several lines is shown once, each line indented, whoever runs it.
+    /// A command of several lines is shown once, each line indented, also if several objects run it.
     #[test]
     fn a_long_command_is_shown_once() {
         let script = "destroy /bin/sh -c 'rm \"$1\"\n- Vm/kept  stays\nexit 0'";

@@ -1,4 +1,5 @@
-//! Thousands of lives in a few lines: siblings that are alike are summed, and if that is not enough, the middle goes.
+//! Thousands of objects in a few lines: siblings that are alike are summed; if that is not enough, the middle is left
+//! out.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +8,7 @@ use super::rows::{Drawn, Row, Says, rows};
 use super::{Beside, DeathPlan, Fold, kind};
 use crate::output::style::{Style, count};
 
-/// So many of those that are alike are shown before the others are summed.
+/// Siblings that are alike and are shown before the others are summed.
 const SHOWN: usize = 3;
 /// Fewer than this many are not worth a sum.
 const WORTH: usize = 2;
