@@ -34,7 +34,7 @@ pub(crate) fn keeper_words() -> Option<impl Iterator<Item = std::ffi::OsString>>
 /// What can be chosen on the command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Choices {
-    /// How long an object whose owners are absent is left alone.
+    /// How long an object with absent owners is left alone.
     pub(crate) orphan_grace: Duration,
     /// The deletion limit: how many objects may be destroyed at once that no request named.
     pub(crate) fuse: FuseLimits,
@@ -52,7 +52,7 @@ impl Choices {
     }
 }
 
-/// The collector of the store that this process serves, or works on. `wrap` is put around what runs hooks.
+/// The collector of the store that this process serves. `wrap` is put around the runner of hooks.
 pub(crate) fn of_the_store(
     resources: Resources,
     data: &Path,
@@ -75,7 +75,7 @@ pub(crate) fn of_the_store(
     )
 }
 
-/// A collector for a server of ours, beside others that may be there.
+/// A collector for a server of ours, where other collectors may run: one of them has the lease.
 pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.orphan_grace = choices.orphan_grace;
@@ -130,10 +130,10 @@ fn collector_with(
     Collector::new(means, settings)
 }
 
-/// Keepers of hooks, with their records in the data directory if the store is here. A collector for a server elsewhere
-/// has them where this user's processes leave such things until the machine is started again.
+/// Keepers of hooks. Their records are in the data directory if the store is in this process; else in a directory of
+/// this user, see [`own_records`].
 fn keeper(data: Option<&Path>) -> std::io::Result<Keeper> {
-    // Also after another version was installed, this very program.
+    // This very program, also after another version was installed at its path.
     let program = vec!["/proc/self/exe".to_owned(), KEEPER_WORD.to_owned()];
     let dir = data.map_or_else(own_records, |data| data.join(RECORDS));
     Keeper::new(program, &dir)
@@ -153,7 +153,7 @@ fn own_records() -> PathBuf {
 pub(crate) fn own_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "sexton" } else { host.trim() };
-    // Processes of one machine differ by number, and in time.
+    // Two processes of one machine differ in their number or their start time.
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{host}-{}-{:x}", std::process::id(), since.as_nanos())
 }
@@ -175,8 +175,7 @@ pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> O
     Some(collector(Arc::new(gateway), resources, settings))
 }
 
-/// The same on the store of this process. With a grace period it also destroys objects of the scope whose owners are
-/// absent.
+/// The same on the store of this process. With a grace period it also destroys objects of the scope with absent owners.
 pub(crate) fn of_a_plan_here(
     resources: Resources,
     data: &Path,
@@ -191,7 +190,7 @@ pub(crate) fn of_a_plan_here(
     collector_with(Arc::new(resources.clone()), resources, settings, Some(data), None, |runner| runner)
 }
 
-/// A command destroys what is in its plan, and leaves orphans and rules to collectors that work for everything.
+/// The settings for a command: it destroys only objects in its plan, and leaves orphans and rules to other collectors.
 fn for_commands(holder: String, scope: DeletionScope) -> Settings {
     let mut settings = Settings::new(holder);
     settings.takes_orphans = false;

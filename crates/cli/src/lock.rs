@@ -1,7 +1,7 @@
 //! The process that uses a data directory: the text of its lock file, and the announcement of a server.
 //!
-//! This module takes no part in locking the store: the store does that with its own file, `lock`, whose text is for
-//! people. A server writes its address to a second file (`server.json`), and holds a lock on it while it serves. The
+//! This module takes no part in locking the store: the store does that with its own file, `lock`, with a text for
+//! people. A server writes its address to a second file (`server.json`), and has a lock on it while it serves. The
 //! file gets its name only when it is complete and locked, so the file of a server that has ended is never believed.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -30,7 +30,7 @@ pub(crate) struct RunningServer {
     pub(crate) foreign_certificate: bool,
 }
 
-/// An announcement, which holds until it is dropped or the process ends.
+/// An announcement. It is valid until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Announcement {
     file: File,
@@ -69,7 +69,7 @@ pub(crate) fn holder(dir: &Path) -> Option<String> {
     Some(locked(&dir.join("lock"))?.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// What a file says, if some process holds a lock on it.
+/// The text of a file, if a process has a lock on it.
 fn locked(path: &Path) -> Option<String> {
     let file = File::open(path).ok()?;
     match file.try_lock_shared() {

@@ -12,7 +12,7 @@ use sexton_model::hook::ObjectRef;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     namespace: String,
-    /// Kinds, with their groups, whose name alone would mean another kind, or several: they need their group.
+    /// Kinds, with their groups, that need the group in a label: the name alone would mean another kind, or several.
     unclear: BTreeSet<(String, String)>,
 }
 

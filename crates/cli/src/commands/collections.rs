@@ -72,7 +72,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     Ok(Exit::Done)
 }
 
-/// The server's table of collections, with the rows whose names are wanted.
+/// The server's table of collections, reduced to the rows with wanted names.
 pub(super) async fn table(
     world: &World,
     output: &Output,

@@ -60,7 +60,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 /// Removes the records of modules that were being destroyed, and of which nothing is left: that was the last step of the
 /// command that was interrupted.
 async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
-    // Kinds may have gone with the modules.
+    // Definitions of kinds may have been destroyed with the modules.
     world.resources.kinds_anew().await?;
     if !is_ours(&world.kinds().await?) {
         return Ok(Exit::Done);
@@ -82,13 +82,13 @@ async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
 /// What is resumed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Resumed<'a> {
-    /// Everything that commands left; on the embedded store with what has no owners any more.
+    /// Everything that earlier commands left; on the embedded store also objects whose owners are absent.
     All { orphan_grace: Duration },
     /// The deletion to which this object belongs.
     Of(&'a Uid),
 }
 
-/// Collects in this process until nothing is left to do.
+/// Collects in this process, or follows the collector of the server, until nothing is left to do.
 pub(super) async fn finish(
     world: &World,
     kinds: &Kinds,
@@ -148,7 +148,7 @@ pub(super) async fn finish(
     }
 }
 
-/// What is on its way out, for programs.
+/// The objects that are being destroyed, for programs.
 fn lines(left: &Left, world: &World, output: &Output) -> String {
     if !output.is_stream() {
         return String::new();
@@ -171,13 +171,13 @@ fn lines(left: &Left, world: &World, output: &Output) -> String {
 
 /// What is left of earlier commands: this is resumed, and nothing else.
 struct Left {
-    /// The objects whose deletion was asked for, without their dependents.
+    /// The objects that were deleted by request, without their dependents.
     roots: Vec<Uid>,
     /// Uid, label and wave.
     lives: Vec<(Uid, String, usize)>,
-    /// How many objects are doomed because their owners are absent.
+    /// How many further objects have absent owners.
     orphans: usize,
-    /// All that may be destroyed.
+    /// All objects that may be destroyed.
     scope: BTreeSet<Uid>,
     /// The digest of their plan.
     digest: String,
@@ -237,7 +237,7 @@ impl Left {
     }
 }
 
-/// What a server has under way.
+/// Shows the collections that a server has under way.
 async fn open_ones(world: &World, output: &Output) -> Result<Exit, Failure> {
     let place = Place::new(&ServedKind::of_ours(RESOURCE, KIND), None);
     let listed = world.resources.list(&place, &ListAsk::default()).await?;

@@ -138,7 +138,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Reports followed objects whose uid is not in the snapshot: they were deleted while the feed was not read.
+    /// Reports followed objects that are not in the snapshot: they were deleted while the feed was not read.
     pub(super) fn catch_up(&mut self, says: &Obituary<'_>) {
         let snapshot = self.seen.snapshot();
         let gone: Vec<Uid> = self.left.keys().filter(|uid| snapshot.get(uid).is_none()).cloned().collect();

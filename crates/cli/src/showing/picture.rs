@@ -72,7 +72,7 @@ impl View<'_> {
     }
 
     /// The objects of the plan: doomed ones, dependents that only lose a reference, and ones that are held because they
-    /// are protected or not approved. The roots are the objects whose deletion was asked for.
+    /// are protected or not approved. The roots are the objects that the request named.
     pub(crate) fn doomed(&self) -> Scene {
         let lost = self.plan.strips.iter().map(|strip| strip.life);
         let held = self.plan.holds.iter().map(|hold| hold.life);

@@ -31,7 +31,7 @@ const SAME_SHOWN: usize = 3;
 /// A hint for users about a lease that another process has.
 pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within 15 seconds.";
 
-/// What lets a user delete where there are classes.
+/// The command that gives users the right without which nothing is deleted where classes exist.
 pub(crate) const MAY_READ_CLASSES: &str =
     "kubectl create clusterrole read-classes --verb=get,list --resource=classes.sexton.dev";
 
@@ -59,7 +59,7 @@ pub(crate) struct Swept {
     pub(crate) unheard: Result<(), Failure>,
 }
 
-/// Does it.
+/// Executes the deployment that was approved.
 pub(super) async fn act(
     args: &Args,
     settings: &Settings,
@@ -117,7 +117,7 @@ pub(super) async fn act(
     }
 }
 
-/// What an interrupted deployment leaves.
+/// The failure for an interrupted deployment: says whether it was sealed, and what the next one does.
 fn interrupted(sealed: bool) -> Failure {
     let failure = match sealed {
         false => Failure::new("interrupted: the deployment is not sealed, and nothing was swept")
@@ -304,7 +304,7 @@ fn end(
     }
 }
 
-/// Why it was not carried through, and what to type about it.
+/// The failure for a deployment that could not be finished, with the command to type.
 fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> Failure {
     let manager = &plan.spec.manager;
     let flags = settings.flags();

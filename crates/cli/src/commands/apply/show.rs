@@ -50,7 +50,7 @@ pub(super) fn doomed(plan: &ModulePlan) -> usize {
     }
 }
 
-/// Whether anything but marks would be different afterwards.
+/// Whether anything but the marks of the deployment would change.
 pub(super) fn changes_something(plan: &ModulePlan) -> bool {
     doomed(plan) > 0 || plan.puts.iter().any(|put| put.action != PutAction::Unchanged)
 }
@@ -321,7 +321,7 @@ impl Shown<'_> {
     }
 }
 
-/// Why a plan is not carried out as it is, at the end of it.
+/// Why a plan is not executed as it is, for the end of the preview.
 fn told(failure: &Failure, style: Style) -> String {
     let mut text = String::new();
     for line in wrapped(&format!("! held: {}", failure.what), style.columns(), 2) {

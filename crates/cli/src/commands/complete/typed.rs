@@ -21,7 +21,7 @@ impl Word {
     }
 }
 
-/// Something whose names only the target knows.
+/// Something with names that only the target knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Thing {
     /// `configmaps`

@@ -55,7 +55,7 @@ pub(crate) enum Consent {
     NeedsDigest,
 }
 
-/// Decides by the flags. `holders` are the names of namespaces and definitions whose contents are destroyed, too.
+/// Decides by the flags. `holders` are the names of namespaces and definitions that are destroyed with their contents.
 pub(crate) fn consent(given: Given<'_>, holders: &[String]) -> Consent {
     match given {
         Given { approve: Some(typed), digest, .. } if digest_matches(typed, digest) => Consent::Given,

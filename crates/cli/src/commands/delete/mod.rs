@@ -72,7 +72,7 @@ pub(crate) struct Args {
     pub(crate) output: Form,
 }
 
-/// A deletion that may be carried out.
+/// A deletion with consent.
 struct Agreed {
     world: World,
     kinds: sexton_client::Kinds,

@@ -69,7 +69,7 @@ pub(super) fn collector_metrics(metrics: &Metrics, summary: &watch::Receiver<Sum
     );
 }
 
-/// Registers the metrics of the store.
+/// New metrics, with those of the store registered.
 pub(super) fn store_metrics(engine: &Arc<LocalEngine>) -> Metrics {
     let metrics = Metrics::default();
     let size = |read: fn((usize, usize, usize)) -> usize| {

@@ -26,7 +26,7 @@ use crate::suggest;
 /// Grows when a program that reads the form has to be changed. New kinds of lines and new fields do not change it.
 pub(crate) const VERSION: u32 = 1;
 
-/// Commands whose `-o json` is one Kubernetes document, as kubectl prints it.
+/// Commands with one Kubernetes document as the answer to `-o json`, as kubectl prints it.
 const DOCUMENTS: [&str; 2] = ["get", "install-crds"];
 
 /// The stream of one command.

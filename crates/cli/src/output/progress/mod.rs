@@ -29,7 +29,7 @@ pub(crate) struct Event {
     pub(crate) elapsed: Duration,
 }
 
-/// Something that takes its time.
+/// Something that is waited for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// `Volume/data`

@@ -20,7 +20,7 @@ pub(crate) struct LongCommands<'a> {
 }
 
 impl<'a> LongCommands<'a> {
-    /// Those of all objects, in the order in which they are met.
+    /// The commands of all objects, in the order in which they occur.
     pub(crate) fn of(deaths: &'a [Death]) -> LongCommands<'a> {
         let mut all = LongCommands::default();
         for (_, command) in deaths.iter().flat_map(|death| &death.marks).filter_map(|mark| parts(mark)) {

@@ -12,7 +12,7 @@ use crate::output::style::{Style, count};
 const SHOWN: usize = 3;
 /// Fewer than this many are not worth a sum.
 const WORTH: usize = 2;
-/// Of the lines that are still too many, this part is from the end: there are those that were asked for.
+/// If lines are left out, one part in so many is from the end, where the roots are.
 const END: usize = 4;
 
 /// The lines of a plan, folded if there are too many.
@@ -118,7 +118,7 @@ fn list(kinds: &BTreeMap<&str, usize>, style: Style) -> String {
     text
 }
 
-/// Those beside the plan that are shown, each with how many like it are not; and how many others there are.
+/// The remarks that are shown, each with the number of similar ones that are not; and the number of all others.
 pub(super) fn beside(list: &[Beside], fold: Fold) -> (Vec<(&Beside, usize)>, usize) {
     let most = match fold {
         Fold::Above(most) => (most / SHOWN).max(1),

@@ -72,7 +72,7 @@ pub(crate) struct Beside {
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// Above so many lines, those that are alike are summed up.
+    /// Above this many lines, entries that are alike are summed.
     Above(usize),
     /// Every single one.
     Never,

@@ -48,7 +48,7 @@ enum Branch {
 }
 
 impl Guides {
-    /// The guides of a child whose own line is connected by `branch`.
+    /// The guides of a child. Its own line is connected by `branch`.
     fn below(self, through: bool, branch: Branch) -> Guides {
         let depth = self.depth + 1;
         let bit = u32::from(through) << self.depth.min(DEEPEST);
@@ -140,7 +140,7 @@ fn write(forest: &Forest, unit: usize, guides: Guides, rows: &mut Vec<Row>) {
     }
 }
 
-/// Nodes whose cause is below them: a line leads from the first of them down to it.
+/// Nodes above their cause: a line leads from the first of them down to it.
 fn hang_above(nodes: Vec<Drawn>, from: Guides) -> Vec<Step> {
     let hang = |(at, node): (usize, Drawn)| {
         let branch = if at == 0 { Branch::First } else { Branch::Middle };
@@ -154,7 +154,7 @@ fn hang_above(nodes: Vec<Drawn>, from: Guides) -> Vec<Step> {
     nodes.into_iter().enumerate().map(hang).collect()
 }
 
-/// Nodes whose cause is above them: a line leads from it down to the last of them.
+/// Nodes below their cause: a line leads from it down to the last of them.
 fn hang_below(nodes: Vec<Drawn>, from: Guides) -> Vec<Step> {
     let last = nodes.len().saturating_sub(1);
     let hang = |(at, node): (usize, Drawn)| {

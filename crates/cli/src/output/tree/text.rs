@@ -69,7 +69,7 @@ fn header(plan: &DeathPlan, style: Style) -> String {
 /// A line about an object, before it is aligned.
 struct Line {
     order: String,
-    /// What leads to the one that caused it.
+    /// The lines that lead to its cause.
     guides: String,
     label: String,
     reason: String,
