@@ -104,7 +104,7 @@ pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output)
 /// The prefix of blockers that are finalizers of other controllers.
 const OF_OTHERS: &str = "finalizer:";
 
-/// The failure for a retry of an object whose blockers are all finalizers of other controllers.
+/// The failure for a retry of an object with only blockers that are finalizers of other controllers.
 fn nothing_to_retry(one: &One, blockers: &[Blocker]) -> Failure {
     let label = &one.label;
     let failure = Failure::new(format!("nothing of {label} can be tried again: others have to let go of it"));

@@ -82,7 +82,7 @@ async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
 /// What is resumed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Resumed<'a> {
-    /// Everything that earlier commands left; on the embedded store also objects whose owners are absent.
+    /// Everything that earlier commands left; on the embedded store also objects with absent owners.
     All { orphan_grace: Duration },
     /// The deletion to which this object belongs.
     Of(&'a Uid),

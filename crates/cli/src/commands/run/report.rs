@@ -245,7 +245,7 @@ pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, F
     Ok(open + usize::from(report.cancelled.is_some()))
 }
 
-/// What an object waits for, by name if that is an object whose destruction failed.
+/// What an object waits for, by name if that is an object that could not be destroyed.
 fn lives_on(one: &Waiting, report: &Report, labels: &Labels) -> String {
     let name = |id: &ObjectId| match report.failed.iter().find(|failed| failed.id == *id) {
         Some(failed) => labels.label((&failed.class, &failed.name, &failed.id)),
