@@ -130,8 +130,7 @@ fn collector_with(
     Collector::new(means, settings)
 }
 
-/// Keepers of hooks. Their records are in the data directory if the store is in this process; else in a directory of
-/// this user, see [`own_records`].
+/// Keepers of hooks. Their records are in the data directory if the store is in this process, else in [`own_records`].
 fn keeper(data: Option<&Path>) -> std::io::Result<Keeper> {
     // This very program, also after another version was installed at its path.
     let program = vec!["/proc/self/exe".to_owned(), KEEPER_WORD.to_owned()];

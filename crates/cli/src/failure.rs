@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Done = 0,
     /// It went wrong.
     Error = 1,
-    /// Something would change, and the command was run to find that out.
+    /// Something would change, and a flag such as `--detailed-exitcode` asks for this code then.
     Pending = 2,
     /// Nothing was done: consent is missing, or something blocks it.
     Held = 3,

@@ -31,7 +31,7 @@ const SAME_SHOWN: usize = 3;
 /// A hint for users about a lease that another process has.
 pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within 15 seconds.";
 
-/// The command that gives users the right without which nothing is deleted where classes exist.
+/// The command that creates a role for reading classes: without that right nothing is deleted where classes exist.
 pub(crate) const MAY_READ_CLASSES: &str =
     "kubectl create clusterrole read-classes --verb=get,list --resource=classes.sexton.dev";
 

@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::{plugin, settings};
 use typed::{Place, Word};
 
-/// How long the user may wait for words after a key.
+/// Time limit for looking up words: the user waits for them after a key.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Print the words that may stand at the cursor, with a tab between a word and what it is

@@ -22,7 +22,7 @@ pub(crate) struct Named {
     pub(crate) uid: Uid,
 }
 
-/// The objects that were named, and a failure for each that does not exist.
+/// The objects that were named, and a failure for each that was not found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) named: Vec<Named>,

@@ -12,7 +12,7 @@ use crate::output::style::{Style, count};
 const SHOWN: usize = 3;
 /// Fewer than this many are not worth a sum.
 const WORTH: usize = 2;
-/// If lines are left out, one part in so many is from the end, where the roots are.
+/// If lines are left out, `1 / END` of those shown is from the end, where the roots are.
 const END: usize = 4;
 
 /// The lines of a plan, folded if there are too many.
