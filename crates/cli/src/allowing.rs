@@ -1,4 +1,5 @@
-//! What a collector may run and call that works for others: the flags and variables of its operator.
+//! The allowance of a collector: the programs and hosts that methods of classes may run and call, by flags and
+//! variables.
 
 use std::path::PathBuf;
 

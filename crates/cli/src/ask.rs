@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::screen::Stream;
 
-/// Whether somebody can be asked.
+/// Whether a question can be asked: stdin and stderr are terminals.
 pub(crate) fn somebody_is_there() -> bool {
     std::io::stdin().is_terminal() && Stream::Talk.is_terminal()
 }
@@ -14,7 +14,7 @@ pub(crate) fn somebody_is_there() -> bool {
 /// Asks for a line, without the spaces around it.
 pub(crate) async fn answer(prompt: &str, output: &Output) -> Result<String, Failure> {
     output.prompt(prompt);
-    // Away from the runtime: a terminal can be silent for ever, and Ctrl-C must still be heard.
+    // On a blocking thread: the read may never return, and Ctrl-C must still be handled.
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)

@@ -1,4 +1,5 @@
-//! A collector for a server or for the store of this process: wired here, decided elsewhere.
+//! Builds collectors: for a server, for a cluster that is not ours, and for one plan of a command. Only the wiring is
+//! here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,17 +14,18 @@ use sexton_model::hook::Allowance;
 
 use crate::world::{World, is_ours};
 
-/// Who collects for the server itself: one per store, so a lease under this name is a dead predecessor's.
+/// The holder name of a collector on the store of its own process: in a server, or in a command. A store is used by one
+/// process at a time, so a lease with this name that exists at the start is of a process that has ended.
 const OF_THE_STORE: &str = "sexton-serve";
 
 /// Deadlines are written in whole seconds; with less, no call could be made at all.
 const SHORTEST_HOOK_TIME: Duration = Duration::from_secs(1);
-/// What a process is told to become the keeper of a hook; [`keeper_words`] recognizes it.
+/// The argument that makes a process the keeper of a hook; [`keeper_words`] recognizes it.
 const KEEPER_WORD: &str = "hook-keeper";
-/// Where a data directory has the records of hooks under way.
+/// The subdirectory of a data directory with the records of hooks that are under way.
 const RECORDS: &str = "hooks";
 
-/// What follows on the command line if this process is to be the keeper of a hook.
+/// The arguments after [`KEEPER_WORD`], if this process was started as the keeper of a hook.
 pub(crate) fn keeper_words() -> Option<impl Iterator<Item = std::ffi::OsString>> {
     let mut words = std::env::args_os().skip(1);
     (words.next()? == KEEPER_WORD).then_some(words)
@@ -32,11 +34,11 @@ pub(crate) fn keeper_words() -> Option<impl Iterator<Item = std::ffi::OsString>>
 /// What can be chosen on the command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Choices {
-    /// How long a life without owners is left alone.
+    /// How long an object with absent owners is left alone.
     pub(crate) orphan_grace: Duration,
-    /// How much of what nobody asked for may be destroyed at once.
+    /// The deletion limit: how many objects may be destroyed at once that no request named.
     pub(crate) fuse: FuseLimits,
-    /// Whether what is done is told as events.
+    /// Whether the collector writes Events.
     pub(crate) events: bool,
     /// What methods of classes may run and call.
     pub(crate) allowance: Allowance,
@@ -50,7 +52,7 @@ impl Choices {
     }
 }
 
-/// The collector of the store that this process serves, or works on. `wrap` is put around what runs hooks.
+/// The collector of the store that this process serves. `wrap` is put around the runner of hooks.
 pub(crate) fn of_the_store(
     resources: Resources,
     data: &Path,
@@ -73,7 +75,7 @@ pub(crate) fn of_the_store(
     )
 }
 
-/// A collector for a server of ours, beside others that may be there.
+/// A collector for a server of ours, where other collectors may run: one of them has the lease.
 pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.orphan_grace = choices.orphan_grace;
@@ -84,7 +86,7 @@ pub(crate) fn of_a_server(resources: Resources, choices: Choices) -> Collector {
     collector_with(gateway, resources, settings, None, Some(choices.allowance), |runner| runner)
 }
 
-/// A collector for any Kubernetes. Orphans are left to rules there: nobody can prove that an owner is gone.
+/// A collector for any Kubernetes. It leaves orphans to rules, because the absence of an owner cannot be proved there.
 pub(crate) fn of_a_cluster(resources: Resources, choices: Choices) -> Collector {
     let mut settings = Settings::new(own_name());
     settings.takes_orphans = false;
@@ -96,7 +98,7 @@ pub(crate) fn of_a_cluster(resources: Resources, choices: Choices) -> Collector 
     collector_with(gateway, resources, settings, None, Some(choices.allowance), |runner| runner)
 }
 
-/// The collector of a command. Its user is its operator: it runs what the plan shows.
+/// The collector of a command. Its user is its operator, so hooks need no allowance: the plan shows what runs.
 fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
     collector_with(gateway, resources, settings, None, None, |runner| runner)
 }
@@ -128,10 +130,9 @@ fn collector_with(
     Collector::new(means, settings)
 }
 
-/// Keepers of hooks, with their records in the data directory if the store is here. A collector for a server elsewhere
-/// has them where this user's processes leave such things until the machine is started again.
+/// Keepers of hooks. Their records are in the data directory if the store is in this process, else in [`own_records`].
 fn keeper(data: Option<&Path>) -> std::io::Result<Keeper> {
-    // Also after another version was installed, this very program.
+    // This very program, also after another version was installed at its path.
     let program = vec!["/proc/self/exe".to_owned(), KEEPER_WORD.to_owned()];
     let dir = data.map_or_else(own_records, |data| data.join(RECORDS));
     Keeper::new(program, &dir)
@@ -151,13 +152,13 @@ fn own_records() -> PathBuf {
 pub(crate) fn own_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "sexton" } else { host.trim() };
-    // Processes of one machine differ by number, and in time.
+    // Two processes of one machine differ in their number or their start time.
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{host}-{}-{:x}", std::process::id(), since.as_nanos())
 }
 
-/// The collector that carries one plan out for a command: on the store of this process, and on a cluster of another make,
-/// where perhaps nothing else collects. None on a server of ours, which does it itself.
+/// The collector that executes one plan for a command: on the store of this process, and on a cluster that is not ours,
+/// where perhaps no other collector runs. `None` on a server of ours, which has its own.
 pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> Option<Collector> {
     let resources = world.resources.clone();
     if let Some(data) = &world.data {
@@ -173,7 +174,7 @@ pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> O
     Some(collector(Arc::new(gateway), resources, settings))
 }
 
-/// The same on the store of this process. With a grace it takes those of the plan whose owners do not exist, too.
+/// The same on the store of this process. With a grace period it also destroys objects of the scope with absent owners.
 pub(crate) fn of_a_plan_here(
     resources: Resources,
     data: &Path,
@@ -188,7 +189,7 @@ pub(crate) fn of_a_plan_here(
     collector_with(Arc::new(resources.clone()), resources, settings, Some(data), None, |runner| runner)
 }
 
-/// A command destroys what is in its plan, and leaves orphans and rules to collectors that work for everything.
+/// The settings for a command: it destroys only objects in its plan, and leaves orphans and rules to other collectors.
 fn for_commands(holder: String, scope: DeletionScope) -> Settings {
     let mut settings = Settings::new(holder);
     settings.takes_orphans = false;

@@ -19,15 +19,15 @@ pub(crate) enum Exit {
     Done = 0,
     /// It went wrong.
     Error = 1,
-    /// Something would change, and somebody asked to be told so.
+    /// Something would change, and a flag such as `--detailed-exitcode` asks for this code then.
     Pending = 2,
-    /// Nothing was done, because somebody must say yes first; or it is in the way of something.
+    /// Nothing was done: consent is missing, or something blocks it.
     Held = 3,
     /// Some of it was done.
     Partial = 4,
     /// Another process uses the data directory.
     Locked = 5,
-    /// Somebody pressed Ctrl-C.
+    /// Ctrl-C was pressed.
     Interrupted = 130,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Failure {
     pub(crate) next: Vec<(String, String)>,
     /// The exit code.
     pub(crate) exit: Exit,
-    /// Nobody listens any more: nothing is said.
+    /// Whether nothing is printed about it: the output was closed, or Ctrl-C says enough.
     pub(crate) quiet: bool,
 }
 
@@ -101,7 +101,7 @@ impl Failure {
         Failure { exit: Exit::Done, quiet: true, ..Failure::new("the output was closed") }
     }
 
-    /// Somebody pressed Ctrl-C before anything was done.
+    /// Ctrl-C was pressed before anything was done.
     pub(crate) fn interrupted() -> Failure {
         Failure { exit: Exit::Interrupted, quiet: true, ..Failure::new("interrupted") }
     }

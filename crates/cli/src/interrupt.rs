@@ -21,7 +21,7 @@ impl Interrupts {
     /// Waits for the next one.
     pub(crate) async fn next(&mut self) {
         if self.0.recv().await.is_none() {
-            // The system does not tell: then nobody ever will.
+            // Signals are not available: wait for ever, because no Ctrl-C will be reported.
             std::future::pending::<()>().await;
         }
     }

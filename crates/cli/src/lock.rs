@@ -1,8 +1,8 @@
-//! Who uses a data directory: the words of its lock file, and the server that announced itself there.
+//! The process that uses a data directory: the text of its lock file, and the announcement of a server.
 //!
-//! It must not take part in locking the store: that is the store's own file, `lock`, whose words are for people. A server
-//! writes beside it how it is reached (`server.json`), and holds a lock on that very file while it serves. The file gets
-//! its name only when it is complete and locked, so what a dead server left there is never believed.
+//! This module takes no part in locking the store: the store does that with its own file, `lock`, with a text for
+//! people. A server writes its address to a second file (`server.json`), and has a lock on it while it serves. The
+//! file gets its name only when it is complete and locked, so the file of a server that has ended is never believed.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -23,14 +23,14 @@ pub(crate) struct RunningServer {
     /// Names by which other machines reach it, as its operator gave them.
     #[serde(default)]
     pub(crate) hosts: Vec<String>,
-    /// The directory with the certificates and the token that it made for itself, for those who may read it.
+    /// The directory with the certificates and the token that the server made, for users with the right to read it.
     pub(crate) self_signed: Option<PathBuf>,
     /// Whether its certificate is not one of those, but of another authority.
     #[serde(default)]
     pub(crate) foreign_certificate: bool,
 }
 
-/// An announcement, which holds until it is dropped or the process ends.
+/// An announcement. It is valid until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Announcement {
     file: File,
@@ -45,7 +45,7 @@ impl Drop for Announcement {
     }
 }
 
-/// Says how this process, which serves a directory, is reached. The caller holds the lock of the store.
+/// Announces the server of this process in its data directory. The caller has the lock of the store.
 pub(crate) fn announce(dir: &Path, server: &RunningServer) -> std::io::Result<Announcement> {
     let (path, new) = (dir.join(SERVER), dir.join(format!("{SERVER}.new")));
     let mut options = OpenOptions::new();
@@ -69,12 +69,12 @@ pub(crate) fn holder(dir: &Path) -> Option<String> {
     Some(locked(&dir.join("lock"))?.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// What a file says, if some process holds a lock on it.
+/// The text of a file, if a process has a lock on it.
 fn locked(path: &Path) -> Option<String> {
     let file = File::open(path).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => {}
-        // Nothing holds it: it is about a process that has ended.
+        // The file is not locked: the process that wrote it has ended.
         Ok(()) | Err(TryLockError::Error(_)) => return None,
     }
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What the program tells about its work, on stderr.
+//! Log lines on stderr, as text or JSON.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub(crate) enum Logs {
     Json,
 }
 
-/// Starts telling. The variable SEXTON_LOG chooses exactly.
+/// Starts logging. The variable SEXTON_LOG overrides the level.
 pub(crate) fn start(settings: &Settings, logs: Logs, style: Style) {
     let level = match (settings.verbose, logs) {
         (0, Logs::Quiet) => "off",
@@ -32,14 +32,14 @@ pub(crate) fn start(settings: &Settings, logs: Logs, style: Style) {
     let filter = EnvFilter::try_from_env("SEXTON_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let lines = Lines { style, is_json: logs == Logs::Json };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(lines);
-    // A second start can only be that of a test; the first one holds.
+    // Only a test starts logging twice; the first start stays in force.
     let _ = match logs {
         Logs::Json => builder.json().flatten_event(true).try_init(),
         Logs::Quiet | Logs::Text => builder.try_init(),
     };
 }
 
-/// Writes what is told: one line for each event, whatever it holds.
+/// Writes one line per event, whatever text the event contains.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
     style: Style,

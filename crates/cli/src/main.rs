@@ -1,7 +1,7 @@
 //! The `sexton` command: the only place that prints or reads the environment.
 //!
 //! - [`arguments`]: what can be typed. [`commands`]: one file per command.
-//! - [`world`]: the store or server that is meant. [`lock`]: who uses a data directory.
+//! - [`world`]: the store or server that is meant. [`lock`]: the process that uses a data directory.
 //! - [`input`]: files of documents. [`output`]: everything that is printed. [`failure`]: what went wrong, and what now.
 //!
 //! It must not know how anything is destroyed: it asks the API.

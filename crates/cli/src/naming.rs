@@ -8,11 +8,11 @@ use sexton_collector::modules::Member;
 use sexton_lifecycle::{LifeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 
-/// From where somebody looks: what goes without saying there is not said.
+/// Labels relative to the namespace of the command: that namespace, and a group that is not needed, are left out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     namespace: String,
-    /// Kinds, with their groups, whose name alone means another one, or several.
+    /// Kinds, with their groups, that need the group in a label: the name alone would mean another kind, or several.
     unclear: BTreeSet<(String, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Names {
         }
     }
 
-    /// The same of the object that has a name in a place.
+    /// The label of the object with a name in a place.
     pub(crate) fn at(&self, place: &Place, name: &str) -> String {
         self.label(&ObjectRef {
             group: place.kind.resource.group.clone(),
@@ -50,7 +50,7 @@ impl Names {
         })
     }
 
-    /// The same of an object of a module.
+    /// The label of an object of a module.
     pub(crate) fn member(&self, member: &Member) -> String {
         self.label(&ObjectRef {
             group: member.group.clone(),
@@ -61,7 +61,7 @@ impl Names {
         })
     }
 
-    /// The same of a life.
+    /// The label of an object in a snapshot.
     pub(crate) fn of(&self, snapshot: &Snapshot, life: LifeId) -> String {
         self.label(&snapshot.object(life))
     }

@@ -1,4 +1,4 @@
-//! One object that a command is about: found, or said what may have been meant; and small notes on it.
+//! The one object that a command is about: found, or an error that proposes similar names; and its annotations.
 
 use serde_json::{Map, Value, json};
 use sexton_client::kinds::nearest;
@@ -20,7 +20,7 @@ pub(crate) struct One {
     pub(crate) object: Value,
 }
 
-/// A note is written anew so often, if others write to the same object.
+/// Attempts to write an annotation, if other writers change the same object.
 const TRIES: usize = 5;
 
 impl One {
@@ -52,8 +52,8 @@ impl One {
         self.object.pointer("/metadata/annotations")?.get(name)?.as_str()
     }
 
-    /// Sets or removes an annotation of exactly this life, as it is now. Who was faster is looked at again: `note` says
-    /// what is to stand there, given what stands there.
+    /// Sets or removes an annotation of exactly this incarnation of the object. `note` computes the new value from the
+    /// current one; after a conflict the object is read again and `note` is called again.
     pub(crate) async fn annotate(
         &mut self,
         world: &World,

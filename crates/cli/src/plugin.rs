@@ -37,7 +37,7 @@ pub(crate) fn program_name() -> &'static str {
     if is_called_by_kubectl() { NAME } else { "sexton" }
 }
 
-/// A command that is proposed, as whoever called this program types it.
+/// A proposed command as the user types it: with `kubectl` in front if this program was called by kubectl.
 pub(crate) fn typed(command: &str) -> Cow<'_, str> {
     typed_by(command, is_called_by_kubectl())
 }

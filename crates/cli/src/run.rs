@@ -1,4 +1,4 @@
-//! From what was typed to an exit code.
+//! Runs the command that was typed, and returns its exit code.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -55,7 +55,7 @@ pub(crate) fn run() -> ExitCode {
     };
     let result = runtime.block_on(async {
         match command {
-            // These end in their own time: what is under way is finished first.
+            // These handle signals themselves, and finish what is under way first.
             Command::Serve(args) => return serve::run(args, &settings, &output).await,
             Command::Collect(args) => return collect::run(args, &settings, &output).await,
             Command::Apply(_)

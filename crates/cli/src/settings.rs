@@ -111,7 +111,7 @@ impl Settings {
             .collect()
     }
 
-    /// The same for the server of a data directory, whose own files count where none are named.
+    /// The same for the server of a data directory. Its own files are used where the settings name none.
     pub(crate) fn credentials_for(&self, server: &RunningServer) -> Result<Credentials, Failure> {
         let mut settings = self.clone();
         if let Some(own) = server.self_signed.clone().map(SelfSigned::at) {
@@ -152,7 +152,7 @@ impl Settings {
 /// How a certificate in PEM form begins.
 const PEM: &str = "-----BEGIN CERTIFICATE-----";
 
-/// Whether a file holds certificates: without any, the server would only seem to be untrusted.
+/// Whether a file has certificates: without any, the error would only say that the server is not trusted.
 fn check_certificates(file: &Path) -> Result<(), Failure> {
     let text = std::fs::read(file).map_err(|error| {
         Failure::new(format!("cannot read the certificates in {}: {error}", file.display()))

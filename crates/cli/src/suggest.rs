@@ -1,4 +1,5 @@
-//! Commands to type next: each leads to the target that was meant, and is typed as this program was called.
+//! Commands to type next: each has the flags of the current target, and begins with the name by which this program was
+//! called.
 //!
 //! Everything that proposes a command goes through [`complete`], and what shows several of them through [`lines`].
 
@@ -8,7 +9,7 @@ use crate::output::style::{Style, harmless, padded, width};
 use crate::plugin;
 use crate::settings::Settings;
 
-/// What stands for words that only the person who types can know.
+/// Stands for words that only the user knows, such as a reason.
 pub(crate) const PLACEHOLDER: &str = "…";
 
 /// Commands that have no target, or of which the place is what is proposed.
@@ -18,11 +19,11 @@ const NAME_THEIR_OWN: [&str; 7] =
 const TARGETS: [&str; 3] = [" --server ", " --context ", " --data "];
 /// What says which namespace is meant.
 const NAMESPACES: [&str; 2] = [" -n ", " --namespace "];
-/// What a command is for has at most so many columns beside it: one long text would push all commands to the right.
+/// The widest purpose beside a command; a wider one would push all commands to the right.
 const WHAT_MOST: usize = 40;
-/// In front of what a command is for, and of a command on a line of its own.
+/// The indent of purposes, and of commands on lines of their own.
 const INDENT: usize = 2;
-/// Between what a command is for and the command.
+/// Columns between a purpose and its command.
 const GAP: usize = 3;
 
 /// The flags with which the target was named do not change while the program runs.
@@ -45,7 +46,7 @@ pub(crate) fn remember(settings: &Settings) {
     let _ = FLAGS.set(Flags::of(settings));
 }
 
-/// A command of ours with the flags of the target, as it is typed. Anything else stays as it is.
+/// A `sexton` command with the flags of the target, as the user types it. Any other text stays as it is.
 pub(crate) fn complete(command: &str) -> String {
     let flags = FLAGS.get().cloned().unwrap_or_default();
     plugin::typed(&with_flags(command, &flags)).into_owned()
@@ -65,14 +66,14 @@ fn with_flags(command: &str, flags: &Flags) -> String {
     if !has(&command, &TARGETS) {
         missing.push_str(&flags.target);
     }
-    // Before the file that something is written to.
+    // The flags go before a redirection to a file.
     let at = command.find(" > ").unwrap_or(command.len());
     command.insert_str(at, &missing);
     command
 }
 
-/// Commands, each with what it is for. Side by side if all of them fit; else each on a line of its own, so that it can be
-/// copied whole.
+/// Lines with commands and their purposes: side by side if all of them fit, else each command on a line of its own, so
+/// that it can be copied whole.
 pub(crate) fn lines<W: AsRef<str>, C: AsRef<str>>(commands: &[(W, C)], style: Style) -> Vec<String> {
     let commands: Vec<(String, String)> = commands
         .iter()

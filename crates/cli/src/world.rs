@@ -1,6 +1,6 @@
-//! The store or server that is meant, and one way to it: a `kube::Client`.
+//! The target of a command: the embedded store, a server of ours or another cluster, all reached by a `kube::Client`.
 //!
-//! The embedded store is reached through the same router that a server has, in this process: there is no second way.
+//! For the embedded store that client calls the router of the server, in this process, so all targets behave the same.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ use crate::settings::{self, Settings};
 /// What a command is going to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Only look: a store that is not there is not made.
+    /// Only read: a store that does not exist is not created.
     Look,
-    /// Perhaps write.
+    /// Read, and perhaps write: a store that does not exist is created.
     Write,
 }
 
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The target of a command.
 #[derive(Debug)]
 pub(crate) struct World {
-    /// The way to its resources.
+    /// The client for its resources.
     pub(crate) resources: Resources,
     /// Its name, for headers and questions.
     pub(crate) target: String,
@@ -53,12 +53,12 @@ pub(crate) struct World {
     /// The data directory, if it is.
     pub(crate) data: Option<PathBuf>,
     output: Output,
-    /// Whether it was said what does not answer.
+    /// Whether groups that do not answer were named already: once per command is enough.
     warned: AtomicBool,
 }
 
 impl World {
-    /// Opens what the settings name.
+    /// Opens the target that the settings name.
     pub(crate) async fn open(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
         if let Some(url) = &settings.server {
             let connection = connect::to_url(url, &settings.credentials()?).await;
@@ -76,7 +76,7 @@ impl World {
             return Ok(World::over(connection, target, settings));
         }
         if let Some(file) = &settings.kubeconfig {
-            // Whoever names a kubeconfig means a cluster, and not the store that happens to lie here.
+            // A kubeconfig means a cluster; falling back to the store in this directory would change the wrong target.
             return Err(Failure::new("--kubeconfig alone does not say which cluster is meant")
                 .next(
                     "see its contexts",
@@ -134,7 +134,7 @@ impl World {
         })
     }
 
-    /// Where a document goes. One that names another namespace than was typed is refused, whatever is done with it.
+    /// The place of a document's object. Fails if the document names another namespace than the one that was typed.
     pub(crate) fn place(&self, document: &Document, kind: &ServedKind) -> Result<Place, Failure> {
         let own = document.namespace.as_str();
         if let Some(given) =
@@ -149,14 +149,14 @@ impl World {
         Ok(Place::new(kind, Some(namespace)))
     }
 
-    /// Says once what could not be seen in a look: what rests on it is unknown. Groups that do not answer were named
-    /// when the kinds were asked for.
+    /// Names the kinds that a snapshot could not list: decisions that depend on them are unknown. Groups that do not
+    /// answer are left out, because `kinds` has named them.
     pub(crate) fn tell_unseen(&self, seen: &Seen) {
         self.tell_ignored_classes(seen);
         let whole = format!("{WHOLE_GROUP}.");
         let mut unseen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (why, kinds) in seen.unseen() {
-            // Each refusal names its kind; together they are one matter.
+            // Each refusal names its kind; they are one line together.
             let why = if why.contains("is forbidden") { "they may not be listed".to_owned() } else { why };
             unseen.entry(why).or_default().extend(kinds.into_iter().filter(|kind| !kind.starts_with(&whole)));
         }
@@ -167,12 +167,12 @@ impl World {
         }
     }
 
-    /// Says which classes are ignored, and why: their methods are not called.
+    /// Names the classes that are ignored, and why: their methods are not called.
     pub(crate) fn tell_ignored_classes(&self, seen: &Seen) {
         seen.ignored_classes().iter().for_each(|line| self.output.talk(&format!("warning: {line}")));
     }
 
-    /// Feed and writes in bulk: our own server has both, any other is made to.
+    /// Feed and bulk writes. Our own server has both; for other clusters they are built from watches and single writes.
     pub(crate) fn gateway(&self, kinds: &Kinds) -> Arc<dyn Gateway> {
         if is_ours(kinds) {
             return Arc::new(self.resources.clone());
@@ -182,7 +182,7 @@ impl World {
 
     /// What the target serves. Groups that do not answer are named once.
     pub(crate) async fn kinds(&self) -> Result<Kinds, Failure> {
-        // The first request of every command: whoever does not answer is named.
+        // The first request of every command, so its errors name the target that does not answer.
         let kinds =
             self.resources.kinds().await.map_err(Failure::from).map_err(|failure| Failure {
                 what: format!("{}: {}", self.target, failure.what),
@@ -203,13 +203,13 @@ pub(crate) fn is_ours(kinds: &Kinds) -> bool {
     kinds.bulk
 }
 
-/// Whether what is destroyed can leave a tombstone: always on a server of ours, elsewhere once our kinds are installed.
+/// Whether destroyed objects can leave tombstones: always on a server of ours, elsewhere if our kinds are installed.
 pub(crate) fn keeps_tombstones(kinds: &Kinds) -> bool {
     let wanted = GroupResource::new("sexton.dev", tombstone::RESOURCE);
     kinds.preferred().any(|kind| kind.resource == wanted)
 }
 
-/// Whether there is no store at all. What cannot be looked at is not absent.
+/// Whether the directory has no store. An error if that cannot be found out.
 fn is_absent(dir: &Path) -> Result<bool, Failure> {
     for name in ["store.db", "store.db-wal"] {
         let file = dir.join(name);
@@ -228,7 +228,8 @@ enum Opened {
     Served(Connection),
 }
 
-/// A directory that another short command uses is free in a moment; one that a server serves is used through it.
+/// Opens the store of the data directory. While another short command uses it, tries again for [`PATIENCE`]; if a
+/// server serves it, connects to that server.
 async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
     let (dir, since) = (&settings.data, Instant::now());
     let options = embedded::Options {
@@ -246,19 +247,19 @@ async fn open_patiently(settings: &Settings) -> Result<Opened, Failure> {
         if let Some(server) = lock::server(dir) {
             let connection = connect::to_url(&server.url, &settings.credentials_for(&server)?).await;
             let connection = connection.map_err(|error| cannot_connect(error, settings))?;
-            // A server that is being started, or was killed a moment ago.
+            // An unavailable server is starting, or was killed a moment ago: try again.
             if late || !connection.is_unavailable().await {
                 return Ok(Opened::Served(connection));
             }
         } else if late {
             return Err(cannot_open(dir, &error));
         }
-        // Nothing tells when the lock is free, so it is tried again.
+        // There is no event for a lock that becomes free, so it is tried again.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// Why a store cannot be opened, and what to type next.
+/// The failure for a store that cannot be opened, with the command to type next.
 pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     match error {
         OpenError::Locked { holder, .. } => in_use(dir, holder),
@@ -271,7 +272,7 @@ pub(crate) fn cannot_open(dir: &Path, error: &OpenError) -> Failure {
     }
 }
 
-/// Refuses a path that is no directory, and a store that every user of the machine can read.
+/// Fails if the path is no directory, or if every user of the machine can read the store.
 pub(crate) fn check_directory(dir: &Path) -> Result<(), Failure> {
     if dir.metadata().is_ok_and(|found| !found.is_dir()) {
         return Err(elsewhere(Failure::new(format!("{} is a file, not a data directory", dir.display()))));
@@ -286,14 +287,14 @@ fn elsewhere(failure: Failure) -> Failure {
     failure.next("use another directory", "the same command with --data DIR")
 }
 
-/// What to do about something that every user of the machine can read.
+/// The failure for a file or directory that every user of the machine can read.
 pub(crate) fn exposed(what: &str, path: &Path, mode: &str) -> Failure {
     Failure::new(format!("{what} can be read by every user of this machine"))
         .detail("it holds what is secret; nothing was read")
         .next("make it private", format!("chmod {mode} {}", settings::quoted(&path.display().to_string())))
 }
 
-/// What to do about a directory that another process has.
+/// The failure for a data directory that another process uses.
 pub(crate) fn in_use(dir: &Path, holder: &str) -> Failure {
     let failure = Failure::new(format!("{} is in use", dir.display()))
         .detail(format!("by {holder}"))

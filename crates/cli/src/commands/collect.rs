@@ -86,7 +86,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
 }
 
-/// Refuses to begin where nothing could be collected, and tells of kinds that will be left alone.
+/// Fails if rights are missing without which nothing can be collected, and names kinds that will be left alone.
 async fn check_rights(world: &World, kinds: &Kinds, output: &Output) -> Result<(), Failure> {
     let lease = LeaseSettings::new("");
     // A server that does not answer such questions refuses what it refuses later.

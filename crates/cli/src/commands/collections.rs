@@ -1,4 +1,4 @@
-//! `sexton collections`: what was and is being collected, on whose wish, and what is in the way.
+//! `sexton collections`: past and current collections, with their requesters, progress and blockers.
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -72,7 +72,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     Ok(Exit::Done)
 }
 
-/// The table of the server, of those whose names are wanted.
+/// The server's table of collections, reduced to the rows with wanted names.
 pub(super) async fn table(
     world: &World,
     output: &Output,
@@ -111,7 +111,7 @@ async fn show(
     Ok(Exit::Done)
 }
 
-/// Those of the records that are wanted, for programs.
+/// The records that are wanted, for programs.
 pub(super) fn events(
     records: Vec<Value>,
     output: &Output,
@@ -130,7 +130,7 @@ fn event(record: Value, output: &Output) -> Result<(), Failure> {
     output.event(&Event::Object { label: &label, action: None, object })
 }
 
-/// Who, why, how far, and what is in the way.
+/// A collection in words: requester, reason, progress and blockers.
 fn details(collection: &Collection, here: &Here<'_>) -> Why {
     let Collection { name, spec, status } = collection;
     let ago = |at: &str| time::parse(at).map(|at| format!("{} ago", time::age(here.now - at)));
@@ -157,7 +157,7 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
     }
     let blocked = here.lines(&status.blockers).into_iter();
     lines.extend(blocked.map(|line| match status.phase {
-        // It waits for nobody but whoever reads this.
+        // A held collection waits for a decision of the user, so "waits for" is left out.
         Phase::Held => WhyLine { text: line.aside, aside: String::new(), ..line },
         _ => WhyLine { text: format!("waits for {}", line.text), ..line },
     }));
@@ -172,7 +172,7 @@ fn details(collection: &Collection, here: &Here<'_>) -> Why {
             format!("{} of {} are gone, since {finished}.", number(status.gone), number(status.doomed));
     }
     if spec.roots.is_empty() && status.kinds.is_empty() {
-        // It tells of what is held, not of what goes.
+        // A record without roots and kinds is about what is held: it has no numbers of objects.
         footer = status.outcome.clone().into_iter().collect();
     }
     footer.extend(status.message.clone());

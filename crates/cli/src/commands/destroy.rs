@@ -70,7 +70,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let buried = match destroyed.buried {
         true => Buried::Gone,
         false => {
-            // Kinds may have gone with the module.
+            // Definitions of kinds may have been destroyed with the module.
             world.resources.kinds_anew().await?;
             let modules = Modules::open(tools(&world).await?).await?;
             modules.bury(module).await.map_err(|error| failed(error, module, settings))?
@@ -79,7 +79,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     tell_end(module, buried, gone, started, output)
 }
 
-/// What became of the module itself.
+/// Writes whether the record of the module is gone, or why it is kept.
 fn tell_end(
     module: &str,
     buried: Buried,
@@ -153,7 +153,7 @@ async fn prepare(
     Ok(Some((world, modules, plan, names)))
 }
 
-/// What would be destroyed, in one piece: whoever reads it reads it in order.
+/// The plan as one text, so that its lines are not mixed with other output.
 fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: Style) -> String {
     let order = order(&plan.spec);
     let mut text = format!("destroy {} on {}{}{order}\n", plan.module, world.target, style.dot());

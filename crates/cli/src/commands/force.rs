@@ -1,6 +1,6 @@
-//! `sexton force` and `sexton retry`: what somebody wants of the collector about a life that does not get on.
+//! `sexton force` and `sexton retry`: requests to the collector about an object whose destruction does not progress.
 //!
-//! Both only leave a note on the life. What it means is decided by whoever collects.
+//! Both only write an annotation to the object. The collector decides what it means.
 
 use sexton_client::Kinds;
 use sexton_collector::preview::World as Seen;
@@ -53,7 +53,7 @@ pub(crate) struct RetryArgs {
     form: FormFlag,
 }
 
-/// Something that can be given up: what it is called, and what there is to say about it.
+/// A blocker that can be forced: its name for `--blocker`, and its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Blocker {
     what: String,
@@ -101,10 +101,10 @@ pub(crate) async fn retry(args: RetryArgs, settings: &Settings, output: &Output)
     ask(&world, &kinds, one, None, "is tried again", settings, output).await
 }
 
-/// How finalizers of others are called among the blockers.
+/// The prefix of blockers that are finalizers of other controllers.
 const OF_OTHERS: &str = "finalizer:";
 
-/// Only others can go on: nothing of ours failed that could be tried again.
+/// The failure for a retry of an object with only blockers that are finalizers of other controllers.
 fn nothing_to_retry(one: &One, blockers: &[Blocker]) -> Failure {
     let label = &one.label;
     let failure = Failure::new(format!("nothing of {label} can be tried again: others have to let go of it"));
@@ -117,7 +117,7 @@ fn nothing_to_retry(one: &One, blockers: &[Blocker]) -> Failure {
     failure.next("see what it waits for", format!("sexton why {object}")).exit(Exit::Held)
 }
 
-/// What a life waits for that can be given up.
+/// The blockers of an object that can be forced. An error if it is not being destroyed, or has none.
 async fn blockers(world: &World, kinds: &Kinds, one: &One) -> Result<Vec<Blocker>, Failure> {
     if is_a_record(one) {
         return held(one);
@@ -155,7 +155,7 @@ fn is_a_record(one: &One) -> bool {
     (kind.group.as_str(), kind.resource.as_str()) == ("sexton.dev", collection::RESOURCE)
 }
 
-/// What the record of a collection that is held waits for.
+/// The blocker of a collection that is held. An error if it is not held.
 fn held(one: &One) -> Result<Vec<Blocker>, Failure> {
     let record = Collection::read(&one.object).ok().filter(|record| record.status.phase == Phase::Held);
     let held = record.into_iter().flat_map(|record| record.status.blockers);
@@ -170,7 +170,7 @@ fn held(one: &One) -> Result<Vec<Blocker>, Failure> {
     }
 }
 
-/// The one that is meant; without a word, the only one.
+/// The blocker that was typed; without a word, the only one. `None`: no such blocker, or several.
 fn choose(typed: Option<&str>, blockers: &[Blocker]) -> Option<Blocker> {
     let same = |blocker: &&Blocker, typed: &str| {
         blocker.what == typed || blocker.what.strip_prefix("finalizer:") == Some(typed)
@@ -181,7 +181,8 @@ fn choose(typed: Option<&str>, blockers: &[Blocker]) -> Option<Blocker> {
     }
 }
 
-/// Leaves the note, and sees to it where no server of ours does.
+/// Writes the annotation, and runs a collector for it in this process. Records of collections, and objects on a server
+/// of ours, are left to the collector that runs there.
 async fn ask(
     world: &World,
     kinds: &Kinds,

@@ -1,4 +1,4 @@
-//! `sexton graph`: a picture of owners, destruction dependencies, and what dies.
+//! `sexton graph`: a picture of owners, destruction dependencies, and doomed objects.
 
 use std::fs::OpenOptions;
 use std::io::Write;

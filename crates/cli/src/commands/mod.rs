@@ -1,4 +1,4 @@
-//! One file per command: its arguments, whose comments are its help, and what it does.
+//! One file per command: its arguments, with doc comments that are the help text, and what it does.
 
 pub(crate) mod apply;
 pub(crate) mod backup;

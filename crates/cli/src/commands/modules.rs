@@ -1,4 +1,4 @@
-//! `sexton modules`: which modules there are, what was deployed, and who is at work on them.
+//! `sexton modules`: the modules that exist, their deployments, and the holders of their leases.
 
 use serde_json::json;
 use sexton_collector::modules::{LeaseView, ModuleView, Modules};

@@ -1,4 +1,4 @@
-//! `sexton protect` and `sexton unprotect`: what is not destroyed by following somebody else, nor by name.
+//! `sexton protect` and `sexton unprotect`: objects that are destroyed neither with their owners nor by name.
 
 use sexton_model::marks;
 

@@ -52,7 +52,7 @@ enum Form {
     Name,
 }
 
-/// A document and where it goes.
+/// A document and the place of its object.
 struct Planned {
     document: Document,
     place: Place,
@@ -75,7 +75,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let ask = PutAsk { force: args.take_over, dry_run: args.dry_run, ..PutAsk::default() };
     let (mut objects, mut failed) = (Vec::new(), 0);
     let all = planned.len();
-    // That nobody listens any more is no reason to stop in the middle.
+    // A closed output does not stop the command in the middle; the first error is returned at the end.
     let mut unheard = Ok(());
     for (at, planned) in planned.iter().enumerate() {
         if !output.is_watched() {

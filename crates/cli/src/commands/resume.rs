@@ -60,7 +60,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 /// Removes the records of modules that were being destroyed, and of which nothing is left: that was the last step of the
 /// command that was interrupted.
 async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
-    // Kinds may have gone with the modules.
+    // Definitions of kinds may have been destroyed with the modules.
     world.resources.kinds_anew().await?;
     if !is_ours(&world.kinds().await?) {
         return Ok(Exit::Done);
@@ -82,13 +82,13 @@ async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
 /// What is resumed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Resumed<'a> {
-    /// Everything that commands left; on the embedded store with what has no owners any more.
+    /// Everything that earlier commands left; on the embedded store also objects with absent owners.
     All { orphan_grace: Duration },
     /// The deletion to which this object belongs.
     Of(&'a Uid),
 }
 
-/// Collects in this process until nothing is left to do.
+/// Collects in this process, or follows the collector of the server, until nothing is left to do.
 pub(super) async fn finish(
     world: &World,
     kinds: &Kinds,
@@ -148,7 +148,7 @@ pub(super) async fn finish(
     }
 }
 
-/// What is on its way out, for programs.
+/// The objects that are being destroyed, for programs.
 fn lines(left: &Left, world: &World, output: &Output) -> String {
     if !output.is_stream() {
         return String::new();
@@ -171,15 +171,15 @@ fn lines(left: &Left, world: &World, output: &Output) -> String {
 
 /// What is left of earlier commands: this is resumed, and nothing else.
 struct Left {
-    /// What was deleted, rather than what follows from it.
+    /// The objects that were deleted by request, without their dependents.
     roots: Vec<Uid>,
     /// Uid, label and wave.
     lives: Vec<(Uid, String, usize)>,
-    /// How many have no owners any more, and follow from that.
+    /// How many further objects have absent owners.
     orphans: usize,
-    /// All that may be destroyed.
+    /// All objects that may be destroyed.
     scope: BTreeSet<Uid>,
-    /// Of the plan by which they go.
+    /// The digest of their plan.
     digest: String,
 }
 
@@ -210,7 +210,7 @@ impl Left {
                 left.scope.extend(orphans.steps().map(|step| step.uid.clone()));
             }
             Resumed::All { .. } => {}
-            // Somebody else deleted it, and named it here.
+            // Another client deleted it: it is in no plan of ours, and was named on the command line.
             Resumed::Of(uid) if left.lives.is_empty() => {
                 if let Some(life) = seen.snapshot().get(uid) {
                     left.lives.push((uid.clone(), names.of(seen.snapshot(), life), 1));
@@ -237,7 +237,7 @@ impl Left {
     }
 }
 
-/// What a server has under way.
+/// Shows the collections that a server has under way.
 async fn open_ones(world: &World, output: &Output) -> Result<Exit, Failure> {
     let place = Place::new(&ServedKind::of_ours(RESOURCE, KIND), None);
     let listed = world.resources.list(&place, &ListAsk::default()).await?;

@@ -1,5 +1,5 @@
-//! `sexton script-worker`: one call of a stored object's method, told on the standard input. Servers start it; it can
-//! be killed at any time.
+//! `sexton script-worker`: runs one method of a stored object; the call is read from stdin. Servers start it, and may
+//! kill it at any time.
 
 use std::io::Read;
 use std::rc::Rc;

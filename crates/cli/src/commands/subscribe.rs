@@ -1,4 +1,5 @@
-//! `sexton subscribe` and `sexton unsubscribe`: what an object wants to be told of, and to outlive.
+//! `sexton subscribe` and `sexton unsubscribe`: destruction dependencies, by which an object outlives another one and
+//! is warned of its end.
 
 use serde_json::Value;
 use sexton_client::resources::{ListAsk, text};
@@ -145,7 +146,7 @@ fn read(note: &str, annotation: Option<&str>) -> Result<Vec<Subscription>, Failu
         .map_err(|error| Failure::new(format!("the annotation {note} is {error}")))
 }
 
-/// Who applied the document that says what the object subscribes to, if somebody did.
+/// The field manager that applied the annotation with the object's subscriptions. `None`: it was not applied.
 fn applied_by(one: &One) -> Option<&str> {
     let field = format!("f:{}", marks::DEPENDENCIES);
     let managed = one.object.pointer("/metadata/managedFields")?.as_array()?;
@@ -177,7 +178,7 @@ fn counted(one: &One, target: &Target, uid: Option<&str>) -> u32 {
     all.iter().filter(|known| is_same(known, target, uid)).map(|known| known.count).sum()
 }
 
-/// What is meant by a target, in full, and which life of it.
+/// The target that a word means, in full, and the uid of its incarnation unless the subscription is by name.
 async fn target(
     world: &World,
     kinds: &Kinds,
@@ -200,7 +201,7 @@ async fn target(
     Ok((Target::Named { group, kind: kind.kind, namespace: elsewhere, name }, uid))
 }
 
-/// What a target is called: as all other objects are.
+/// The label of a target, in the form of all labels.
 fn called(target: &Target, one: &One, names: &Names) -> String {
     match target {
         Target::Own => one.label.clone(),

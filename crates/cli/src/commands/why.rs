@@ -1,4 +1,4 @@
-//! `sexton why`: why something dies, or does not, or is gone.
+//! `sexton why`: explains why an object exists, is being deleted, or is gone.
 
 use clap::ValueEnum;
 use sexton_client::resources::{ListAsk, ListError, text};
@@ -131,7 +131,7 @@ async fn progress(world: &World, name: &str) -> Result<Option<Progress>, Failure
     Ok(record.map(|record| Progress { gone: record.status.gone, doomed: record.status.doomed }))
 }
 
-/// With which policy a life was deleted, if a record says so: the latest that began with it.
+/// The policy with which an object was deleted, by the latest collection that has it as a root. `None`: no record.
 async fn policy(world: &World, root: &str) -> Result<Option<Policy>, Failure> {
     let place = Place::new(&ServedKind::of_ours(collection::RESOURCE, collection::KIND), None);
     let listed = world.resources.list(&place, &ListAsk::default()).await?;
@@ -146,7 +146,7 @@ async fn policy(world: &World, root: &str) -> Result<Option<Policy>, Failure> {
     Ok(named.and_then(|name| all.into_iter().find(|policy| policy_name(*policy) == name)))
 }
 
-/// What became of something that is not there any more: the last that had the name.
+/// What became of an object that is gone: the tombstone of the last one with the name.
 async fn of_a_tombstone(
     world: &World,
     kinds: &Kinds,

@@ -1,4 +1,8 @@
-//! How it ended: what is gone, what is still there, and what to type about that.
+//! The result of [`Follow::run`](super::Follow::run): which objects are gone, which still exist and why, and the
+//! commands to type about them.
+//!
+//! Causes come from `lifecycle::explain` on the last snapshot. This module only groups them, so that one cause that
+//! blocks a thousand objects is explained once, and bounds how many are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,36 +19,36 @@ use crate::output::why::{self, Why};
 use crate::settings::Settings;
 use crate::showing::why as shown;
 
-/// More explanations than this say nothing new.
+/// Explanations shown at most; the others are summed in one line.
 const EXPLAINED: usize = 5;
-/// Blocked objects that are looked at for their cause.
+/// Blocked objects that are explained in order to group them by cause; bounds the time on large deletions.
 const COMPARED: usize = 500;
-/// Objects that are named in one line.
+/// Objects named in one line; the rest is counted.
 const NAMED: usize = 4;
 
-/// How it ended.
+/// How following ended.
 pub(crate) struct End {
     pub(crate) gone: usize,
-    /// Who is still there.
+    /// Followed objects that still exist, with their labels.
     pub(crate) left: BTreeMap<Uid, String>,
-    /// The world as it was then.
+    /// The last snapshot.
     pub(crate) seen: Seen,
-    /// Somebody pressed Ctrl-C.
+    /// Whether Ctrl-C was pressed.
     pub(crate) interrupted: bool,
-    /// It is somebody else's work, and there is nobody who does it.
+    /// Whether the work belongs to another process, and no process does it: the lease of the collector is free.
     pub(crate) nobody_collects: bool,
-    /// Whether tombstones can be kept there.
+    /// Whether the target has the kind Tombstone.
     pub(crate) tombstones: bool,
-    /// How many of those who are still there were left to the collector of Kubernetes.
+    /// How many of the objects in `left` were handed over to the garbage collector of Kubernetes.
     pub(crate) handed_over: usize,
-    /// What namespaces that are still there wait for, as the whole objects say.
+    /// What namespaces in `left` wait for, read from the whole objects: the snapshot has only their metadata.
     pub(crate) namespaces: Vec<Why>,
-    /// Whether what was said of those who are gone could be written.
+    /// Whether the lines about objects that are gone could be written to stdout.
     pub(crate) unheard: Result<(), Failure>,
 }
 
 impl End {
-    /// The exit code for it.
+    /// The exit code: done, interrupted, partial if some objects are gone, held if none is.
     pub(crate) fn exit(&self) -> Exit {
         match (self.interrupted, self.left.is_empty(), self.gone) {
             (_, true, _) => Exit::Done,
@@ -54,14 +58,15 @@ impl End {
         }
     }
 
-    /// How far it was when Ctrl-C was pressed.
+    /// A sentence with the numbers of objects that are gone and left, for a command that Ctrl-C ended.
     pub(crate) fn interrupted_text(&self) -> String {
         let (gone, left) = (self.gone, self.left.len());
         format!("interrupted: {} of {} are gone, {} are left", count(gone), count(gone + left), count(left))
     }
 
-    /// Why objects that are still there are so: each cause once, with all objects that it is in the way of. Without a
-    /// cause that can be seen, why some of the named ones are.
+    /// Explains why objects still exist: one entry per set of blockers, with the objects that have exactly these
+    /// blockers; then a line with the objects that have none of their own. If no blocker is visible in the snapshot,
+    /// explains some of the objects in `of` instead. Empty if the plan for the snapshot does not pass its check.
     pub(crate) fn explanations(&self, of: &[Uid], namespace: &str) -> Vec<Why> {
         let Ok((judgement, plan)) = self.seen.under_way(&Rules::default()) else { return Vec::new() };
         let (snapshot, now) = (self.seen.snapshot(), now());
@@ -88,7 +93,7 @@ impl End {
     }
 }
 
-/// Explanations of blocked objects, those with the same things in the way together.
+/// Groups the explanations of blocked objects by their blockers. Objects without a blocker of their own are left out.
 fn causes(blocked: impl Iterator<Item = Explanation>) -> Vec<Vec<Explanation>> {
     let mut causes: Vec<(Vec<Obstacle>, Vec<Explanation>)> = Vec::new();
     for told in blocked {
@@ -105,7 +110,7 @@ fn causes(blocked: impl Iterator<Item = Explanation>) -> Vec<Vec<Explanation>> {
     causes.into_iter().map(|(_, same)| same).collect()
 }
 
-/// What is in the way, without how often it was tried.
+/// A blocker without its number of failed attempts, so that two failing calls of one hook compare equal.
 fn cause(what: &Obstacle) -> Obstacle {
     match what.clone() {
         Obstacle::Call { callee, subscriber, phase, block, error, .. } => {
@@ -115,7 +120,7 @@ fn cause(what: &Obstacle) -> Obstacle {
     }
 }
 
-/// How explanations are put into words.
+/// What turns explanations into text: names relative to a namespace, the time, and whether tombstones are possible.
 struct Told {
     naming: Naming,
     now: i64,
@@ -127,7 +132,7 @@ impl Told {
         shown::why(explain::story(told, &self.naming, self.now), self.tombstones)
     }
 
-    /// The explanation of one object, and which others have the same in their way.
+    /// The explanation of the first object, with a last line that names the other objects that have the same blockers.
     fn cause(&self, same: &[Explanation]) -> Why {
         let [first, others @ ..] = same else { return Why::default() };
         let mut why = self.why(first);
@@ -139,7 +144,7 @@ impl Told {
     }
 }
 
-/// A line about several objects; nothing if there are none.
+/// A line about several objects. `None` if there are no objects.
 fn sum(labels: &[String], what: &str) -> Option<Why> {
     let are = if labels.len() == 1 { "is" } else { "are" };
     let subject = format!("{} more {are} {what}: {}", count(labels.len()), named(labels));
@@ -154,7 +159,7 @@ fn named(labels: &[String]) -> String {
     format!("{}{more}", labels.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", "))
 }
 
-/// Tells on stderr what was left to the collector of Kubernetes.
+/// Writes to stderr how many objects were handed over to the garbage collector of Kubernetes, if any were.
 pub(crate) fn handed_over(end: &End, output: &Output) {
     let are = match end.handed_over {
         0 => return,
@@ -164,7 +169,7 @@ pub(crate) fn handed_over(end: &End, output: &Output) {
     output.talk(&format!("{are} left to the collector of Kubernetes, without a finalizer of Sexton"));
 }
 
-/// Tells on stderr why what is still there is so.
+/// Writes to stderr why objects still exist: handed over, no collector at work, blockers, or what namespaces wait for.
 pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings, output: &Output) {
     handed_over(end, output);
     if end.nobody_collects {

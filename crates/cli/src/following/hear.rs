@@ -1,6 +1,11 @@
-//! What is heard of those who are followed, and said of those who are gone.
+//! Reads the feed of the target for [`Follow`]: updates the snapshot, and writes a line for each followed object that
+//! is gone.
 //!
-//! It must not know when following is over.
+//! An object counts as gone when the feed says that it was deleted, or when a complete new listing lacks its uid. The
+//! second covers deletions during a gap: after a feed broke off, everything is listed anew. A successor of the same
+//! name has another uid and is not followed. Each object is reported exactly once, because it leaves `left` then.
+//!
+//! It must not know when following is over: that is [`Follow::is_over`].
 
 use std::time::Duration;
 
@@ -14,37 +19,38 @@ use tokio::time::Instant;
 use super::Follow;
 use crate::failure::Failure;
 
-/// So many lines are heard before anything is written.
+/// Lines of the feed that are taken in before the output about them is written, in one piece.
 const TOGETHER: usize = 1_024;
-/// A feed that breaks off is begun again so often without hearing anything, later and later: some seconds in all, in
-/// which a server can start again.
+/// Attempts to open the feed anew without a line in between. The pauses grow by [`PAUSE`] each time and add up to some
+/// seconds, in which a server can restart.
 const TRIES: u32 = 7;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What is said of a life that is gone, by its label: a line of data, or nothing.
+/// Turns the label and uid of an object that is gone into text for stdout: a line, or nothing.
 pub(crate) type Obituary<'a> = dyn Fn(&str, &Uid) -> String + 'a;
 
-/// Nothing is said of anybody.
+/// The [`Obituary`] that writes nothing.
 pub(crate) fn silence(_: &str, _: &Uid) -> String {
     String::new()
 }
 
 impl Follow<'_> {
-    /// What was told while the work came to its end.
+    /// Lists everything once more after the work has ended, so that deletions of the last moment are counted. Does
+    /// nothing if no followed object is left.
     pub(super) async fn hear_the_rest(&mut self, says: &Obituary<'_>) {
         if self.left.is_empty() {
             return;
         }
         let seen = Seen::look(&*self.place.gateway, &self.place.resources).await;
-        // A server that is gone now leaves what was seen last.
+        // If the server does not answer any more, the last snapshot stays.
         if let Ok(seen) = seen {
             self.seen = seen;
         }
         self.catch_up(says);
     }
 
-    /// Hears a line, and those that are there already: what is said of them is written together. Whether there will be
-    /// more.
+    /// Takes in a line of the feed and those that arrived after it, without waiting. Returns false if the feed has
+    /// ended.
     pub(super) fn hear_what_is_there(
         &mut self,
         first: Option<Result<Line, FeedError>>,
@@ -70,7 +76,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Writes what was said since the last time.
+    /// Writes the collected lines to stdout. The first error is kept in `unheard`; following goes on without a reader.
     pub(super) fn write_told(&mut self) {
         if self.told.is_empty() {
             return;
@@ -81,14 +87,15 @@ impl Follow<'_> {
         }
     }
 
-    /// Whether a line is about those who go, or who come under them. On a server there is always something else: what
-    /// others do, and the lease of whoever collects.
+    /// Whether a line counts as progress: it is about a followed object, a dependent of one, a terminating object (on
+    /// our own servers), the contents of a followed namespace (on other clusters), or the listing itself. Other lines
+    /// come all the time, such as renewals of the collector's lease, and say nothing about progress.
     fn concerns(&self, line: &Line) -> bool {
         match line {
             Line::Added(seen) | Line::Modified(seen) | Line::Deleted(seen) => {
                 let metadata = &seen.object.metadata;
                 let followed = |uid: &String| self.left.contains_key(&Uid(uid.clone()));
-                // On a cluster of another make there are deletions of others all the time.
+                // Other clusters have unrelated deletions all the time: pods, for example.
                 (metadata.deletion_timestamp.is_some() && !self.place.foreign)
                     || (self.is_in_followed_namespace(&metadata.namespace) && seen.resource != "events")
                     || followed(&metadata.uid)
@@ -99,7 +106,8 @@ impl Follow<'_> {
         }
     }
 
-    /// Whether a namespace is among those who go.
+    /// Whether a namespace is followed and still exists. Always false on our own servers, where [`Follow::concerns`]
+    /// needs no such answer.
     fn is_in_followed_namespace(&self, namespace: &str) -> bool {
         let kind = GroupResource::new("", "namespaces");
         let key = Key { kind, namespace: String::new(), name: namespace.to_owned() };
@@ -108,9 +116,12 @@ impl Follow<'_> {
         life.is_some_and(|life| self.left.contains_key(&snapshot.uid(life)))
     }
 
-    /// The feed broke off: everything is looked at anew.
+    /// Opens the feed anew after it broke off, and lists everything.
+    ///
+    /// # Errors
+    /// The feed could not be opened in [`TRIES`] attempts.
     pub(super) async fn again(&mut self, says: &Obituary<'_>) -> Result<(), Failure> {
-        // One that only broke off is begun again at once; one that does so again and again is given time.
+        // The first attempt comes at once; each further one waits longer.
         tokio::time::sleep(PAUSE * self.broken).await;
         self.broken += 1;
         let opened = Seen::open(&*self.place.gateway, &self.place.resources).await;
@@ -127,7 +138,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Who went while nobody looked.
+    /// Reports followed objects that are not in the snapshot: they were deleted while the feed was not read.
     pub(super) fn catch_up(&mut self, says: &Obituary<'_>) {
         let snapshot = self.seen.snapshot();
         let gone: Vec<Uid> = self.left.keys().filter(|uid| snapshot.get(uid).is_none()).cloned().collect();
@@ -139,7 +150,8 @@ impl Follow<'_> {
     }
 }
 
-/// The first and those that need not be waited for, and whether there will be more.
+/// The first line and those that are ready, at most [`TOGETHER`]. The second value is false if the stream has ended or
+/// failed.
 fn what_is_there<L, E>(
     first: Option<Result<L, E>>,
     lines: &mut (impl Stream<Item = Result<L, E>> + Unpin),
@@ -164,7 +176,7 @@ mod tests {
 
     type Read = Result<usize, ()>;
 
-    /// Those that are there, then silence.
+    /// A stream with the lines `1..count` ready, and then none.
     fn silent(count: usize) -> impl Stream<Item = Read> + Unpin {
         stream::iter((1..count).map(Ok)).chain(stream::pending())
     }

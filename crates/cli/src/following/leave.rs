@@ -1,4 +1,9 @@
-//! When following ends before all are gone on a cluster of another make, and what is done and looked at then.
+//! How following ends on a cluster that is not ours while objects still exist.
+//!
+//! Controllers there delete objects, and this process sees neither their plans nor their retries. Following ends once
+//! nothing has happened for a while ([`Follow::is_stalled`]). Then finalizers of ours that only keep an order are
+//! handed over, so that no object waits for a command that has ended ([`Follow::hand_over`]), and terminating
+//! namespaces are read as whole objects, because their blockers are in spec and status ([`Follow::namespaces`]).
 
 use std::time::Duration;
 
@@ -10,13 +15,14 @@ use super::{Follow, Work, now};
 use crate::output::why::Why;
 use crate::showing::{namespaces, why};
 
-/// Nothing happened for so long on a cluster of another make: its controllers, which pause between tries, have stopped.
+/// Without progress for this long, the controllers of the cluster, which pause between attempts, count as stopped.
 const STALLED: Duration = Duration::from_secs(30);
-/// Namespaces that are looked at; more say nothing new.
+/// Namespaces that are read at the end; more would repeat the same reasons.
 const MAX_NAMESPACES: usize = 5;
 
 impl Follow<'_> {
-    /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
+    /// Whether the cluster makes no progress. False while an object has a grace period that ends later, such as a pod,
+    /// and if the user gave a timeout: then only that ends the wait.
     pub(super) fn is_stalled(&self) -> bool {
         let snapshot = self.seen.snapshot();
         let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());
@@ -25,8 +31,8 @@ impl Follow<'_> {
             && !self.left.keys().filter_map(|uid| snapshot.get(uid)).any(ends_later)
     }
 
-    /// Takes finalizers of ours off what could not be finished, and leaves it to the collector of the cluster; unless a
-    /// collector of ours has the work. Returns of how many.
+    /// Hands terminating objects that are left over to the garbage collector of the cluster, and returns how many. Does
+    /// nothing on our own servers, and if another collector of ours has the lease: it continues the work.
     pub(super) async fn hand_over(&self, work: &Work) -> usize {
         let others = work.summary().is_none_or(|summary| summary.other.is_some());
         if !self.place.foreign || others || self.left.is_empty() {
@@ -39,7 +45,7 @@ impl Follow<'_> {
         })
     }
 
-    /// What namespaces that are still there wait for.
+    /// What the first few namespaces that are left wait for. Empty on our own servers.
     pub(super) async fn namespaces(&self) -> Vec<Why> {
         let mut found = Vec::new();
         if !self.place.foreign {
@@ -49,7 +55,7 @@ impl Follow<'_> {
         let place = Place::new(&ServedKind::well_known("", "namespaces", "Namespace", false), None);
         let left = self.left.keys().filter_map(|uid| snapshot.get(uid));
         for life in left.filter(|life| snapshot.is_namespace(*life)).take(MAX_NAMESPACES) {
-            // One that cannot be looked at is told without this.
+            // A namespace that cannot be read is explained from the snapshot alone.
             if let Ok(Some(namespace)) = self.place.resources.find(&place, snapshot.name(life)).await {
                 let subject = self.names.of(snapshot, life);
                 let mut lines = namespaces::finalizers(&namespace);

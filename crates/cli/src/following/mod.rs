@@ -1,6 +1,9 @@
-//! Following lives to their end: on a server by its feed, on the embedded store with a collector in this process.
+//! Waits until objects are destroyed, shows progress, and stops when waiting is of no use. Deletes nothing itself.
 //!
-//! It destroys nothing and decides nothing: it waits, tells how far it is, and knows when waiting is of no use.
+//! 1. [`Follow::begin`] lists everything and opens the feed. What is not in that listing any more counts as gone.
+//! 2. [`Follow::expect`] names the objects, by uid. The command sets them terminating; [`Work`] is the collector.
+//! 3. [`Follow::run`] reads feed and collector until `is_over`: all gone, blocked, no collector, timeout or Ctrl-C.
+//! 4. [`End`] has the objects that are left; [`report`] explains them. Objects that are left stay terminating.
 
 mod collector_lease;
 mod end;
@@ -35,29 +38,28 @@ use crate::output::progress::{Event, Progress, Waiting};
 use crate::showing::blockers::Here;
 use crate::world::{World, is_ours, keeps_tombstones};
 
-/// So often what is drawn is drawn again.
+/// Between two drawings of the progress.
 const DRAW: Duration = Duration::from_millis(120);
-/// A try that comes within this is waited for.
+/// In seconds: a retry that is due within this time is waited for.
 const SOON: i64 = 10;
-/// Nothing happened for so long, and something is in the way: it stays there. Others on a server may need a moment.
+/// Without progress for this long, a blocker counts as permanent. Collectors in other processes get more time.
 const QUIET: Duration = Duration::from_millis(300);
 const QUIET_ON_A_SERVER: Duration = Duration::from_secs(5);
-/// Nothing happened for so long, and nothing is in the way that could be seen from here: whoever collects has its reasons,
-/// for example that somebody who was warned said no.
+/// The limit if no blocker can be seen from here, for example because a warned handler vetoed the deletion.
 const IDLE: Duration = Duration::from_secs(30);
-/// Nothing happened for so long, nothing is in the way, and nobody collects.
+/// The limit if the lease of the collector is free: no process does the work. Also when to begin to ask for that.
 const ABANDONED: Duration = Duration::from_secs(3);
-/// So long the collector may take to write down that all is over.
+/// How long the collector in this process may take to write its last records after all objects are gone.
 const BOOKS: Duration = Duration::from_secs(2);
 
-/// Where to follow.
+/// The target on which objects are followed.
 #[derive(Debug, Clone)]
 pub(crate) struct Where {
     pub(crate) gateway: Arc<dyn Gateway>,
     pub(crate) resources: Resources,
-    /// Whether it is a cluster of another make, where controllers work that are not seen from here.
+    /// Whether the server is not ours: its controllers delete objects, and their plans cannot be seen from here.
     pub(crate) foreign: bool,
-    /// Whether tombstones can be kept there.
+    /// Whether the target has the kind Tombstone.
     tombstones: bool,
     kinds: Kinds,
 }
@@ -71,57 +73,57 @@ impl Where {
     }
 }
 
-/// When it is over.
+/// What ends the wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// All of them are gone.
+    /// All followed objects are gone.
     Gone,
     /// The collector of this process has nothing left to do.
     Idle,
 }
 
-/// Lives on their way.
+/// Objects that are followed, and everything that is known about their progress.
 pub(crate) struct Follow<'a> {
     pub(crate) place: Where,
     pub(crate) until: Until,
     pub(crate) names: &'a Names,
     pub(crate) output: &'a Output,
     seen: Seen,
-    /// Over once it broke off: it may not be asked again then.
+    /// Fused, because a feed that broke off must not be polled again.
     lines: Fuse<Lines>,
-    /// Who is still there, and what it is called.
+    /// Followed objects that still exist, with their labels.
     left: BTreeMap<Uid, String>,
-    /// All of them, the only ones whose blockers are of interest.
+    /// Limits blockers to the followed objects.
     rules: Rules,
-    /// When to stop waiting, whatever is left.
+    /// When to stop waiting, also if objects are left.
     deadline: Option<Instant>,
     total: usize,
     waves: BTreeMap<Uid, usize>,
     progress: Progress,
     started: Instant,
-    /// When something happened last.
+    /// The time of the last progress, see [`Follow::concerns`].
     moved: Instant,
     standing: Standing,
-    /// Nobody of those who are left is on the way out any more: somebody saved them.
+    /// Whether none of the objects that are left is doomed any more, for example because they were rescued.
     saved: bool,
     next_look: Instant,
     broken: u32,
     collector: CollectorLease,
-    /// Ctrl-C was pressed.
+    /// Whether Ctrl-C was pressed.
     interrupted: bool,
-    /// Said, but not written yet.
+    /// Lines for stdout that are not written yet.
     told: String,
-    /// That nobody listens any more is no reason to stop in the middle.
+    /// The first error of writing to stdout. A closed output does not stop the work in the middle.
     unheard: Result<(), Failure>,
 }
 
 impl<'a> Follow<'a> {
-    /// The world as it is seen now.
+    /// The current snapshot.
     pub(crate) fn seen(&self) -> &Seen {
         &self.seen
     }
 
-    /// Begins to follow. The lives are named with the wave in which each goes, from 1.
+    /// Lists everything and opens the feed. Which objects are followed is said later, by [`Follow::expect`].
     pub(crate) async fn begin(
         place: Where,
         until: Until,
@@ -156,7 +158,7 @@ impl<'a> Follow<'a> {
         })
     }
 
-    /// Whom to follow: uid, label and wave.
+    /// Sets the objects to follow: uid, label, and wave from 1. Replaces earlier ones, and starts the clock.
     pub(crate) fn expect(&mut self, lives: impl Iterator<Item = (Uid, String, usize)>) {
         for (uid, label, wave) in lives {
             self.waves.insert(uid.clone(), wave);
@@ -168,8 +170,8 @@ impl<'a> Follow<'a> {
         self.moved = self.started;
     }
 
-    /// Does something that has to come to its end, such as marking what was approved. Ctrl-C meanwhile stops the work that
-    /// follows; pressed again, it breaks off.
+    /// Runs something that should not stop half-way, such as setting approved objects terminating. After the first
+    /// Ctrl-C it still finishes, and the work stops then; the second one drops it and is an error.
     pub(crate) async fn finish_first<T>(
         &mut self,
         first: impl Future<Output = Result<T, Failure>>,
@@ -194,12 +196,12 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Stops waiting after this long.
+    /// Sets a timeout from now. `None`: no timeout.
     pub(crate) fn wait_at_most(&mut self, timeout: Option<Duration>) {
         self.deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     }
 
-    /// Waits until it is over.
+    /// Waits until [`Follow::is_over`], then ends the work and lists everything once more.
     pub(crate) async fn run(
         mut self,
         work: &mut Work,
@@ -274,14 +276,14 @@ impl<'a> Follow<'a> {
         if !interrupted && !all_gone && self.deadline.is_some_and(|at| Instant::now() >= at) {
             return true;
         }
-        // Where somebody else has the lease, it is their work.
+        // If another process has the lease, the collector here only stands by, and what it says does not count.
         let own = |summary: &Summary| interrupted || summary.acts || summary.other.is_none();
         match work.summary().filter(own) {
             Some(_) if interrupted => work.is_finished(),
             Some(summary) => {
                 let up_to_date = summary.idle && summary.revision >= self.seen.snapshot().revision();
                 if all_gone {
-                    // The collector has its books to close.
+                    // The collector has still to write its last records.
                     return up_to_date || work.is_finished() || quiet >= BOOKS;
                 }
                 let has_seen_all = up_to_date && quiet >= QUIET;
@@ -292,7 +294,7 @@ impl<'a> Follow<'a> {
                 if self.place.foreign {
                     return work.is_finished() || (summary.calls == 0 && !soon && self.is_stalled());
                 }
-                // What a server refuses is tried again and again.
+                // A write that the server refuses is retried for ever: the end of that is not waited for.
                 let refused = quiet >= IDLE && summary.calls == 0 && !summary.blockers.is_empty();
                 work.is_finished() || (has_seen_all && !soon) || refused
             }
@@ -307,21 +309,21 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Whether everything that is left waits for a class or for settings to be changed.
+    /// Whether all objects that are left wait for calls that a class or the settings refuse: retries do not help.
     fn is_refused(&self) -> bool {
         let snapshot = self.seen.snapshot();
         let refused = |uid: &Uid| snapshot.get(uid).is_some_and(|life| self.standing.refused.contains(&life));
         !self.left.is_empty() && self.left.keys().all(refused)
     }
 
-    /// Whether a collector is at work. Asked when nothing has happened for a while.
+    /// Reads the collector's lease, if nothing has happened for a while on a server of ours.
     async fn look_for_a_collector(&mut self) {
         if !self.place.foreign && self.moved.elapsed() >= ABANDONED {
             self.collector.look(&self.place.resources).await;
         }
     }
 
-    /// What is in the way. Looking for it costs as much as there is to die, so of much it is looked at less often.
+    /// Updates the blockers. It takes longer the more objects are doomed: the pause is 20 times the last duration.
     fn look(&mut self) {
         let begin = Instant::now();
         if begin < self.next_look {
@@ -335,7 +337,7 @@ impl<'a> Follow<'a> {
         self.next_look = Instant::now() + (begin.elapsed() * 20).max(DRAW);
     }
 
-    /// Whether anybody who is left is still on the way out. Owners can be gone without anybody having seen them go.
+    /// Whether any object that is left is doomed, or has an absent owner: its end may have been missed by the feed.
     fn goes_on(&self, judgement: &Judgement) -> bool {
         let snapshot = self.seen.snapshot();
         let absent = |(_, owner): (Uid, Ownership)| matches!(owner, Ownership::Absent { .. });
@@ -346,7 +348,7 @@ impl<'a> Follow<'a> {
     fn draw(&mut self, work: &Work) {
         self.look();
         let event = self.event(work);
-        // What is over in a moment need not be drawn.
+        // Short deletions are not drawn at all.
         if self.started.elapsed() > DRAW * 3 && !self.left.is_empty() {
             let text = self.progress.show(&event);
             self.output.talk_text(&text);
@@ -357,7 +359,7 @@ impl<'a> Follow<'a> {
         let gone = self.total - self.left.len();
         let elapsed = self.started.elapsed();
         let here = Here { names: self.names, now: now() };
-        // Whoever works on it knows more than can be seen: for example that the server refuses something.
+        // The collector here knows blockers that no object shows, such as a write that the server refuses.
         let told = work.summary().map(|summary| summary.blockers).unwrap_or_default();
         let seen = &self.standing.blockers;
         let mut waiting = here.waiting(if seen.is_empty() { &told } else { seen });

@@ -1,4 +1,7 @@
-//! Who does the work while it is followed: a collector in this process, or somebody else.
+//! The collector that destroys the followed objects: one in this process, or one elsewhere that cannot be controlled.
+//!
+//! A collector here runs as a task. It is stopped in two stages (drain: finish what is under way; now: do not), and
+//! [`Work::end`] awaits it, so that its lease is given back and its records are written before the command exits.
 
 use std::time::Duration;
 
@@ -9,42 +12,42 @@ use tokio::task::JoinHandle;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// A collector tries again by itself; what is in its way for longer than this stays there.
+/// A collector retries by itself; a trouble that lasts longer than this counts as permanent.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Who does the work.
+/// Where the collector runs.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// The server, or another process.
+    /// In the server, or in another process.
     Elsewhere,
-    /// A collector in this process.
+    /// The collector in this process.
     Here(Box<Own>),
 }
 
-/// A collector in this process.
+/// The collector in this process.
 #[derive(Debug)]
 pub(crate) struct Own {
     stop: watch::Sender<Stop>,
     summary: watch::Receiver<Summary>,
     task: Option<JoinHandle<()>>,
-    /// Whether it can tell anything new.
+    /// Whether the collector has ended and its summary cannot change any more.
     deaf: bool,
 }
 
 impl Work {
-    /// Starts a collector, and waits until it has seen everything there is and acts, or somebody else does.
+    /// Starts a collector, and waits until it has a complete snapshot and it, or another process, has the lease.
     ///
     /// # Errors
-    /// It cannot begin, for example because the store takes no writes. Nothing was destroyed then.
+    /// The collector cannot begin, for example because the store takes no writes. Nothing was destroyed then.
     pub(crate) async fn start(collector: Collector) -> Result<Work, Failure> {
         let (stop, stopped) = watch::channel(Stop::No);
         let mut summary = collector.summary();
         let task = tokio::spawn(collector.run(stopped));
         let has_begun = |summary: &Summary| summary.synced && (summary.acts || summary.other.is_some());
-        // Should it end before, whoever waits for it will notice.
+        // If the collector ends before, `wait_for` returns an error, and `is_finished` is true from then on.
         while tokio::time::timeout(PATIENCE, summary.wait_for(has_begun)).await.is_err() {
             let trouble = summary.borrow().trouble.clone();
-            // Without any trouble there is only much to be seen.
+            // Without a trouble, the listing only takes long.
             if let Some(trouble) = trouble {
                 stop.send_replace(Stop::Now);
                 let _ = task.await;
@@ -54,7 +57,7 @@ impl Work {
         Ok(Work::Here(Box::new(Own { stop, summary, task: Some(task), deaf: false })))
     }
 
-    /// What the own collector does.
+    /// What the collector in this process does. `None` if the work is elsewhere.
     pub(crate) fn summary(&self) -> Option<Summary> {
         match self {
             Work::Elsewhere => None,
@@ -62,7 +65,8 @@ impl Work {
         }
     }
 
-    /// Waits for news of the own collector.
+    /// Waits until the summary of the collector in this process changes; for ever if the work is elsewhere, or has
+    /// ended.
     pub(crate) async fn changed(&mut self) {
         if let Work::Here(own) = self
             && !own.deaf
@@ -73,7 +77,7 @@ impl Work {
         std::future::pending::<()>().await;
     }
 
-    /// Whether the own collector has ended.
+    /// Whether the collector in this process has ended. False if the work is elsewhere.
     pub(crate) fn is_finished(&self) -> bool {
         match self {
             Work::Elsewhere => false,
@@ -81,8 +85,8 @@ impl Work {
         }
     }
 
-    /// Ctrl-C: the first lets what is under way come to its end, the second does not. Whether there is anything to wait
-    /// for.
+    /// Handles Ctrl-C: the first one drains the collector, the second one stops it at once. Returns false if the work
+    /// is elsewhere: then there is nothing to wait for.
     pub(crate) fn interrupt(&mut self, output: &Output) -> bool {
         let Work::Here(own) = self else { return false };
         let told = *own.stop.borrow();
@@ -96,7 +100,7 @@ impl Work {
         true
     }
 
-    /// Lets the own collector come to its end: what it has under way, its lease, its records.
+    /// Drains the collector in this process, and waits until it has given its lease back and written its records.
     pub(crate) async fn end(&mut self) {
         if let Work::Here(own) = self {
             if *own.stop.borrow() == Stop::No {

@@ -67,7 +67,7 @@ pub(crate) fn read_settings(file: &str) -> Result<Value, Failure> {
     parse::value(file, &text)
 }
 
-/// Hears how many documents have been read, of how many.
+/// Called with the number of documents read so far, and of all documents.
 pub(crate) type Counted<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 /// Reads all documents of some files, or says what is wrong with each file.
@@ -75,7 +75,7 @@ pub(crate) fn read_any(paths: &[String]) -> Result<Vec<Document>, Failure> {
     read_counting(paths, &|_, _| {})
 }
 
-/// The same, and tells how far it is.
+/// The same, with a callback for progress.
 pub(crate) fn read_counting(paths: &[String], tell: &Counted<'_>) -> Result<Vec<Document>, Failure> {
     let (mut documents, mut faults) = (Vec::new(), Vec::new());
     let texts = files::texts(paths)?;

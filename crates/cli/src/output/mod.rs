@@ -1,4 +1,4 @@
-//! Everything that is printed. Data goes to stdout, talk to stderr, colours only to terminals.
+//! Everything that is printed: data on stdout, talk on stderr, colours only on terminals.
 //!
 //! It must not know where what it prints comes from.
 
@@ -32,7 +32,7 @@ pub(crate) enum Paint {
     Good,
     /// Something is different.
     Change,
-    /// Something goes, or went wrong.
+    /// A deletion, or an error.
     Bad,
     /// Nothing happened.
     Faint,
@@ -67,7 +67,7 @@ pub(crate) struct FormFlag {
     output: Form,
 }
 
-/// Where output goes, and how it is to look there.
+/// The two outputs of the program with their styles, and the stream of events, if the answer is for programs.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     data: Style,
@@ -77,7 +77,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Looks at the terminal and at the variables that everybody honours.
+    /// The outputs for this terminal and environment: `NO_COLOR`, `TERM`, and the locale.
     pub(crate) fn new(no_color: bool) -> Output {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -150,7 +150,7 @@ impl Output {
         self.data(&lines(&style::wrapped(&line, self.data.columns(), MARK_INDENT)))
     }
 
-    /// Tells of something: a line that begins with a symbol for people, an event for programs.
+    /// Writes one event: for people a line that begins with a symbol, for programs the event itself.
     pub(crate) fn tell(
         &self,
         event: &Event<'_>,
@@ -174,7 +174,7 @@ impl Output {
         self.talk_text(&lines(&style::wrapped(&text, self.talk.columns(), indent)));
     }
 
-    /// Tells what can be typed next: for what, and the command.
+    /// Writes commands to type next to stderr, each with its purpose.
     pub(crate) fn suggest<W: AsRef<str>, C: AsRef<str>>(&self, commands: &[(W, C)]) {
         // Commands are never broken.
         self.talk_text(&lines(&suggest::lines(commands, self.talk)));
@@ -190,7 +190,7 @@ impl Output {
         self.talk_text(text);
     }
 
-    /// Tells what the server wants people to know.
+    /// Writes the warnings of a server about an object.
     pub(crate) fn warn(&self, about: &str, warnings: &[String]) {
         for warning in warnings {
             let _ = self.event(&Event::Warning { about, message: warning });
@@ -198,7 +198,7 @@ impl Output {
         }
     }
 
-    /// Tells what went wrong, and what to type next.
+    /// Writes a failure and the commands to type next. Nothing for a quiet failure.
     pub(crate) fn explain(&self, failure: &Failure) {
         if failure.quiet {
             return;
@@ -208,7 +208,7 @@ impl Output {
         let columns = self.talk.columns();
         let mut lines = Vec::new();
         for (at, line) in format!("{word}: {}", failure.what).lines().enumerate() {
-            // Only the first line begins at the edge: what went wrong may be told in the words of others.
+            // Only the first line begins at the edge: the message may contain lines of text by others.
             let edge = if at == 0 { "" } else { "  " };
             lines.extend(style::wrapped(&format!("{edge}{line}"), columns, 2));
         }
@@ -231,7 +231,7 @@ fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// In front of what follows the first line of a mark, or of talk.
+/// The indent of all lines but the first one of a mark, or of talk.
 const MARK_INDENT: usize = 2;
 /// For a terminal that does not know its columns.
 const USUAL_COLUMNS: usize = 80;

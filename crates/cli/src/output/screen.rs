@@ -156,7 +156,7 @@ fn opened<'a>(
     Cow::Owned(out)
 }
 
-/// Panics are told by this writer, too: their words may be those of others.
+/// Makes panics use this writer, too: their messages may contain text of others.
 pub(crate) fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(neutral(&painted), "\x1b[31mVm/\\u{1b}[2J\nx\x1b[0m");
         assert_eq!(neutral(&single(&painted)), "\x1b[31mVm/\\u{1b}[2J\\nx\x1b[0m");
         assert_eq!(visible(&painted), "Vm/\x1b[2J\nx");
-        // A colour of ours in the words of others is none, and neither is half a seal.
+        // A colour sequence in text of others is not taken for one of ours, and neither is half a seal.
         assert_eq!(neutral("\x1b[31mfine\x1b[0m"), "\\u{1b}[31mfine\\u{1b}[0m");
         let unclosed = format!("{}\x1b[2J", SEAL.begin);
         assert!(!neutral(&unclosed).contains('\x1b'));

@@ -1,4 +1,4 @@
-//! How text is fitted to whoever reads it: colours or not, how wide, which characters; and how numbers are said.
+//! How text is fitted to its reader: colours, width and characters; and how numbers are written.
 //!
 //! It must not know what is printed, and does not look at the terminal itself: the caller did.
 
@@ -15,7 +15,7 @@ pub(crate) struct Style {
     pub(crate) colours: bool,
     /// Whether lines and dots may be drawn with more than ASCII.
     pub(crate) unicode: bool,
-    /// The columns of a terminal. `None` is a file or another program, for whom nothing is cut.
+    /// The columns of a terminal. `None` is a file or another program, for which nothing is cut.
     pub(crate) width: Option<usize>,
 }
 

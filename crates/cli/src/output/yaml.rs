@@ -17,7 +17,7 @@ pub(crate) fn text(value: &impl Serialize) -> Result<String, Failure> {
 
 fn written(value: &impl Serialize) -> Result<String, Failure> {
     let options = serde_saphyr::ser_options! {
-        // Long lines are left as they are: folding them helps nobody who compares or copies.
+        // Long lines are not folded: folded text is hard to compare and to copy.
         folded_wrap_chars: usize::MAX,
         min_fold_chars: usize::MAX,
     };

@@ -1,4 +1,7 @@
-//! What is in the way, each with what to type about it.
+//! Blockers as lines of an explanation, with the commands that clear them, and as entries of a progress.
+//!
+//! The input is what a collector says: [`Blocker`] has a reason, and either `what` can be forced or the command that
+//! `clears` it. Commands are completed with the flags of the target, so that they can be pasted.
 
 use sexton_collector::FUSE;
 use sexton_model::collection::Blocker;
@@ -10,10 +13,10 @@ use crate::output::style;
 use crate::output::why::{Command, WhyLine};
 use crate::suggest::{self, PLACEHOLDER};
 
-/// More are counted.
+/// Blockers shown at most; the rest is counted.
 const SHOWN: usize = 20;
 
-/// Where somebody types: what things are called there.
+/// What blockers are shown relative to: the names that are valid where the command was typed, and the time.
 pub(crate) struct Here<'a> {
     pub(crate) names: &'a Names,
     /// Seconds since 1970.
@@ -21,7 +24,7 @@ pub(crate) struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// A line for each, with commands.
+    /// A line for each blocker, with its commands; at most [`SHOWN`], and a line with the number of the others.
     pub(crate) fn lines(&self, blockers: &[Blocker]) -> Vec<WhyLine> {
         let mut lines: Vec<WhyLine> = blockers.iter().take(SHOWN).map(|blocker| self.line(blocker)).collect();
         if blockers.len() > SHOWN {
@@ -60,7 +63,7 @@ impl Here<'_> {
         WhyLine { depth: 0, text: label, aside, commands }
     }
 
-    /// The same for a progress that is drawn.
+    /// All blockers as entries of a progress, the oldest first, each with the first line of its reason.
     pub(crate) fn waiting(&self, blockers: &[Blocker]) -> Vec<Waiting> {
         let mut waiting: Vec<Waiting> = blockers.iter().map(|blocker| self.wait(blocker)).collect();
         waiting.sort_by_key(|wait| std::cmp::Reverse(wait.since));

@@ -1,4 +1,4 @@
-//! What holds a namespace of a cluster: a finalizer in its spec, which only a look at the whole object shows.
+//! Finalizers in the spec of a terminating namespace. A snapshot has only metadata, so the whole object is needed.
 
 use serde_json::Value;
 use sexton_client::resources::text;
@@ -6,7 +6,7 @@ use sexton_model::marks::NAMESPACE_HOLD;
 
 use crate::output::why::WhyLine;
 
-/// A line for each finalizer in the spec of a terminating namespace.
+/// A line for each finalizer in the spec of a terminating namespace. Empty for a namespace that is not terminating.
 pub(crate) fn finalizers(namespace: &Value) -> Vec<WhyLine> {
     if text(namespace, "/metadata/deletionTimestamp").is_empty() {
         return Vec::new();

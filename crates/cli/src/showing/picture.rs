@@ -1,4 +1,8 @@
-//! Lives and what connects them, as a picture: owners, destruction dependencies, waves of what dies.
+//! Objects and their relations as a [`Picture`]: owners, destruction dependencies, containers, and waves of a plan.
+//!
+//! In two steps: a [`Scene`] is the set of objects to draw (all of them, those around some roots, or those of a plan),
+//! and [`View::picture`] turns it into nodes and edges. An owner that does not exist is drawn as an absent node. A
+//! container (namespace or definition) is connected only if it is in the scene itself.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -12,13 +16,13 @@ use crate::output::graph::{Edge, Meaning, Node, Picture, State};
 /// The objects of a picture.
 pub(crate) struct Scene {
     pub(crate) lives: BTreeSet<LifeId>,
-    /// How many objects there are besides.
+    /// How many further objects exist that are not drawn.
     pub(crate) more: usize,
-    /// What it is about.
+    /// The objects that the picture is about; drawn in any case.
     pub(crate) roots: Vec<LifeId>,
 }
 
-/// What is drawn of the world.
+/// What pictures are made from.
 pub(crate) struct View<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) plan: &'a Plan,
@@ -26,7 +30,8 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Everything that is connected with anything, or dies; if nothing is, or all of it is wanted, everything.
+    /// All objects that have a relation to another object, or are doomed. All objects at all if there are none, or if
+    /// `unconnected` is set. Records of the collector, leases and events are left out.
     pub(crate) fn all(&self, unconnected: bool) -> Scene {
         let everything = || self.snapshot.lives().filter(|life| !is_record(self.snapshot, *life));
         let is_wanted = |life: &LifeId| unconnected || self.is_connected(*life);
@@ -45,7 +50,8 @@ impl View<'_> {
             || !snapshot.subscribers_of(life).is_empty()
     }
 
-    /// Some lives, and whatever is connected with them over however many others.
+    /// The roots, and everything reachable from them over owners, dependents and subscriptions in both directions, and
+    /// from a container to its contents.
     pub(crate) fn around(&self, roots: &[LifeId]) -> Scene {
         let mut found: BTreeSet<LifeId> = roots.iter().copied().collect();
         let mut work: VecDeque<LifeId> = roots.iter().copied().collect();
@@ -65,7 +71,8 @@ impl View<'_> {
         all
     }
 
-    /// The lives of the plan.
+    /// The objects of the plan: doomed ones, dependents that only lose a reference, and ones that are held because they
+    /// are protected or not approved. The roots are the objects that the request named.
     pub(crate) fn doomed(&self) -> Scene {
         let lost = self.plan.strips.iter().map(|strip| strip.life);
         let held = self.plan.holds.iter().map(|hold| hold.life);
@@ -151,7 +158,7 @@ impl View<'_> {
     }
 }
 
-/// What is only there to keep the books.
+/// Whether an object is bookkeeping and not part of what users manage: records, leases, events.
 fn is_record(snapshot: &Snapshot, life: LifeId) -> bool {
     matches!(
         (snapshot.group(life), snapshot.kind(life)),

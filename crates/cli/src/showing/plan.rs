@@ -1,4 +1,7 @@
-//! A plan as it is shown: who dies and why, in words.
+//! A plan as it is shown: the doomed objects in the order of destruction, each with its reason, and what is not
+//! destroyed although a reader may expect it.
+//!
+//! The parent of an entry is the object because of which it is doomed, so that output can draw a tree.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,10 +13,10 @@ use sexton_model::{Policy, marks};
 use crate::naming::Names;
 use crate::output::tree::{Beside, Death, DeathPlan};
 
-/// Subscribers that are named behind a life; the rest is counted.
+/// Subscribers named behind an object; the rest is counted. The same limit holds for the targets that outlive it.
 const TOLD_SHOWN: usize = 2;
 
-/// Whom and what is shown.
+/// A plan with everything that is needed to put it into words.
 pub(crate) struct Shown<'a> {
     pub(crate) world: &'a World,
     pub(crate) judgement: &'a Judgement,
@@ -22,7 +25,7 @@ pub(crate) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The plan; where, what was asked for and what to type next is the caller's.
+    /// The plan in words. The caller fills in target, title and commands.
     pub(crate) fn death_plan(&self) -> DeathPlan {
         let steps = || self.plan.steps();
         let places: HashMap<LifeId, usize> = steps().enumerate().map(|(at, step)| (step.life, at)).collect();
@@ -115,15 +118,15 @@ impl Shown<'_> {
             };
             marks.push(format!("warns {}{more}", shown.join(", ")));
         }
-        // What is run is shown once each, however many subscribers are counted only.
+        // Each handler's command is shown once, also those of subscribers that are only counted above.
         let called = |subscriber: &LifeId| self.world.handler_method(step.life, *subscriber);
         let commands: BTreeSet<String> = told.iter().filter_map(called).collect();
         marks.extend(commands.into_iter().map(|command| format!("handler {command}")));
         marks
     }
 
-    /// A subscription keeps its target alive no more than it holds the subscriber back: where only the subscriber goes, the
-    /// order that somebody may count on does not hold.
+    /// A remark if the object subscribes to objects that are not doomed. A subscription orders destructions and nothing
+    /// else: here the subscriber is destroyed although its target still exists.
     fn lives_on(&self, life: LifeId) -> Option<String> {
         let targets = self.world.snapshot().targets_of(life).into_iter();
         let alive: Vec<String> = targets
@@ -142,7 +145,7 @@ impl Shown<'_> {
         }
     }
 
-    /// A cascade takes along what others own, too: that is worth a word.
+    /// A remark if the object is doomed because of one owner although other owners are not doomed: cascade allows that.
     fn other_owners(&self, finding: &Finding) -> Option<String> {
         if !matches!(finding.cause, Cause::OwnerDoomed { .. }) {
             return None;
@@ -241,7 +244,7 @@ impl Shown<'_> {
     }
 }
 
-/// Because of whom a life dies.
+/// The object that is the cause of a finding: its doomed owner, its namespace or its definition.
 fn cause(finding: &Finding) -> Option<LifeId> {
     match finding.cause {
         Cause::OwnerDoomed { owner } => Some(owner),
@@ -255,7 +258,7 @@ fn cause(finding: &Finding) -> Option<LifeId> {
     }
 }
 
-/// Finalizers that a collector takes off by itself.
+/// Whether a finalizer is one that a collector of ours removes by itself.
 fn is_ours(finalizer: &str) -> bool {
     Policy::recorded_by(finalizer).is_some()
         || [marks::DESTROY_FINALIZER, marks::IN_USE_FINALIZER, marks::DEFINITION_HOLD].contains(&finalizer)

@@ -1,4 +1,4 @@
-//! An explanation as it is shown.
+//! Explanations of `lifecycle` as they are shown: its words stay, and its commands get the flags of the target.
 
 use sexton_collector::NamespaceHold;
 use sexton_lifecycle::explain::{Naming, Story};
@@ -6,8 +6,8 @@ use sexton_lifecycle::explain::{Naming, Story};
 use crate::output::why::{Command, Why, WhyLine};
 use crate::suggest;
 
-/// The words of `lifecycle`, with commands that lead to the same target.
-/// A tombstone is promised only where one can be kept.
+/// The explanation for output. Every command gets the flags of the target. Without `tombstones` no command promises to
+/// leave a tombstone: the target does not have that kind.
 pub(crate) fn why(story: Story, tombstones: bool) -> Why {
     let command = |typed: sexton_lifecycle::explain::Typed| Command {
         what: typed.purpose,
@@ -32,7 +32,7 @@ pub(crate) fn why(story: Story, tombstones: bool) -> Why {
     }
 }
 
-/// Something that holds a namespace, as a line of the explanation.
+/// A blocker of a namespace, as a line of its explanation.
 pub(crate) fn hold(hold: NamespaceHold) -> WhyLine {
     let command = |(what, command): (_, String)| Command {
         what,
@@ -43,7 +43,7 @@ pub(crate) fn hold(hold: NamespaceHold) -> WhyLine {
     WhyLine { depth: 0, text: hold.what, aside: hold.says, commands }
 }
 
-/// How `lifecycle` is to name things for somebody who types in this namespace.
+/// How `lifecycle` names objects for a command that was typed in this namespace.
 pub(crate) fn naming(namespace: &str) -> Naming {
     Naming { namespace: namespace.to_owned(), groups: false }
 }

@@ -1,4 +1,4 @@
-//! Carries a deployment out, and follows what it sweeps to the end.
+//! Executes a deployment, and follows the objects of its sweep until they are gone.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -25,17 +25,17 @@ use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::world::{World, is_ours};
 
-/// Failures for one reason that are told; the rest is counted.
+/// Failures with one reason that are shown; the rest is counted.
 const SAME_SHOWN: usize = 3;
 
-/// What to know of a lease that somebody else has.
+/// A hint for users about a lease that another process has.
 pub(crate) const LEASE_ENDS: &str = "Should it have died, its lease ends by itself within 15 seconds.";
 
-/// What lets a user delete where there are classes.
+/// The command that creates a role for reading classes: without that right nothing is deleted where classes exist.
 pub(crate) const MAY_READ_CLASSES: &str =
     "kubectl create clusterrole read-classes --verb=get,list --resource=classes.sexton.dev";
 
-/// With what modules are worked on in a world.
+/// What `Modules` needs to work on a target: clients, a clock, and names for requester and holder.
 pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
     let kinds = world.kinds().await?;
     let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
@@ -55,11 +55,11 @@ pub(crate) struct Swept {
     pub(crate) left: usize,
     pub(crate) interrupted: bool,
     pub(crate) exit: Exit,
-    /// Whether what was said of them could be written.
+    /// Whether the lines about objects that are gone could be written to stdout.
     pub(crate) unheard: Result<(), Failure>,
 }
 
-/// Does it.
+/// Executes the deployment that was approved.
 pub(super) async fn act(
     args: &Args,
     settings: &Settings,
@@ -82,7 +82,7 @@ pub(super) async fn act(
         }
         let heard = tell(args, &event, &reasons, output);
         if let (Err(failure), Ok(mut told)) = (heard, told.lock()) {
-            // That nobody listens any more is no reason to stop in the middle.
+            // A closed output does not stop the deployment in the middle; the error is returned at the end.
             *told = Err(failure);
         }
     };
@@ -117,7 +117,7 @@ pub(super) async fn act(
     }
 }
 
-/// What an interrupted deployment leaves.
+/// The failure for an interrupted deployment: says whether it was sealed, and what the next one does.
 fn interrupted(sealed: bool) -> Failure {
     let failure = match sealed {
         false => Failure::new("interrupted: the deployment is not sealed, and nothing was swept")
@@ -128,7 +128,7 @@ fn interrupted(sealed: bool) -> Failure {
     failure.exit(Exit::Interrupted)
 }
 
-/// What is swept, and what it comes to.
+/// The objects that a sweep made candidates, and the plan for them.
 pub(crate) struct Sweep<'a> {
     pub(crate) accused: &'a [Member],
     pub(crate) destruction: &'a Destruction,
@@ -136,8 +136,8 @@ pub(crate) struct Sweep<'a> {
     pub(crate) settings: &'a Settings,
 }
 
-/// Follows those who were accused, and those who follow them, to the end. On the embedded store, and on a cluster where
-/// nobody else does it, the work is done here.
+/// Follows candidates and their doomed dependents until they are gone. A collector in this process does the work on the
+/// embedded store, and on a cluster that is not ours.
 pub(crate) async fn follow_sweep(
     world: &World,
     sweep: Sweep<'_>,
@@ -149,7 +149,8 @@ pub(crate) async fn follow_sweep(
     let expected = expected(&sweep);
     let accused = sweep.accused.iter().map(|member| Uid(member.uid.clone()));
     let scope = DeletionScope::only(expected.iter().map(|(uid, _, _)| uid.clone()).chain(accused));
-    // Both look at everything first: at the same time. Who goes before it is followed is known to have been there.
+    // Both list everything first, so they start together. An object that is gone before the listing counts as gone,
+    // because `expected` comes from the plan.
     let begin = Follow::begin(Where::of(world, &kinds), Until::Gone, sweep.names, output);
     let (follow, work) = tokio::join!(begin, start(collecting::of_a_plan(world, &kinds, scope)));
     let mut work = work?;
@@ -189,7 +190,7 @@ async fn start(collector: Option<Collector>) -> Result<Work, Failure> {
     }
 }
 
-/// Those who were accused and all who follow them: uid, label and wave.
+/// The candidates and all objects doomed because of them: uid, label and wave, from 1.
 fn expected(sweep: &Sweep<'_>) -> Vec<(Uid, String, usize)> {
     let snapshot = sweep.destruction.world.snapshot();
     let accused: std::collections::HashSet<&str> =
@@ -226,7 +227,7 @@ fn tell(
                 *times += 1;
                 *times
             });
-            // What hinders one often hinders all: how many there are is told at the end.
+            // One cause often fails many objects: their number is shown at the end.
             match times {
                 0..=SAME_SHOWN => {}
                 times if times == SAME_SHOWN + 1 => {
@@ -238,7 +239,7 @@ fn tell(
             output.explain(&Failure::new(format!("{}: {}: {}", failed.origin, failed.object, failed.why)));
             Ok(())
         }
-        // That nothing is swept was told with the plan.
+        // The plan said already that nothing is swept.
         _ => Ok(()),
     }
 }
@@ -251,7 +252,8 @@ struct Times<'a> {
     sealed: Option<Instant>,
 }
 
-/// What an earlier command left on its way out moves on only while somebody works on it, and nobody does after this one.
+/// Names `sexton resume` if an earlier command left terminating objects: without a collector they stay so, and none
+/// runs after this command.
 fn left_before(plan: &ModulePlan, deployed: &Deployed, output: &Output) {
     let left = plan.kept.iter().filter(|kept| kept.member.terminating).count();
     if left > 0 && deployed.swept.accused.is_empty() {
@@ -302,7 +304,7 @@ fn end(
     }
 }
 
-/// Why it was not carried through, and what to type about it.
+/// The failure for a deployment that could not be finished, with the command to type.
 fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> Failure {
     let manager = &plan.spec.manager;
     let flags = settings.flags();

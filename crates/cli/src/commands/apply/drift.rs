@@ -13,7 +13,7 @@ const PATH_MOST: usize = 28;
 /// In front of a path.
 const INDENT: usize = 4;
 
-/// Why a plan with conflicts is not carried out, if it has some.
+/// The failure for a plan with conflicts. `None`: it has none.
 pub(super) fn conflicts(plan: &ModulePlan, args: &Args, settings: &Settings) -> Option<Failure> {
     let objects = plan.conflicting().count();
     if objects == 0 {

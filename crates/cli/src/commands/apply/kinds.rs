@@ -1,4 +1,4 @@
-//! Kinds that documents name and nobody has defined: on the embedded store they can be made, after asking.
+//! Kinds that documents use and that are not defined: on the embedded store they can be created, after a question.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Missing<'a> {
     namespaced: bool,
 }
 
-/// Makes them if somebody agrees, or says what to do.
+/// Creates missing kinds if the user agrees. Otherwise an error that names the command to type.
 pub(super) async fn make(
     args: &Args,
     settings: &Settings,

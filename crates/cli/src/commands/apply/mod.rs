@@ -119,7 +119,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
 }
 
-/// A deployment that may be carried out.
+/// A deployment with consent.
 pub(crate) struct Agreed {
     pub(crate) world: World,
     pub(crate) modules: Modules,
@@ -181,7 +181,7 @@ fn check(args: &Args, settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Only what is destroyed needs a yes: what is put can be put back.
+/// Asks for consent, if anything would be destroyed. Puts need none, because they can be put back.
 async fn agree(
     args: &Args,
     settings: &Settings,
@@ -223,7 +223,7 @@ pub(crate) fn command(args: &Args, settings: &Settings) -> String {
     format!("{}{}", words.join(" "), settings.flags())
 }
 
-/// Why there is no plan, and what to type about it.
+/// The failure for a module that cannot be planned, with the command to type.
 fn refused(error: PlanError, args: &Args, settings: &Settings) -> Failure {
     let nothing = |failure: Failure| failure.detail("Nothing was put, nothing was swept.");
     let failure = Failure::new(error.to_string()).because(&error);

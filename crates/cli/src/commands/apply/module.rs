@@ -121,7 +121,7 @@ fn chosen(only: &str, documents: &[Document]) -> Result<BTreeSet<usize>, Failure
     }
     let by_name = only.contains('/') && !only.contains('=');
     let chosen: BTreeSet<usize> = if by_name {
-        // Each of them must be there: whoever mistypes one of two would get half of what was meant.
+        // Every name must match: with a typing error in one of two, half of what was meant would be deployed.
         let mut all = BTreeSet::new();
         for one in only.split(',').map(str::trim) {
             let found = places(documents, |document| is_called(document, one));
@@ -164,7 +164,7 @@ fn places(documents: &[Document], wanted: impl Fn(&Document) -> bool) -> BTreeSe
     (0..).zip(documents).filter(|(_, document)| wanted(document)).map(|(place, _)| place).collect()
 }
 
-/// A name that sorts by time and that nobody else has.
+/// A unique id that sorts by time.
 fn new_id() -> String {
     const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

@@ -42,7 +42,7 @@ pub(super) struct Shown<'a> {
     pub(super) names: &'a Names,
 }
 
-/// How many would be destroyed, with all who follow.
+/// How many objects would be destroyed, with doomed dependents.
 pub(super) fn doomed(plan: &ModulePlan) -> usize {
     match (&plan.sweep, &plan.destruction) {
         (Sweep::Accuse, Some(destruction)) => destruction.plan.len(),
@@ -50,12 +50,12 @@ pub(super) fn doomed(plan: &ModulePlan) -> usize {
     }
 }
 
-/// Whether anything but marks would be different afterwards.
+/// Whether anything but the marks of the deployment would change.
 pub(super) fn changes_something(plan: &ModulePlan) -> bool {
     doomed(plan) > 0 || plan.puts.iter().any(|put| put.action != PutAction::Unchanged)
 }
 
-/// Who would die, in the order of death, with reasons: those who are swept, and those who follow them.
+/// The doomed objects in the order of destruction, with reasons: members that are swept, and their dependents.
 pub(crate) fn deaths(destruction: &Destruction, victims: &[Victim], names: &Names) -> Vec<Death> {
     let shown = ShownPlan {
         world: &destruction.world,
@@ -74,7 +74,7 @@ pub(crate) fn deaths(destruction: &Destruction, victims: &[Victim], names: &Name
     deaths
 }
 
-/// Who would die, a line each, with the reason, what runs for it, and its place in the order.
+/// A line for each doomed object: the reason, what runs for it, and its place in the order.
 pub(crate) fn doomed_lines(deaths: &[Death], full: bool, style: Style) -> String {
     let long = LongCommands::of(deaths);
     // More than half of the line is for reasons.
@@ -99,11 +99,11 @@ pub(crate) fn doomed_lines(deaths: &[Death], full: bool, style: Style) -> String
     text
 }
 
-/// What a sweep that would destroy too much is told.
+/// The failure for a sweep that is above the deletion limit.
 pub(super) fn held(held: &Held, args: &Args, settings: &Settings, plan: &ModulePlan) -> Failure {
     let manager = &plan.spec.manager;
     let said = held.to_string();
-    // That it is held is the first word of the failure already.
+    // The failure says already that it is held.
     let said = said.strip_prefix("held: ").unwrap_or(&said);
     let mut failure = Failure::new(format!("in {manager}, {said}")).exit(Exit::Held);
     let plain = Args { max_delete: None, ..args.clone() };
@@ -321,7 +321,7 @@ impl Shown<'_> {
     }
 }
 
-/// Why a plan is not carried out as it is, at the end of it.
+/// Why a plan is not executed as it is, for the end of the preview.
 fn told(failure: &Failure, style: Style) -> String {
     let mut text = String::new();
     for line in wrapped(&format!("! held: {}", failure.what), style.columns(), 2) {

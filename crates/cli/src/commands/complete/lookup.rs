@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::targets::Wanted;
 use crate::world::{Purpose, World};
 
-/// More than this nobody chooses from.
+/// Names offered at most: longer lists are of no use for choosing.
 const MOST_NAMES: usize = 5_000;
 
 /// All words of a sort; which of them fit is the caller's business.
@@ -52,7 +52,7 @@ pub(super) async fn find(thing: &Thing, current: &str, settings: Option<Settings
 }
 
 async fn contexts(settings: &Settings) -> Option<Vec<Word>> {
-    // None has this name, so all that there are are told.
+    // No context has an empty name, so the error lists all that exist.
     match connect::to_context("", &settings.kubeconfig_files()).await {
         Err(ConnectError::NoContext { known, .. }) => {
             Some(known.into_iter().map(|name| Word::new(name, "")).collect())

@@ -1,5 +1,5 @@
-//! `sexton complete`: the words that may stand at the cursor, for the scripts of `sexton completions`. Silent about whatever
-//! goes wrong: nobody asked for anything yet.
+//! `sexton complete`: the words that may stand at the cursor, for the scripts of `sexton completions`. Errors are not
+//! shown, because the user has not run a command yet.
 
 mod lookup;
 mod typed;
@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::{plugin, settings};
 use typed::{Place, Word};
 
-/// Longer than this nobody waits for a key.
+/// Time limit for looking up words: the user waits for them after a key.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Print the words that may stand at the cursor, with a tab between a word and what it is
@@ -59,7 +59,7 @@ fn directive(fitting: &[Word]) -> &'static str {
 
 fn line(word: Word) -> String {
     let about = word.about.lines().next().unwrap_or_default();
-    // A word that a terminal would take for an instruction is nobody's.
+    // A word with control characters could give orders to the terminal: it is left out.
     match word.text.contains(char::is_control) {
         true => String::new(),
         false if about.is_empty() => format!("{}\n", word.text),

@@ -1,4 +1,4 @@
-//! What may stand at the cursor, by what was typed before it. Asks nobody.
+//! What may stand at the cursor, by what was typed before it. Makes no requests.
 
 use std::ffi::OsString;
 
@@ -21,7 +21,7 @@ impl Word {
     }
 }
 
-/// Something whose names only the target knows.
+/// Something with names that only the target knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Thing {
     /// `configmaps`

@@ -1,4 +1,4 @@
-//! Carries an approved plan out: marks what is in it, and follows it to the end.
+//! Executes an approved plan: sets its objects terminating, and follows them until they are gone.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +18,12 @@ use crate::output::Output;
 use crate::settings::Settings;
 use crate::world::{World, is_ours};
 
-/// A world that changes so often while it is looked at does not want to be looked at.
+/// Attempts to set the plan's objects terminating while the target changes meanwhile.
 const LOOKS: usize = 5;
-/// New lives that are named; the rest is counted.
+/// New objects named in a failure; the rest is counted.
 const NEW_SHOWN: usize = 10;
 
-/// Does it.
+/// Executes the plan that was approved.
 pub(super) async fn act(
     args: &Args,
     settings: &Settings,
@@ -34,7 +34,8 @@ pub(super) async fn act(
     let mut interrupts = Interrupts::listen();
     let place = Where::of(&world, &kinds);
     let mut follow = Follow::begin(place.clone(), Until::Gone, &preview.names, output).await?;
-    // Who follows somebody that goes at once is found by having seen it go: so it is watched before.
+    // The collector starts before the deletions: it finds dependents of an object that is gone at once only if it has
+    // seen that object.
     let (mut work, order) = start(args, &world, &kinds, &preview, output).await?;
     let marking = mark(args, settings, &world, &kinds, &place, &preview, order);
     let outcome = match follow.finish_first(marking, &mut work, &mut interrupts).await {
@@ -71,7 +72,8 @@ pub(super) async fn act(
     }
 }
 
-/// Starts what carries the plan out, if that is done in this process, and says what holds objects until their turn.
+/// Starts the collector that executes the plan, if that is one in this process, and returns which mechanism keeps the
+/// order of destruction.
 async fn start(
     args: &Args,
     world: &World,
@@ -95,7 +97,7 @@ async fn start(
     };
     match Work::start(collector).await {
         Ok(work) => Ok((work, order)),
-        // Kubernetes' own collector does it as well, as long as nothing takes steps that only ours knows.
+        // The garbage collector of Kubernetes can do it, as long as no object has steps that only our collector takes.
         Err(failure) if !ours && !approve::takes_steps(&preview.seen, &preview.plan) => {
             output.talk("the collector of Kubernetes carries it out, in its own order:");
             failure.details.iter().for_each(|why| output.talk(&format!("  {why}")));
@@ -105,15 +107,16 @@ async fn start(
     }
 }
 
-/// What became of the marks.
+/// The result of setting objects terminating.
 struct Outcome {
     taken: usize,
     failures: Vec<Failure>,
-    /// Who was refused, and who would have followed them.
+    /// Objects that the server refused to delete, and those that are doomed only because of them.
     left_alone: BTreeSet<Uid>,
 }
 
-/// Marks what was approved. If the world changed meanwhile it is looked at again: whoever is new was not approved.
+/// Sets the approved objects terminating. After a conflict the plan is made anew, and must contain only approved
+/// objects: otherwise the command fails.
 async fn mark(
     args: &Args,
     settings: &Settings,
@@ -149,12 +152,12 @@ async fn mark(
         .exit(if taken == 0 { Exit::Held } else { Exit::Partial }))
 }
 
-/// Whether something was different from how it was seen.
+/// Whether a write was refused because the object had changed since the snapshot.
 fn is_race(status: &Status) -> bool {
     status.code == 409
 }
 
-/// The roots that were approved; which of them are still there is looked up.
+/// The approved roots, as arguments for a new preview, which finds out which of them still exist.
 fn named(approved: &Preview, kinds: &sexton_client::Kinds) -> Vec<Named> {
     let snapshot = approved.seen.snapshot();
     let named = |life: &LifeId| {
@@ -174,7 +177,7 @@ fn failures(now: &Preview, marked: &Marked) -> Vec<Failure> {
     marked.refused.iter().map(failure).collect()
 }
 
-/// What is new in the plan, and what to type about it.
+/// The failure that names the objects of the new plan which were not approved, and the command that approves them.
 fn changed(args: &Args, settings: &Settings, approved: &Preview, now: &Preview, taken: usize) -> Failure {
     let new: Vec<String> =
         now.doomed().filter(|(uid, _, _)| !approved.plan.is_doomed(uid)).map(|(_, label, _)| label).collect();
@@ -194,7 +197,7 @@ fn changed(args: &Args, settings: &Settings, approved: &Preview, now: &Preview, 
     failure.detail(told).exit(exit).next("do it with them", format!("{command} --approve {digest}"))
 }
 
-/// Who asks, where no server knows it.
+/// The requester for the record, on the embedded store: servers know their users themselves.
 fn who(world: &World) -> Option<String> {
     let user = std::env::var("USER").ok().filter(|user| !user.is_empty());
     user.filter(|_| world.embedded)

@@ -1,4 +1,4 @@
-//! Whether somebody agreed to exactly this plan: on a terminal by typing, elsewhere by a flag.
+//! Consent to exactly one plan: typed on a terminal, or given by a flag.
 
 use sexton_lifecycle::plan::digest_matches;
 
@@ -18,14 +18,14 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// What decides about the plan with this digest.
+    /// What decides whether the plan with this digest is executed.
     pub(crate) fn given<'a>(&'a self, digest: &'a str) -> Given<'a> {
         let somebody = ask::somebody_is_there();
         Given { yes: self.yes, approve: self.approve.as_deref(), digest, somebody }
     }
 }
 
-/// What decides whether a plan is carried out.
+/// What decides whether a plan is executed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
     /// `--yes`
@@ -34,28 +34,28 @@ pub(crate) struct Given<'a> {
     pub(crate) approve: Option<&'a str>,
     /// The digest of the plan as it is now.
     pub(crate) digest: &'a str,
-    /// Whether somebody can be asked.
+    /// Whether a question can be asked on a terminal.
     pub(crate) somebody: bool,
 }
 
-/// What follows from it.
+/// The decision about a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// It is carried out.
+    /// It is executed.
     Given,
-    /// Somebody is asked for the word yes.
+    /// The user is asked for the word yes.
     AskYes,
-    /// Somebody is asked for these names: what they hold goes along.
+    /// The user is asked for these names: the contents of these objects are destroyed, too.
     AskNames(Vec<String>),
     /// What was approved is another plan.
     OtherPlan,
-    /// Nobody can be asked; `--yes` would do.
+    /// There is no terminal for a question; `--yes` is enough.
     NeedsYes,
-    /// Nobody can be asked; only the digest does.
+    /// There is no terminal for a question, and only the digest is enough.
     NeedsDigest,
 }
 
-/// Decides by what was typed. `holders` are the names of what takes contents along.
+/// Decides by the flags. `holders` are the names of namespaces and definitions that are destroyed with their contents.
 pub(crate) fn consent(given: Given<'_>, holders: &[String]) -> Consent {
     match given {
         Given { approve: Some(typed), digest, .. } if digest_matches(typed, digest) => Consent::Given,
@@ -88,7 +88,7 @@ impl Refusal<'_> {
     }
 }
 
-/// Carries a decision out: asks if it has to, and says what to type if nobody agreed.
+/// Asks the user if the decision requires it. Without consent, an error with the command to type.
 pub(crate) async fn obtain(
     consent: Consent,
     question: &str,

@@ -1,4 +1,5 @@
-//! `sexton delete`: shows what a deletion comes to, asks, and has exactly that done. What follows is decided elsewhere.
+//! `sexton delete`: shows the plan of a deletion, asks, and has exactly that plan executed. Plans are made in
+//! `lifecycle`.
 
 mod act;
 pub(crate) mod consent;
@@ -71,7 +72,7 @@ pub(crate) struct Args {
     pub(crate) output: Form,
 }
 
-/// A deletion that may be carried out.
+/// A deletion with consent.
 struct Agreed {
     world: World,
     kinds: sexton_client::Kinds,

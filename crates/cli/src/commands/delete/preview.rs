@@ -37,18 +37,18 @@ pub(crate) enum Form {
     Svg,
 }
 
-/// A plan, and what it was made of.
+/// A plan, with the snapshot and judgement that it was made of.
 pub(crate) struct Preview {
     pub(crate) seen: Seen,
     pub(crate) judgement: Judgement,
     pub(crate) plan: Plan,
     pub(crate) names: Names,
-    /// The lives that were named.
+    /// The objects that were named.
     pub(crate) roots: Vec<LifeId>,
 }
 
 impl Preview {
-    /// Looks, and judges what would follow if these were deleted.
+    /// Takes a snapshot, and plans the deletion of these objects. Writes nothing.
     pub(crate) async fn make(
         args: &Args,
         world: &World,
@@ -69,7 +69,7 @@ impl Preview {
         Ok(Preview { judgement, plan, names: Names::new(kinds, &world.namespace), roots, seen })
     }
 
-    /// Protected lives that were named are refused before anything else.
+    /// Fails if protected objects were named. Objects that are terminating already are not refused.
     pub(crate) fn refuse_protected(&self, settings: &Settings) -> Result<(), Failure> {
         let snapshot = self.seen.snapshot();
         let unmarked = self.roots.iter().filter(|life| !snapshot.is_marked(**life));
@@ -119,7 +119,7 @@ impl Preview {
         self.roots.iter().map(|life| self.seen.snapshot().uid(*life)).collect()
     }
 
-    /// Everybody who dies: uid, label, and wave from 1.
+    /// The doomed objects: uid, label, and wave from 1.
     pub(crate) fn doomed(&self) -> impl Iterator<Item = (Uid, String, usize)> + '_ {
         let waves = self.plan.waves.iter().enumerate();
         waves.flat_map(move |(wave, in_wave)| {

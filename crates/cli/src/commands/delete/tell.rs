@@ -1,4 +1,4 @@
-//! What is told while lives go, and at the end.
+//! Output while objects are destroyed, and at the end.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::output::style::count;
 use crate::output::{Output, Paint};
 use crate::world::World;
 
-/// What is said of a life that is gone, in a form for programs.
+/// The line about an object that is gone, in the forms for programs. Empty in all others.
 pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
     match form {
         Form::Json => ndjson::gone(label, uid),
@@ -22,7 +22,7 @@ pub(super) fn gone(form: Form, label: &str, uid: &Uid) -> String {
     }
 }
 
-/// The end: one line for each that was named.
+/// Writes the result: one line for each object that was named, or events for programs.
 pub(super) fn end(
     form: Form,
     preview: &Preview,
@@ -41,13 +41,13 @@ pub(super) fn end(
     }
 }
 
-/// What is still there, for programs.
+/// Writes an event for each object that still exists.
 pub(crate) fn left(end: &End, output: &Output) -> Result<(), Failure> {
     let left = end.left.iter();
     left.map(|(uid, label)| Event::Left { label, uid: &uid.0 }).try_for_each(|event| output.event(&event))
 }
 
-/// What a program reads at the end.
+/// The summary for programs.
 pub(crate) fn summary(end: &End) -> Value {
     json!({"gone": end.gone, "left": end.left.len(), "interrupted": end.interrupted})
 }
@@ -57,7 +57,7 @@ fn roots(preview: &Preview, end: &End, left_alone: &BTreeSet<Uid>, output: &Outp
     for root in &preview.roots {
         let (label, uid) = (preview.names.of(snapshot, *root), snapshot.uid(*root));
         if left_alone.contains(&uid) {
-            // That it was refused, and why, is told already.
+            // The failure about it is shown already.
             continue;
         }
         if end.left.contains_key(&uid) {
@@ -77,7 +77,7 @@ fn roots(preview: &Preview, end: &End, left_alone: &BTreeSet<Uid>, output: &Outp
     Ok(())
 }
 
-/// The end of a command that was not to wait.
+/// Writes the end of a command with `--no-wait`.
 pub(super) fn not_waited(world: &World, place: &Where, output: &Output) {
     match place.foreign {
         true => {
@@ -90,7 +90,7 @@ pub(super) fn not_waited(world: &World, place: &Where, output: &Output) {
     }
 }
 
-/// The end of a command that was interrupted before all were gone.
+/// Writes the end of a command that was interrupted while objects were left.
 pub(super) fn interrupted(end: &End, world: &World, place: &Where, output: &Output) {
     output.talk(&end.interrupted_text());
     handed_over(end, output);

@@ -1,4 +1,4 @@
-//! The lives that are meant: these and no others, even if their names are taken again.
+//! The objects that are meant, by uid: no successor of the same name is deleted instead.
 
 use serde_json::Value;
 use sexton_client::resources::{DeleteAsk, DeleteError, GetError, ListAsk, text};
@@ -13,7 +13,7 @@ use crate::settings::quoted;
 use crate::world::{World, is_ours};
 use crate::{input, targets};
 
-/// A life that was named, and is there.
+/// An object that was named and exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
     /// Its kind, and where.
@@ -22,7 +22,7 @@ pub(crate) struct Named {
     pub(crate) uid: Uid,
 }
 
-/// What was named, and what is not there.
+/// The objects that were named, and a failure for each that was not found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) named: Vec<Named>,
@@ -52,8 +52,8 @@ pub(crate) async fn find(args: &Args, world: &World, kinds: &Kinds) -> Result<Fo
     Ok(found)
 }
 
-/// What the server does not delete, whoever agrees, is refused before anybody is asked: permanent namespaces, definitions
-/// of the server's own, environments that have objects. Each is asked for in earnest but for the doing.
+/// Fails for objects that the server never deletes, before the user is asked for consent: permanent namespaces,
+/// definitions of the server's own kinds, environments that have objects. Finds out by a dry run of each deletion.
 pub(crate) async fn refuse_permanent(named: &[Named], world: &World, kinds: &Kinds) -> Result<(), Failure> {
     let holds = |named: &&Named| {
         let plural = named.place.kind.resource.resource.as_str();
@@ -65,11 +65,11 @@ pub(crate) async fn refuse_permanent(named: &[Named], world: &World, kinds: &Kin
         let (uid, policy) = (Some(named.uid.0.clone()), Some(Policy::Background));
         let ask = DeleteAsk { uid, policy, dry_run: true, ..DeleteAsk::default() };
         let asked = world.resources.delete(&named.place, &named.name, &ask).await;
-        // Anything else may be another matter when it is carried out, and is told then.
+        // Other errors may be gone when the plan is executed, and are shown then if not.
         match asked {
             Err(DeleteError::Call(CallError::Refused(status))) if status.code == 403 => {
                 refused.push(status.message);
-                // Elsewhere somebody else may be allowed what is refused here.
+                // On other clusters 403 may mean missing rights of this user only.
                 if !is_ours(kinds) && !PERMANENT_NAMESPACES.contains(&named.name.as_str()) {
                     exit = Exit::Error;
                 }
@@ -98,8 +98,8 @@ fn is_environment(named: &Named) -> bool {
     kind.resource == environment::RESOURCE && kind.group != environment::CLASSES_GROUP
 }
 
-/// A word may mean a kind of a group that does not answer: then nobody knows what would be deleted, or left. A kind of
-/// the core group is meant before all others, and one that is typed with its group is meant alone.
+/// Fails if a word may mean a kind of a group that does not answer: the kind that would be deleted is not certain then.
+/// Kinds of the core group are certain, because they have precedence, and so are kinds that are typed with their group.
 fn refuse_half_known(kinds: &Kinds, words: &[String], wanted: &[targets::Wanted]) -> Result<(), Failure> {
     let is_core = |wanted: &targets::Wanted| wanted.kind.resource.group.is_empty();
     let has_group = |word: &String| word.split(['/', ',']).next().is_some_and(|kind| kind.contains('.'));

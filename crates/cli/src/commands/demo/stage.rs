@@ -105,7 +105,7 @@ impl Stage {
     ) -> Result<String, Failure> {
         let mut child = self.start(arguments)?;
         let (file, since) = (self.dir.join(file), Instant::now());
-        // A hook writes the file: nothing tells of it.
+        // A hook writes the file, and there is no event for that.
         while !file.exists() && since.elapsed() < patience {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

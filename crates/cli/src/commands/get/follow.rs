@@ -1,4 +1,4 @@
-//! `sexton get -w`: what is there, and again whenever it changes.
+//! `sexton get -w`: the objects that exist, and each one again when it changes.
 
 use futures::StreamExt;
 use sexton_client::resources::{Event, WatchAsk};

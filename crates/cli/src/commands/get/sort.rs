@@ -30,7 +30,7 @@ pub(super) fn by(
     let places: HashMap<&str, usize> =
         objects.iter().enumerate().map(|(at, (_, object))| (text(object, "/metadata/uid"), at)).collect();
     for (_, table) in tables {
-        // A row whose object came between the two lists stands at the end.
+        // A row of an object that was created between the two lists is at the end.
         let place = |object: &Value| places.get(text(object, "/metadata/uid")).copied().unwrap_or(usize::MAX);
         table.rows.sort_by_key(|row| place(&row.object));
     }

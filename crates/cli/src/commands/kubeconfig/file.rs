@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
-/// So long somebody else may change the file.
+/// How long to wait for another process that changes the file.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The right to change a file: `FILE.lock`, as other tools make it. Dropping it gives it back.
@@ -21,7 +21,7 @@ impl Lock {
         loop {
             match OpenOptions::new().write(true).create_new(true).open(&lock) {
                 Ok(_) => return Ok(Lock(lock)),
-                // Nothing tells when it is free, so it is tried again.
+                // There is no event for a lock file that is removed, so it is tried again.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && since.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(20));
                 }
@@ -79,7 +79,8 @@ fn led_to(file: &Path) -> PathBuf {
     }
 }
 
-/// Only an ordinary file is replaced: a device would be lost to everybody, and a pipe has no text to keep.
+/// Fails unless the file is an ordinary one or does not exist: replacing a device would destroy it for all users, and a
+/// pipe has no text to keep.
 fn check_ordinary(file: &Path) -> Result<(), Failure> {
     match std::fs::metadata(file) {
         Ok(known) if !known.is_file() => {
@@ -90,7 +91,7 @@ fn check_ordinary(file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Credentials may stand in it, so nobody else may read it, not even for a moment.
+/// Replaces the file in one step. It may contain credentials, so other users cannot read it at any moment.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let new = with_ending(file, &format!(".{}.new", std::process::id()));
     let written = write_new(&new, file, text).and_then(|()| std::fs::rename(&new, file));
@@ -107,7 +108,7 @@ fn write_new(new: &Path, old: &Path, text: &str) -> std::io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut open: File = options.open(new)?;
     open.write_all(text.as_bytes())?;
-    // Who may read it stays as it was.
+    // The permissions stay as they were.
     if let Ok(known) = std::fs::metadata(old) {
         open.set_permissions(known.permissions())?;
     }

@@ -199,7 +199,7 @@ fn entries(
     Ok(Entries { name: name.to_owned(), cluster, user, namespace: settings.namespace.clone() })
 }
 
-/// A token may stand in it, so nobody else may read it, not even for a moment.
+/// Writes a new file. It may contain a token, so other users cannot read it at any moment.
 fn write_private(file: &Path, text: &str) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

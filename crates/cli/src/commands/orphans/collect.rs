@@ -1,5 +1,5 @@
-//! Has the orphans collected: shows what that comes to, asks, accuses exactly those that were shown, and follows them to
-//! their end.
+//! Has orphans collected: shows the plan, asks, makes exactly the shown orphans candidates, and waits until they are
+//! gone.
 
 use sexton_collector::preview::World as Seen;
 use sexton_collector::rules::{Accused, Charge, Found, accuse};
@@ -22,7 +22,7 @@ use crate::output::{Output, Paint};
 use crate::settings::Settings;
 use crate::showing::plan::Shown;
 
-/// Shows, asks, accuses, follows.
+/// Shows the plan, asks, writes the candidates, and follows them.
 pub(super) async fn collect(
     args: &Args,
     settings: &Settings,
@@ -83,7 +83,7 @@ pub(super) async fn collect(
     }
 }
 
-/// Too much at once is held, whoever asks: nobody named them.
+/// Fails above the deletion limit. The limit holds for every requester, because no request names these objects.
 fn refuse_too_much(args: &Args, settings: &Settings, looked: &Looked) -> Result<(), Failure> {
     let limits = args.max_delete.unwrap_or_default();
     looked.scan.fuse(&limits, looked.scan.scope).map_err(|held| {
@@ -109,7 +109,8 @@ fn refuse_too_much(args: &Args, settings: &Settings, looked: &Looked) -> Result<
     })
 }
 
-/// Shows what it comes to, with all that follows, and asks. Gives back who dies: uid, uid of the root, label, wave.
+/// Shows the plan for the orphans and their dependents, and asks. Returns the doomed objects: uid, uid of the root,
+/// label, and wave from 1.
 async fn agree(
     args: &Args,
     settings: &Settings,

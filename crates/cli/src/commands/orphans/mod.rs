@@ -1,5 +1,5 @@
-//! `sexton orphans`: looks once for objects whose owners do not exist, and has them collected if asked to. Who is one is
-//! decided elsewhere.
+//! `sexton orphans`: looks once for objects with owners that do not exist, and has them collected on request. The
+//! collector's rules decide which objects are orphans.
 
 mod collect;
 mod show;
@@ -69,7 +69,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// A look, and where it was done.
+/// The result of a scan, and the target that was scanned.
 struct Looked {
     world: World,
     kinds: Kinds,

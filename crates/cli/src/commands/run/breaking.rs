@@ -12,12 +12,12 @@ use crate::failure::Failure;
 use crate::interrupt::breakable;
 use crate::output::Output;
 
-/// The lease under which is worked just now, and what to say when that is broken off.
+/// The lease that is held now, and what an interruption shows.
 pub(super) struct CurrentLease<'a> {
     giver: RefCell<Option<LeaseGiver>>,
     resources: &'a Resources,
     environment: &'a str,
-    /// What goes on with it.
+    /// The command that continues the work.
     command: &'a str,
     output: &'a Output,
 }
@@ -32,12 +32,12 @@ impl<'a> CurrentLease<'a> {
         CurrentLease { giver: RefCell::default(), resources, environment, command, output }
     }
 
-    /// It is that of an environment which was opened.
+    /// Sets the lease to that of an environment which was opened.
     pub(super) fn is_of(&self, opened: &Opened) {
         *self.giver.borrow_mut() = opened.lease();
     }
 
-    /// Does some work. Ctrl-C breaks it off and gives the lease back.
+    /// Runs some work. Ctrl-C drops it and gives the lease back.
     pub(super) async fn breakable<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,

@@ -99,7 +99,7 @@ async fn show_and_end(
     Ok(Exit::Partial)
 }
 
-/// The plan for programs: the objects of it follow.
+/// The plan as an event for programs; the events of its objects come after it.
 fn plan_event<'a>(preview: &'a Preview, world: &'a World, environment: &'a str, dry_run: bool) -> Event<'a> {
     Event::Plan {
         target: &world.target,

@@ -276,14 +276,14 @@ async fn carry_out(
         }
         Err(error) => failed = Some(error),
     }
-    // What must go before the deployment and did not would be met by it.
+    // Objects that should have been destroyed before the deployment would still be there for it.
     let ready = failed.is_none() && cancelled.is_none() && open == 0;
     if ready && let Err(error) = opened.deploy().await {
         failed = Some(error);
     }
     for report in opened.collections() {
         gone += destroyed(&report, output)?;
-        // What is garbage still is found again when the run ends: only that counts.
+        // Objects that are still garbage are found again at the end of the run: only that counts.
         tried(&report, output)?;
     }
     let finished = opened.finish(failed.as_ref()).await;
@@ -321,7 +321,8 @@ async fn carry_out(
     conclude(output, &sum, (open, ready), &command(args, settings))
 }
 
-/// Says how it ended. `open`: how many objects live on that should not; `ready`: whether `deploy` could run.
+/// Writes how the run ended. `open`: objects that should have been destroyed and still exist; `ready`: whether `deploy`
+/// could run.
 fn conclude(
     output: &Output,
     sum: &str,

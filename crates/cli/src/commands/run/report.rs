@@ -1,4 +1,4 @@
-//! What is told about the objects of a program.
+//! Output about a program and its objects.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ const SHOWN: usize = 40;
 /// More are not named in one line.
 const NAMED: usize = 5;
 
-/// Where the words of a program go.
+/// The output for the log lines of a program.
 pub(super) struct Words {
     output: Output,
 }
@@ -33,7 +33,7 @@ impl Words {
 
 impl lua::Output for Words {
     fn log(&self, line: &str) {
-        // Whoever does not listen any more is told at the end.
+        // A closed output is an error at the end of the run, not in the middle of the program.
         let _ = match self.output.is_stream() {
             true => self.output.event(&Event::Log { message: line }),
             false => self.output.data(&format!("{line}\n")),
@@ -45,7 +45,7 @@ impl lua::Output for Words {
     }
 }
 
-/// What is to be known of an environment before anything runs in it.
+/// Writes warnings about an environment before anything runs in it.
 pub(super) fn tell_opened(opened: &Opened, output: &Output) {
     for one in &opened.dangling {
         output.warn("environment", std::slice::from_ref(one));
@@ -139,13 +139,13 @@ fn more(all: usize, output: &Output) {
     }
 }
 
-/// What has to go before an object.
+/// The objects that are destroyed before an object.
 fn after(one: &Waiting) -> String {
     let after: Vec<&str> = one.after.iter().map(|id| id.as_str()).collect();
     after.join(", ")
 }
 
-/// What is said of objects: the same of several once.
+/// Remarks about objects, grouped: a remark about several objects is written once.
 #[derive(Default)]
 struct Groups {
     said: Vec<(String, Vec<String>)>,
@@ -198,7 +198,7 @@ fn preview_events(preview: &Preview, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was destroyed. How many.
+/// Writes which objects were destroyed, and returns how many.
 pub(super) fn destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
     let labels = Labels::of(report.destroyed.iter().map(doomed));
     let shown = if output.is_stream() { usize::MAX } else { SHOWN };
@@ -213,7 +213,7 @@ pub(super) fn destroyed(report: &Report, output: &Output) -> Result<usize, Failu
     Ok(report.destroyed.len())
 }
 
-/// What should have been destroyed and was not: each reason once, with all of which it is the reason. How many.
+/// Writes which objects should have been destroyed and were not, grouped by reason, and returns how many.
 pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, Failure> {
     let failed = || report.failed.iter().map(|one| (&one.class, &one.name, &one.id));
     let waiting = || report.waiting.iter().map(|one| (&one.class, &one.name, &one.id));
@@ -245,7 +245,7 @@ pub(super) fn not_destroyed(report: &Report, output: &Output) -> Result<usize, F
     Ok(open + usize::from(report.cancelled.is_some()))
 }
 
-/// What an object waits for, by name if that is one of those that failed.
+/// What an object waits for, by name if that is an object that could not be destroyed.
 fn lives_on(one: &Waiting, report: &Report, labels: &Labels) -> String {
     let name = |id: &ObjectId| match report.failed.iter().find(|failed| failed.id == *id) {
         Some(failed) => labels.label((&failed.class, &failed.name, &failed.id)),
@@ -255,7 +255,7 @@ fn lives_on(one: &Waiting, report: &Report, labels: &Labels) -> String {
     format!("lives on: it goes after {}", after.join(", "))
 }
 
-/// What failed in a collection that the program asked for. It is tried again when the run ends.
+/// Writes the failures of a collection that the program asked for. They are tried again at the end of the run.
 pub(super) fn tried(report: &Report, output: &Output) -> Result<(), Failure> {
     let labels = Labels::of(report.failed.iter().map(|one| (&one.class, &one.name, &one.id)));
     let mut groups = Groups::default();

@@ -9,7 +9,7 @@ use sexton_runtime::gc::Cancelled;
 use crate::failure::{Exit, Failure};
 use crate::settings::quoted;
 
-/// Why an environment cannot be opened. `command` is what was typed.
+/// The failure for an environment that cannot be opened. `command` is the one that was typed.
 pub(crate) fn cannot_open(error: OpenError, environment: &str, command: &str) -> Failure {
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
@@ -52,7 +52,7 @@ pub(crate) fn not_stored(error: &FinishError, environment: &str) -> Failure {
     }
 }
 
-/// A handler cancelled the collection before the deployment.
+/// The failure for a collection before the deployment that a handler cancelled.
 pub(super) fn stopped(cancelled: &Cancelled, command: &str) -> Failure {
     let who = canceller(cancelled);
     Failure::new(format!("{who} cancelled the collection before the deployment: {}", cancelled.reason))
@@ -61,12 +61,12 @@ pub(super) fn stopped(cancelled: &Cancelled, command: &str) -> Failure {
         .next("when it may go", command.to_owned())
 }
 
-/// The object whose handler cancelled a collection.
+/// The class and name of the object that cancelled a collection by its handler.
 pub(super) fn canceller(cancelled: &Cancelled) -> String {
     format!("{} {}", cancelled.class, cancelled.name.as_deref().unwrap_or(cancelled.by.as_str()))
 }
 
-/// Handlers of the stored program rescued objects that the new one cannot have.
+/// The failure for objects that the stored program rescued or made, of classes that the new program does not declare.
 pub(super) fn still_unknown(program: &Path) -> Failure {
     let program = program.display();
     Failure::new(format!("objects were rescued, or made, whose classes {program} does not know"))

@@ -1,4 +1,4 @@
-//! What store, collector and hooks of a server tell about themselves as metrics.
+//! Metrics of the store, the collector and the hooks of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,7 +20,7 @@ fn count(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// What the collector has to tell about itself.
+/// Registers the metrics of the collector.
 pub(super) fn collector_metrics(metrics: &Metrics, summary: &watch::Receiver<Summary>) {
     let now = |read: fn(&Summary) -> i64| {
         let summary = summary.clone();
@@ -69,7 +69,7 @@ pub(super) fn collector_metrics(metrics: &Metrics, summary: &watch::Receiver<Sum
     );
 }
 
-/// What the store has to tell about itself.
+/// New metrics, with those of the store registered.
 pub(super) fn store_metrics(engine: &Arc<LocalEngine>) -> Metrics {
     let metrics = Metrics::default();
     let size = |read: fn((usize, usize, usize)) -> usize| {

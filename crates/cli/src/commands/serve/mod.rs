@@ -140,10 +140,10 @@ enum Error {
     /// The store is there and cannot be served.
     #[error("the store cannot be served")]
     Api(#[from] ApiFailure),
-    /// Nobody takes the address.
+    /// The address cannot be written to stdout.
     #[error("cannot say where the server is")]
     Say(Failure),
-    /// The system does not tell us when to stop.
+    /// Signals to stop cannot be received.
     #[error("cannot listen for signals")]
     Signals(#[source] std::io::Error),
 }
@@ -192,10 +192,10 @@ async fn serve(data: &Path, args: &Args, allowance: Allowance, output: &Output) 
         let (gate, security) = (gate.clone(), security.clone());
         async move { listening.serve(gate, &security, async { drop(stopped.await) }).await }
     });
-    // From here on clients hear 503 until the gate opens.
+    // From here on clients get 503 until the gate opens.
     let engine = open(data, args).await?;
     let running = args.access.announced(data, &security, address);
-    // Before anybody is served: whoever finds it ready finds its address, too.
+    // Before the first request is served: a client that finds the server ready finds its address, too.
     let announced = announce(data, &running);
     let collecting = assemble(&gate, engine.clone(), &security, data, args, allowance).await?;
     let millis = started.elapsed().as_millis() as u64;
@@ -223,7 +223,7 @@ async fn serve(data: &Path, args: &Args, allowance: Allowance, output: &Output) 
     Ok(())
 }
 
-/// Tells other processes where the server is: those that find the directory locked, and people.
+/// Writes the address of the server into the data directory, for commands that find it locked, and for people.
 fn announce(data: &Path, running: &RunningServer) -> Option<Announcement> {
     let told = embedded::announce(data, &running.url).and_then(|()| lock::announce(data, running));
     told.inspect_err(|error| tracing::warn!(%error, "cannot write the address into the data directory")).ok()

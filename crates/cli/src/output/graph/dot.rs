@@ -22,7 +22,7 @@ pub(crate) fn dot(picture: &Picture) -> String {
         ));
     }
     for (from, to, meaning) in picture.links() {
-        // Containers and those who die later stand on the left, as owners do: the line is drawn from there.
+        // Like owners, containers and objects that are destroyed later are on the left: the edge starts there.
         let (left, right, look) = match meaning {
             Meaning::Owns => (from, to, ""),
             Meaning::DiesBefore { dropped: false } => {

@@ -1,4 +1,4 @@
-//! A picture of resources: who owns whom, who has to die before whom, who is inside of what, and who dies.
+//! A picture of resources: which one owns, precedes or contains which other one, and which are doomed.
 //!
 //! - [`dot`], [`mermaid`]: for programs that draw. [`svg`]: drawn here, by [`layout`]. [`json`]: for other programs.
 //! - [`select`]: which of too many are drawn. [`escape`]: names as each form takes them.
@@ -62,24 +62,24 @@ pub(crate) struct Node {
     pub(crate) state: State,
 }
 
-/// How it is with a resource.
+/// The state of a resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub(crate) enum State {
     #[default]
     Alive,
-    /// Would die, or is about to.
+    /// In the plan: it would be destroyed, or is about to be.
     Doomed {
         /// The wave, from 1.
         order: usize,
     },
-    /// Has a deletion timestamp, and is still there.
+    /// Terminating and not in the plan.
     Marked,
     /// Destroyed; its record may remain.
     Destroyed,
-    /// Never destroyed by what the collector accuses.
+    /// Protected: never destroyed as a candidate.
     Protected,
-    /// Somebody refers to it, and it is not there.
+    /// Referred to by another resource, and does not exist.
     Absent,
 }
 
@@ -98,9 +98,9 @@ pub(crate) struct Edge {
 pub(crate) enum Meaning {
     /// `from` owns `to`.
     Owns,
-    /// `from` dies before `to`.
+    /// `from` is destroyed before `to`.
     DiesBefore {
-        /// That order was given up, because it would go round in a circle.
+        /// Whether that order was given up, because it was part of a cycle.
         dropped: bool,
     },
     /// `from` is inside of `to`: a namespace, a definition.
@@ -156,7 +156,7 @@ impl Node {
 }
 
 impl State {
-    /// What a reader without colours is told.
+    /// The state in words, for readers without colours. `None`: nothing special.
     fn word(self) -> Option<String> {
         match self {
             State::Alive => None,

@@ -1,4 +1,4 @@
-//! Which of too many resources are drawn: those that die and what they hang together with come first.
+//! Selects the resources to draw if there are too many: roots, then doomed ones and their neighbours.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};

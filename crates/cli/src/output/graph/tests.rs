@@ -165,7 +165,7 @@ fn of_a_thousand_fifty_are_drawn_and_the_others_counted() {
     assert!(all.contains(">1,000 resources · 25 die at once<") && !all.contains("not drawn"));
 }
 
-/// What was asked for is drawn, also if everything else looks as interesting; and all that die are counted.
+/// The root is drawn, also if all other nodes are as interesting; and all doomed nodes are counted.
 #[test]
 fn the_root_is_always_drawn() {
     let mut picture = Picture { title: "delete Namespace/team".into(), ..Picture::default() };

@@ -26,7 +26,7 @@ use crate::suggest;
 /// Grows when a program that reads the form has to be changed. New kinds of lines and new fields do not change it.
 pub(crate) const VERSION: u32 = 1;
 
-/// Commands whose `-o json` is one Kubernetes document, as kubectl prints it.
+/// Commands with one Kubernetes document as the answer to `-o json`, as kubectl prints it.
 const DOCUMENTS: [&str; 2] = ["get", "install-crds"];
 
 /// The stream of one command.
@@ -60,7 +60,7 @@ impl Stream {
 /// One document as one line.
 pub(crate) fn line(document: &impl Serialize) -> String {
     let text = serde_json::to_string(document);
-    // What this program writes can be written; should it not be, a reader is told so instead of nothing.
+    // Events of this program always serialize; if one does not, the reader gets an error line and not silence.
     let text =
         text.unwrap_or_else(|error| json!({"kind": "Error", "message": error.to_string()}).to_string());
     screen::json(&text).into_owned() + "\n"

@@ -6,7 +6,7 @@ use super::*;
 use crate::arguments::Arguments;
 use crate::output::Style;
 
-/// Commands whose answer is not a stream, each for its reason.
+/// Commands that do not answer with a stream, each with the reason.
 const OTHERS: [(&str, &str); 8] = [
     ("get", "documents, as kubectl prints them"),
     ("demo", "a tour for people"),

@@ -1,4 +1,4 @@
-//! How far something is that is counted: `read 4,000 of 10,000`, drawn over on a terminal, and nowhere else.
+//! A counter on a terminal: `read 4,000 of 10,000`, drawn over in place. Writes nothing elsewhere.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use crate::output::style::{Style, count};
 use crate::output::{Output, screen};
 
-/// What is over sooner is not drawn.
+/// Work that takes less is not drawn.
 const SOON: Duration = Duration::from_millis(400);
-/// So often it is drawn again.
+/// Between two drawings.
 const DRAW: Duration = Duration::from_millis(120);
 /// Back to the beginning of the line, which is emptied.
 const ERASE: &str = "\r\x1b[2K";

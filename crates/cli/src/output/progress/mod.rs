@@ -15,13 +15,13 @@ use render::{block, finish, line};
 /// How far a collection is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Event {
-    /// How many are to die, as far as is known.
+    /// How many objects are doomed, as far as is known.
     pub(crate) doomed: usize,
     /// How many of them are gone.
     pub(crate) gone: usize,
-    /// How many go in a second.
+    /// How many are destroyed per second.
     pub(crate) rate: f64,
-    /// The wave that dies now, and how many there are. `(0, 0)`: unknown.
+    /// The wave that is destroyed now, and the number of waves. `(0, 0)`: unknown.
     pub(crate) wave: (usize, usize),
     /// What is waited for, the longest first.
     pub(crate) waiting: Vec<Waiting>,
@@ -29,7 +29,7 @@ pub(crate) struct Event {
     pub(crate) elapsed: Duration,
 }
 
-/// Something that takes its time.
+/// Something that is waited for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// `Volume/data`
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// A reason that does not fit beside its object goes on below it.
+    /// A reason that does not fit beside its object is continued below it.
     #[test]
     fn a_reason_is_not_cut_where_there_is_room_below() {
         let reason = "destroy failed: the volume is attached to vm-9 and has to be detached first";

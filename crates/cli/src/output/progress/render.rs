@@ -4,7 +4,7 @@ use super::{Event, Waiting};
 use crate::output::style::{Style, count, harmless, padded, time, width, wrapped};
 use crate::output::{Paint, USUAL_COLUMNS};
 
-/// So many of those that are waited for are shown.
+/// Entries of what is waited for that are shown.
 const WAITS_SHOWN: usize = 5;
 /// Lines of one reason; the end of a longer one is cut.
 const REASON_LINES: usize = 3;
@@ -33,7 +33,7 @@ pub(super) fn block(event: &Event, style: Style) -> Vec<String> {
         let why = padded(&style.cut(&parts.next().unwrap_or_default(), what), what);
         let since = style.paint(&format!("{:>since$}", time(wait.since)), Paint::Faint);
         lines.push(format!("  waits for {who}   {why}   {since}"));
-        // What does not fit beside goes on below, as long as what is drawn stays small.
+        // The rest of a reason is continued below, up to `REASON_LINES`.
         let indent = width("  waits for ") + label + 3;
         let rest: Vec<String> = parts.collect();
         for (at, part) in rest.iter().take(REASON_LINES - 1).enumerate() {

@@ -20,7 +20,7 @@ pub(crate) struct LongCommands<'a> {
 }
 
 impl<'a> LongCommands<'a> {
-    /// Those of all objects, in the order in which they are met.
+    /// The commands of all objects, in the order in which they occur.
     pub(crate) fn of(deaths: &'a [Death]) -> LongCommands<'a> {
         let mut all = LongCommands::default();
         for (_, command) in deaths.iter().flat_map(|death| &death.marks).filter_map(|mark| parts(mark)) {
@@ -68,7 +68,7 @@ mod tests {
         marks.iter().map(|mark| Death { marks: vec![(*mark).to_owned()], ..Death::default() }).collect()
     }
 
-    /// A command of several lines is shown once, each line indented, whoever runs it.
+    /// A command of several lines is shown once, each line indented, also if several objects run it.
     #[test]
     fn a_long_command_is_shown_once() {
         let script = "destroy /bin/sh -c 'rm \"$1\"\n- Vm/kept  stays\nexit 0'";

@@ -1,4 +1,5 @@
-//! Thousands of lives in a few lines: siblings that are alike are summed, and if that is not enough, the middle goes.
+//! Thousands of objects in a few lines: siblings that are alike are summed; if that is not enough, the middle is left
+//! out.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,11 +8,11 @@ use super::rows::{Drawn, Row, Says, rows};
 use super::{Beside, DeathPlan, Fold, kind};
 use crate::output::style::{Style, count};
 
-/// So many of those that are alike are shown before the others are summed.
+/// Siblings that are alike and are shown before the others are summed.
 const SHOWN: usize = 3;
 /// Fewer than this many are not worth a sum.
 const WORTH: usize = 2;
-/// Of the lines that are still too many, this part is from the end: there are those that were asked for.
+/// If lines are left out, `1 / END` of those shown is from the end, where the roots are.
 const END: usize = 4;
 
 /// The lines of a plan, folded if there are too many.
@@ -117,7 +118,7 @@ fn list(kinds: &BTreeMap<&str, usize>, style: Style) -> String {
     text
 }
 
-/// Those beside the plan that are shown, each with how many like it are not; and how many others there are.
+/// The remarks that are shown, each with the number of similar ones that are not; and the number of all others.
 pub(super) fn beside(list: &[Beside], fold: Fold) -> (Vec<(&Beside, usize)>, usize) {
     let most = match fold {
         Fold::Above(most) => (most / SHOWN).max(1),

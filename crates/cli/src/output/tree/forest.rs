@@ -1,21 +1,22 @@
-//! Who dies because of whom, as a forest. Those who die together are one node. Nothing recurses: chains can be long.
+//! The causes in a plan as a forest: the children of a node are doomed because of it. Objects that are destroyed
+//! together, as one group of a wave, are one node. Nothing recurses: chains can be long.
 
 use std::collections::HashMap;
 
 use super::DeathPlan;
 
-/// One life, or several that die together.
+/// A node: one object, or the objects of one group, which are destroyed together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Unit {
     /// Indices of entries, in the order of the plan.
     pub(super) members: Vec<usize>,
     /// The wave.
     pub(super) order: usize,
-    /// Those who die because of it, in the order of death.
+    /// Indices of the units that are doomed because of this one, in the order of destruction.
     pub(super) children: Vec<usize>,
 }
 
-/// All units, and those which nobody else caused.
+/// All units, and the indices of those without a cause in the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Forest {
     pub(super) units: Vec<Unit>,
@@ -80,7 +81,7 @@ fn gather(plan: &DeathPlan) -> (Vec<Unit>, Vec<usize>) {
     (units, unit_of)
 }
 
-/// A plan has no circles of causes; should it have one, somebody in it is shown as a root instead of nobody at all.
+/// Breaks cycles of causes by making one unit of each a root. Plans have none; with one, its units would not be shown.
 fn cut_circles(parents: &mut [Option<usize>]) {
     // 0: not seen. Otherwise the number of the walk that came by first.
     let mut seen = vec![0_usize; parents.len()];

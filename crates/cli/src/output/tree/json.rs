@@ -4,7 +4,7 @@ use super::{Beside, DeathPlan};
 use crate::output::ndjson::{Event, Next, line};
 use crate::suggest;
 
-/// The whole plan. The first line counts, the others come in the order of death.
+/// The whole plan. The first line has the numbers, the others are in the order of destruction.
 pub(crate) fn ndjson(plan: &DeathPlan) -> String {
     let mut order: Vec<usize> = (0..plan.entries.len()).collect();
     order.sort_by_key(|at| plan.entries[*at].order);

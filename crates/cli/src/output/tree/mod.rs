@@ -1,9 +1,9 @@
-//! A plan of deletions: who dies, in which order, because of whom; who lives on, and what stands in the way.
+//! A plan as it is printed: which objects are destroyed, in which order and why; which ones are not, and blockers.
 //!
-//! - [`forest`]: who dies because of whom, as a forest. [`rows`]: its lines, last breath first. [`fold`]: thousands of
-//!   lives in a few lines. [`commands`]: long ones. [`text`]: for people. [`json`]: for programs.
+//! - [`forest`]: causes as a forest. [`rows`]: its lines, from top to bottom in the order of destruction. [`fold`]:
+//!   thousands of objects in a few lines. [`commands`]: long ones. [`text`]: for people. [`json`]: for programs.
 //!
-//! It must not know how a plan is made, and decides nothing: it says what it is given.
+//! It must not know how a plan is made, and decides nothing: it prints what it is given.
 
 pub(crate) mod commands;
 mod fold;
@@ -23,44 +23,44 @@ pub(crate) struct DeathPlan {
     pub(crate) title: String,
     /// Whether this only shows what would happen.
     pub(crate) preview: bool,
-    /// Who dies.
+    /// The doomed objects, in the order of the plan.
     pub(crate) entries: Vec<Death>,
-    /// Who lives on, although one could think otherwise.
+    /// Objects that are not destroyed although a reader may expect it.
     pub(crate) kept: Vec<Beside>,
-    /// Who loses a reference, and which.
+    /// Objects that only lose owner references, and which.
     pub(crate) loses: Vec<Beside>,
-    /// Who is held or blocked, and by what.
+    /// Objects that are protected or have a blocker, and which.
     pub(crate) holds: Vec<Beside>,
-    /// Of whom nothing certain can be said, and why.
+    /// Objects that are left alone because their owners are unknown, and why.
     pub(crate) unknown: Vec<Beside>,
-    /// Orders that were given up, because together with others they would go round in a circle.
+    /// Orders that were given up, because they were part of a cycle.
     pub(crate) dropped: Vec<String>,
-    /// The name of exactly this plan, in full.
+    /// The digest of exactly this plan, in full.
     pub(crate) digest: String,
     /// What to type next: for what, and the command.
     pub(crate) hints: Vec<(String, String)>,
 }
 
-/// A life that ends.
+/// A doomed object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Death {
     /// `Vm/web-1`
     pub(crate) label: String,
-    /// This life and no other in its slot. Only for programs; may be empty.
+    /// The uid: this incarnation and no other of the same key. Only for programs; may be empty.
     pub(crate) uid: String,
-    /// The wave in which it dies, from 1.
+    /// Its wave, from 1.
     pub(crate) order: usize,
     /// Why: `owned by App/shop`.
     pub(crate) reason: String,
-    /// The entry because of which it dies. `None`: it was asked for, or nobody refers to it.
+    /// The index of the entry because of which it is doomed. `None`: it was asked for, or its cause is not in the plan.
     pub(crate) parent: Option<usize>,
-    /// Those of one wave with the same number die together, because they go round in a circle.
+    /// Its group: entries of one wave with the same number form a cycle and are destroyed together.
     pub(crate) group: Option<usize>,
     /// What else is to be known: `destroy ./hooks/vm-rm`, `warns Network/lan`.
     pub(crate) marks: Vec<String>,
 }
 
-/// A resource that does not die, and what there is to say about it.
+/// An object and a remark about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Beside {
     /// `Vm/web-1`
@@ -72,7 +72,7 @@ pub(crate) struct Beside {
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// Above so many lines, those that are alike are summed up.
+    /// Above this many lines, entries that are alike are summed.
     Above(usize),
     /// Every single one.
     Never,

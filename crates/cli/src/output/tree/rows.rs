@@ -1,5 +1,5 @@
-//! The lines of a forest. Whoever dies before its cause stands above it, whoever dies after it below: read from top to
-//! bottom, a tree is its order of death.
+//! The lines of a forest. A child that is destroyed before its cause is above it, one that is destroyed after it below:
+//! from top to bottom, a tree is in the order of destruction.
 
 use super::forest::Forest;
 use crate::output::style::Style;
@@ -13,7 +13,7 @@ pub(super) struct Row {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Says {
-    /// An entry; `place` among those it dies together with, and how many they are.
+    /// An entry, its `place` in its group, and the size of the group.
     Life { entry: usize, place: usize, of: usize },
     /// Units that were folded: more like the line before.
     More { units: Vec<usize> },
@@ -21,7 +21,7 @@ pub(super) enum Says {
     Gap { rows: Vec<Row> },
 }
 
-/// So deep is shown with guides; what is deeper stands there, too.
+/// The greatest depth with guides of its own; deeper lines are drawn at this depth.
 const DEEPEST: usize = 12;
 
 /// The lines in front of a label.
@@ -33,10 +33,10 @@ pub(super) struct Guides {
     branch: Branch,
 }
 
-/// How a line hangs on the one that caused it.
+/// How a line is connected to that of its cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Branch {
-    /// It hangs on nobody.
+    /// It has no cause here.
     #[default]
     Root,
     /// Its cause is below, and this is the uppermost.
@@ -48,7 +48,7 @@ enum Branch {
 }
 
 impl Guides {
-    /// The guides of something below, whose own line hangs by `branch`.
+    /// The guides of a child. Its own line is connected by `branch`.
     fn below(self, through: bool, branch: Branch) -> Guides {
         let depth = self.depth + 1;
         let bit = u32::from(through) << self.depth.min(DEEPEST);
@@ -56,7 +56,7 @@ impl Guides {
         Guides { depth, through, branch }
     }
 
-    /// The same for a further line of the same node: the branch goes on or not.
+    /// The guides of a further line of the same node: the branch continues, or has ended.
     fn continued(self) -> Guides {
         let goes_on = matches!(self.branch, Branch::First | Branch::Middle);
         let bit = u32::from(goes_on) << self.depth.saturating_sub(1).min(DEEPEST);
@@ -91,7 +91,7 @@ pub(super) enum Drawn {
 
 /// What is still to be written.
 enum Step {
-    /// A node and all that hangs on it. `above` are the guides for what comes before its line, `below` after it.
+    /// A node and all its children. `above` are the guides for those before its line, `below` for those after it.
     Node {
         node: Drawn,
         own: Guides,
@@ -140,7 +140,7 @@ fn write(forest: &Forest, unit: usize, guides: Guides, rows: &mut Vec<Row>) {
     }
 }
 
-/// Those whose cause stands below them: a line leads from the first of them down to it.
+/// Nodes above their cause: a line leads from the first of them down to it.
 fn hang_above(nodes: Vec<Drawn>, from: Guides) -> Vec<Step> {
     let hang = |(at, node): (usize, Drawn)| {
         let branch = if at == 0 { Branch::First } else { Branch::Middle };
@@ -154,7 +154,7 @@ fn hang_above(nodes: Vec<Drawn>, from: Guides) -> Vec<Step> {
     nodes.into_iter().enumerate().map(hang).collect()
 }
 
-/// Those whose cause stands above them: a line leads from it down to the last of them.
+/// Nodes below their cause: a line leads from it down to the last of them.
 fn hang_below(nodes: Vec<Drawn>, from: Guides) -> Vec<Step> {
     let last = nodes.len().saturating_sub(1);
     let hang = |(at, node): (usize, Drawn)| {

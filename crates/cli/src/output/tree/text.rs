@@ -1,4 +1,4 @@
-//! A plan for people: where, who dies in which order and why, who does not, a total, and what to type next.
+//! A plan for people: the target, doomed objects in order with reasons, the others, a total, and what to type next.
 
 use std::collections::BTreeSet;
 
@@ -66,10 +66,10 @@ fn header(plan: &DeathPlan, style: Style) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A line about a life, before it is aligned.
+/// A line about an object, before it is aligned.
 struct Line {
     order: String,
-    /// What leads to the one that caused it.
+    /// The lines that lead to its cause.
     guides: String,
     label: String,
     reason: String,

@@ -1,4 +1,4 @@
-//! Who stands above whom in a column: near the middle of its neighbours, as long as that makes fewer crossings.
+//! The order of the vertices in each column: each near the middle of its neighbours, as long as crossings get fewer.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ fn tidy_up(net: &mut Net, vertex: usize) {
     }
 }
 
-/// Sorts a column by the mean place of the neighbours on one side; who has none stays where it is.
+/// Sorts a column by the mean place of the neighbours on one side; a vertex without neighbours keeps its place.
 fn reorder(net: &mut Net, layer: usize, rightwards: bool) {
     let places = places(net);
     let neighbours = if rightwards { &net.left } else { &net.right };

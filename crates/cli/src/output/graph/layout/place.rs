@@ -8,7 +8,7 @@ pub(super) const BOX_GAP: f64 = 18.0;
 pub(super) const LINE_GAP: f64 = 12.0;
 /// There and back counts as two.
 const SWEEPS: usize = 24;
-/// Who has no neighbours hardly pulls.
+/// The weight of a vertex without neighbours, which hardly pulls at its column.
 const LOOSE: f64 = 0.01;
 /// Lines should be straight where they pass a column.
 const STRAIGHT: f64 = 3.0;

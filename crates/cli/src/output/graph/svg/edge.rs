@@ -56,7 +56,7 @@ fn ends((from, to, meaning): (usize, usize, Meaning), route: &Route) -> (usize, 
     if points_right(meaning, route) { (from, to) } else { (to, from) }
 }
 
-/// Whether the edge leads from left to right: owners stand on the left, but so do those who die later.
+/// Whether the edge points from left to right. Owners are on the left, and so are objects that are destroyed later.
 fn points_right(meaning: Meaning, route: &Route) -> bool {
     (meaning == Meaning::Owns) != route.turned
 }

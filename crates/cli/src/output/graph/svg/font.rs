@@ -1,4 +1,4 @@
-//! How wide words are, without looking at a font: rather too wide than too narrow, since nobody knows which is there.
+//! Estimated widths of text. The font of the viewer is not known, so widths are rather too large than too small.
 
 use crate::output::style::Style;
 

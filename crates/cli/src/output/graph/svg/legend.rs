@@ -1,4 +1,4 @@
-//! What colours and lines mean; only those that are there.
+//! The legend: colours and lines that occur in the picture, with their meanings.
 
 use super::{edge, font, node};
 use crate::output::graph::escape::xml;

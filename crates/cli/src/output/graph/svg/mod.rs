@@ -63,7 +63,8 @@ fn draw(picture: &Picture, dying: Option<String>) -> String {
     out
 }
 
-/// Owners, containers and those who die later stand on the left: what is further right dies first.
+/// An edge as a link between columns. Owners, containers and objects that are destroyed later are on the left: objects
+/// further right are destroyed first.
 fn standing((from, to, meaning): (usize, usize, Meaning)) -> Link {
     match meaning {
         Meaning::Owns => Link { left: from, right: to, class: 0 },

@@ -10,7 +10,7 @@ const NAME_SIZE: f64 = 14.0;
 const KIND_SIZE: f64 = 11.0;
 const PADDING: f64 = 14.0;
 const WIDTH_LEAST: f64 = 104.0;
-/// Longer names lose their middle; the whole one is shown when somebody points at it.
+/// Longer names lose their middle; the whole name is shown as a tooltip.
 const WIDTH_MOST: f64 = 216.0;
 
 /// How a state looks.
