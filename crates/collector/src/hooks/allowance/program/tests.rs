@@ -128,9 +128,10 @@ fn what_all_users_may_write_is_not_run() {
 fn a_directory_that_all_users_may_replace_is_not_allowed() {
     let dirs = Dirs::new();
     symlink(dirs.path("bin"), dirs.path("hooks/linked")).unwrap();
+    symlink(dirs.path("hooks/below"), dirs.path("bin/current")).unwrap();
     for (mode, allowed) in [(0o777, false), (0o1777, true), (0o775, true)] {
         std::fs::set_permissions(dirs.path("hooks"), std::fs::Permissions::from_mode(mode)).unwrap();
-        for dir in ["hooks/below", "hooks/linked"] {
+        for dir in ["hooks/below", "hooks/linked", "bin/current"] {
             assert_eq!(allowed_dir(&dirs.path(dir)).is_ok(), allowed, "{dir} {mode:o}");
         }
     }
