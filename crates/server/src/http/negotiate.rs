@@ -118,12 +118,13 @@ fn weight(clause: &str) -> f32 {
 }
 
 fn is_json(clause: &str) -> bool {
-    let media = clause.split(';').next().unwrap_or("").trim();
+    let media = clause.split_once(';').map_or(clause, |(media, _)| media).trim();
     matches!(media, "application/json" | "application/*" | "*/*" | "")
 }
 
 fn parameter<'a>(clause: &'a str, name: &str) -> Option<&'a str> {
-    let mut pairs = clause.split(';').skip(1).filter_map(|word| word.trim().split_once('='));
+    let (_, parameters) = clause.split_once(';')?;
+    let mut pairs = parameters.split(';').filter_map(|word| word.trim().split_once('='));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
