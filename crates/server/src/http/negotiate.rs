@@ -96,6 +96,10 @@ fn first<T>(
     usual: T,
     offered: &str,
 ) -> Result<T> {
+    // What nearly all requests say weighs most and is the first of equals, whatever follows.
+    if headers.get(ACCEPT).is_some_and(|accept| accept == "application/json") {
+        return Ok(usual);
+    }
     let mut accepts = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if accepts.peek().is_none() {
         return Ok(usual);
