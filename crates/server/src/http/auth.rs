@@ -208,7 +208,9 @@ fn is_loopback(host: &str) -> bool {
         Some(rest) => rest.split(']').next().unwrap_or(rest),
         None => host.split(':').next().unwrap_or(host),
     };
-    bare.eq_ignore_ascii_case("localhost")
+    // What nearly all requests say is not parsed.
+    bare == "127.0.0.1"
+        || bare.eq_ignore_ascii_case("localhost")
         || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 

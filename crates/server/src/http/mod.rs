@@ -95,7 +95,8 @@ pub async fn answer(app: &Arc<App>, request: Request<Body>) -> Response<Body> {
         // Clients that were generated ask for it with a slash.
         "/version" | "/version/" => health::version(),
         "/metrics" => health::metrics(app, &request.into_parts().0),
-        _ => resources(app, request).await,
+        // Boxed: connections hold the future of their request in place, and would be some kilobytes larger each.
+        _ => Box::pin(resources(app, request)).await,
     }
 }
 

@@ -96,6 +96,10 @@ fn first<T>(
     usual: T,
     offered: &str,
 ) -> Result<T> {
+    // What nearly all requests say weighs most and is the first of equals, whatever follows.
+    if headers.get(ACCEPT).is_some_and(|accept| accept == "application/json") {
+        return Ok(usual);
+    }
     let mut accepts = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if accepts.peek().is_none() {
         return Ok(usual);
@@ -118,12 +122,13 @@ fn weight(clause: &str) -> f32 {
 }
 
 fn is_json(clause: &str) -> bool {
-    let media = clause.split(';').next().unwrap_or("").trim();
+    let media = clause.split_once(';').map_or(clause, |(media, _)| media).trim();
     matches!(media, "application/json" | "application/*" | "*/*" | "")
 }
 
 fn parameter<'a>(clause: &'a str, name: &str) -> Option<&'a str> {
-    let mut pairs = clause.split(';').skip(1).filter_map(|word| word.trim().split_once('='));
+    let (_, parameters) = clause.split_once(';')?;
+    let mut pairs = parameters.split(';').filter_map(|word| word.trim().split_once('='));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 

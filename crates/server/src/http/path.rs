@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use sexton_model::Status;
 
-use crate::api::Result;
+use crate::api::{Failure, Result};
 
 /// A path, understood.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,9 +53,11 @@ pub(super) fn parse(path: &str) -> Result<Place> {
     if path == "/" {
         return Ok(Place::Root);
     }
-    let words = segments(path)?;
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words.as_slice() {
+    let mut decoded = [const { Cow::Borrowed("") }; MOST_SEGMENTS];
+    let count = segments(path, &mut decoded)?;
+    let mut words = [""; MOST_SEGMENTS];
+    words.iter_mut().zip(&decoded).for_each(|(word, decoded)| *word = decoded);
+    match &words[..count] {
         ["api"] => Ok(Place::CoreVersions),
         ["apis"] => Ok(Place::Groups),
         ["openapi", "v2"] => Ok(Place::OpenApiSecond),
@@ -79,30 +81,50 @@ pub(super) fn parse(path: &str) -> Result<Place> {
     }
 }
 
-fn segments(path: &str) -> Result<Vec<Cow<'_, str>>> {
+/// Bytes of a segment that are what they mean, and no trick.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < plain.len() {
+        plain[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'.' | b'_' | b':');
+        byte += 1;
+    }
+    plain
+};
+
+/// Reads the segments of a path into their places, and says how many they are. Every request passes here: an ordinary path is
+/// gone through once, and nothing is allocated for it.
+fn segments<'a>(path: &'a str, found: &mut [Cow<'a, str>; MOST_SEGMENTS]) -> Result<usize> {
     let trimmed = path.strip_prefix('/').unwrap_or(path);
     let trimmed = trimmed.strip_suffix('/').unwrap_or(trimmed);
-    let mut found = Vec::with_capacity(MOST_SEGMENTS);
-    for text in trimmed.split('/') {
-        if found.len() == MOST_SEGMENTS {
-            return Err(Status::no_such_path().into());
+    let (mut count, mut begin, mut plain) = (0, 0, true);
+    let mut end_at = |end: usize, plain: bool| {
+        let place = found.get_mut(count).ok_or_else(Status::no_such_path)?;
+        *place = segment(&trimmed[begin..end], plain)?;
+        (count, begin) = (count + 1, end + 1);
+        Ok::<usize, Failure>(count)
+    };
+    for (at, byte) in trimmed.bytes().enumerate() {
+        if byte == b'/' {
+            end_at(at, plain)?;
+            plain = true;
+        } else {
+            plain &= PLAIN[usize::from(byte)];
         }
-        found.push(segment(text)?);
     }
-    Ok(found)
+    end_at(trimmed.len(), plain)
 }
 
-fn segment(text: &str) -> Result<Cow<'_, str>> {
-    let decoded = match text.contains('%') {
-        true => percent_decode_str(text).decode_utf8(),
-        false => Ok(Cow::Borrowed(text)),
-    };
+fn segment(text: &str, plain: bool) -> Result<Cow<'_, str>> {
+    let decoded = if plain { Cow::Borrowed(text) } else { decode(text)? };
+    if matches!(decoded.as_ref(), "" | "." | "..") { Err(Status::no_such_path().into()) } else { Ok(decoded) }
+}
+
+fn decode(text: &str) -> Result<Cow<'_, str>> {
+    let decoded = percent_decode_str(text).decode_utf8();
     let decoded = decoded.map_err(|_| Status::bad_request("the path is not valid UTF-8"))?;
-    let odd = |byte: u8| byte == b'/' || byte == b'\\' || byte.is_ascii_control();
-    let tricky = matches!(decoded.as_ref(), "" | "." | "..")
-        || decoded.bytes().any(odd)
-        || (!decoded.is_ascii() && decoded.chars().any(char::is_control));
-    if tricky { Err(Status::no_such_path().into()) } else { Ok(decoded) }
+    let odd = |char: char| char == '/' || char == '\\' || char.is_control();
+    if decoded.chars().any(odd) { Err(Status::no_such_path().into()) } else { Ok(decoded) }
 }
 
 fn kind_place(group: &str, version: &str, rest: &[&str]) -> Result<Place> {

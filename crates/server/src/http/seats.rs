@@ -34,6 +34,9 @@ impl Default for RequestLimits {
 /// More bulk requests at once would only wait for each other, with their bodies in memory.
 const MAX_BULKS: usize = 8;
 
+/// Users that are remembered by a kind of work though they have nothing of it: most come back at once.
+const MAX_IDLE_USERS: usize = 64;
+
 /// Kinds of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
@@ -108,7 +111,7 @@ struct Pool {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    /// By user; users without a seat are not in it.
+    /// By user. At most [`MAX_IDLE_USERS`] users without a seat are in it.
     by_user: HashMap<String, usize>,
 }
 
@@ -125,15 +128,15 @@ impl Pool {
 
     fn take(&self, user: &str) -> bool {
         let mut taken = self.taken();
-        let has = taken.by_user.get(user).copied().unwrap_or_default();
-        if taken.all >= self.seats || has >= self.share() {
+        if taken.all >= self.seats {
             return false;
         }
-        taken.all += 1;
         match taken.by_user.get_mut(user) {
+            Some(count) if *count >= self.share() => return false,
             Some(count) => *count += 1,
             None => drop(taken.by_user.insert(user.to_owned(), 1)),
         }
+        taken.all += 1;
         true
     }
 
@@ -142,7 +145,7 @@ impl Pool {
         taken.all -= 1;
         if let Some(count) = taken.by_user.get_mut(user) {
             *count -= 1;
-            if *count == 0 {
+            if *count == 0 && taken.by_user.len() > MAX_IDLE_USERS {
                 taken.by_user.remove(user);
             }
         }
@@ -233,7 +236,22 @@ mod tests {
             held.push(seats.take(work, "a", None).unwrap());
         }
         held.clear();
-        assert!(seats.pools.iter().all(|pool| pool.taken().all == 0 && pool.taken().by_user.is_empty()));
+        let idle =
+            |pool: &Pool| pool.taken().all == 0 && pool.taken().by_user.values().all(|count| *count == 0);
+        assert!(seats.pools.iter().all(|pool| idle(pool)));
+    }
+
+    /// However many users there were, few are remembered.
+    #[test]
+    fn idle_users_are_forgotten() {
+        let seats = seats(16);
+        let held = seats.take(Work::Read, "stays", None).unwrap();
+        for user in 0..1_000 {
+            drop(seats.take(Work::Read, &format!("user {user}"), None).unwrap());
+            assert!(seats.pools[Work::Read as usize].taken().by_user.len() <= MAX_IDLE_USERS + 1);
+        }
+        assert_eq!(seats.pools[Work::Read as usize].taken().by_user["stays"], 1);
+        drop(held);
     }
 
     /// A connection has a quarter of the lists, whatever the user has.

@@ -54,6 +54,17 @@ mod tests {
         (response.status().as_u16(), response.headers().contains_key("retry-after"))
     }
 
+    /// Every connection has room for the future of an answer, and every request moves it.
+    #[tokio::test]
+    async fn the_future_of_an_answer_is_small() {
+        const MAX_BYTES: usize = 1_024;
+        let gate = Gate::default();
+        let request = Request::get("/api/v1/configmaps").body(Body::empty()).unwrap();
+        let answer = gate.answer(request);
+        assert!(size_of_val(&answer) <= MAX_BYTES, "{} bytes", size_of_val(&answer));
+        assert_eq!(answer.await.unwrap().status(), 503);
+    }
+
     /// While starting up the answer is 503 and when to come back, never 404: that would be taken for absence.
     #[tokio::test]
     async fn closed_means_later_not_never() {

@@ -4,14 +4,19 @@
 //! It must not know what is in the directory.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::error::OpenError;
 
 const NAME: &str = "lock";
 /// More than any description of ours; a foreign file is not read to its end.
 const LONGEST: u64 = 4096;
+/// A process that was killed while it started another one leaves the lock to that one, until it runs its own program.
+const MAX_INHERITED: Duration = Duration::from_secs(5);
+/// How often it is tried again meanwhile: the system tells of a free lock only if it may be waited for without end.
+const TRY_EVERY: Duration = Duration::from_millis(10);
 
 /// A held lock; dropping it releases it.
 #[derive(Debug)]
@@ -32,12 +37,18 @@ impl DirLock {
         options.read(true).write(true).create(true).truncate(false);
         private(&mut options);
         let file = options.open(&path).map_err(OpenError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::Locked { dir: dir.to_owned(), holder: holder(&file) });
+        let until = Instant::now() + MAX_INHERITED;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if is_inherited(&file) && Instant::now() < until => {
+                    std::thread::sleep(TRY_EVERY);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(OpenError::Locked { dir: dir.to_owned(), holder: holder(&file) });
+                }
+                Err(TryLockError::Error(source)) => return Err(OpenError::io("lock", &path)(source)),
             }
-            Err(TryLockError::Error(source)) => return Err(OpenError::io("lock", &path)(source)),
         }
         // The text may fail to be written (no space); the lock holds all the same.
         let _ = describe(&file, None);
@@ -71,12 +82,21 @@ fn describe(mut file: &File, address: Option<&str>) -> std::io::Result<()> {
     }
     text.push('\n');
     file.set_len(0)?;
-    std::io::Seek::rewind(&mut file)?;
+    file.rewind()?;
     file.write_all(text.as_bytes())
 }
 
-fn holder(file: &File) -> String {
+/// Whether the process that took the lock is gone: what it was starting has the lock for a moment. Only Linux tells.
+fn is_inherited(file: &File) -> bool {
+    let text = holder(file);
+    let process = text.strip_prefix("process ").and_then(|rest| rest.split(' ').next());
+    let process = process.and_then(|number| number.parse::<u32>().ok());
+    cfg!(target_os = "linux") && process.is_some_and(|number| !Path::new(&format!("/proc/{number}")).exists())
+}
+
+fn holder(mut file: &File) -> String {
     let mut text = String::new();
+    let _ = file.rewind();
     let _ = file.take(LONGEST).read_to_string(&mut text);
     match text.trim() {
         "" => "another process".into(),
@@ -108,5 +128,22 @@ mod tests {
         assert!(text.contains("listening on 127.0.0.1:6443"), "{text}");
         drop(held);
         DirLock::acquire(dir.path()).unwrap();
+    }
+
+    /// A process that is killed while it starts another one does not keep its successor from starting.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_killed_process_was_starting_is_waited_for() {
+        use std::process::{Command, Stdio};
+        let dir = tempfile::tempdir().unwrap();
+        let mut killed = Command::new("true").spawn().unwrap();
+        killed.wait().unwrap();
+        let path = dir.path().join(NAME);
+        std::fs::write(&path, format!("process {} (sexton serve)\n", killed.id())).unwrap();
+        let file = File::open(&path).unwrap();
+        file.try_lock().unwrap();
+        let mut started = Command::new("sleep").arg("0.3").stdin(Stdio::from(file)).spawn().unwrap();
+        DirLock::acquire(dir.path()).unwrap();
+        started.wait().unwrap();
     }
 }
