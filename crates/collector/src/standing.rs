@@ -4,12 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use sexton_lifecycle::destruction::{self, State};
+use sexton_lifecycle::destruction::{self, Pending, State};
 use sexton_lifecycle::{Judgement, LifeId, Snapshot};
 use sexton_model::collection::Blocker;
 
 use crate::blockers::{Stuck, blockers};
-use crate::hooked::is_refused_whole;
+use crate::hooked::{is_refused, is_refused_whole};
 use crate::perform::items::{foreign_finalizers, is_held_by_us};
 
 /// How it stands.
@@ -24,6 +24,8 @@ pub struct Standing {
     /// Lives whose calls are all refused by a class or by the settings of the operator: to try again does not help until
     /// one of these is changed.
     pub refused: BTreeSet<LifeId>,
+    /// Lives whose calls all wait for a person: refused, vetoed, or failed too often. None is made again by itself.
+    pub stopped: BTreeSet<LifeId>,
 }
 
 impl Standing {
@@ -39,7 +41,9 @@ impl Standing {
         let blockers = blockers(snapshot, judgement, steps, &stuck);
         let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
         let refused = states.iter().filter(|(_, state)| is_refused_whole(state)).map(|(life, _)| *life);
+        let stopped = states.iter().filter(|(_, state)| is_stopped(state)).map(|(life, _)| *life);
         Standing {
+            stopped: stopped.collect(),
             refused: refused.collect(),
             blockers: blockers.into_iter().map(|one| one.blocker).collect(),
             under_way: under_way.collect(),
@@ -56,6 +60,17 @@ impl Standing {
     pub fn is_idle(&self, until: i64) -> bool {
         self.under_way.is_empty() && self.next.is_none_or(|next| next > until)
     }
+}
+
+/// Whether nothing of what a life waits for goes on without a person.
+fn is_stopped(state: &State) -> bool {
+    let stopped = |pending: &Pending| !pending.asked && pending.block.is_some() && pending.next.is_none();
+    !state.open.is_empty() && state.open.values().all(|pending| stopped(pending) || is_refused(pending))
+}
+
+/// Whether a life waits until our collector lets go of it, for example because others have to go before it.
+pub fn waits_for_us(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.is_marked(life) && is_held_by_us(snapshot, life) && foreign_finalizers(snapshot, life).is_empty()
 }
 
 /// What a life is in the middle of, in a word or two.

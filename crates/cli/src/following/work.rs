@@ -62,6 +62,16 @@ impl Work {
         }
     }
 
+    /// What the own collector waits for, if that is no object: what it is, and what is the matter with it.
+    pub(super) fn hindrance(&self) -> Option<(String, String)> {
+        let summary = self.summary()?;
+        match (summary.trouble, summary.other) {
+            (Some(trouble), _) => Some(("the store".to_owned(), trouble)),
+            (None, Some(holder)) => Some(("another collector".to_owned(), format!("{holder} has the lease"))),
+            (None, None) => None,
+        }
+    }
+
     /// Waits for news of the own collector.
     pub(crate) async fn changed(&mut self) {
         if let Work::Here(own) = self

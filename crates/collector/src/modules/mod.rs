@@ -40,13 +40,14 @@ use std::sync::{Arc, Mutex};
 
 use sexton_client::kinds::DiscoverError;
 use sexton_client::{Gateway, Kinds, Resources};
+use sexton_model::hook::Allowance;
 
 use crate::clock::Clock;
 
 pub use crate::lease::{LeaseError, LeaseGiver, LeaseView, Locked, WorkLease};
 pub use conflicts::FieldConflict;
 pub use deploy::{DeployError, Deployed};
-pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed};
+pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed, Left};
 pub use diff::FieldChange;
 pub use documents::{Deployment, Refusal, Source};
 pub use event::{Event, FailedPut};
@@ -78,6 +79,9 @@ pub struct Tools {
     /// Nobody else can be at work, because what is worked on is open to this process alone: whoever still has a lease
     /// died with it.
     pub alone: bool,
+    /// What methods of classes may run and call on this machine; nothing if that is not decided here, because they are
+    /// the user's own or run elsewhere.
+    pub allowance: Option<Allowance>,
 }
 
 /// The modules of a server.

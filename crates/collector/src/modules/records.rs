@@ -68,7 +68,7 @@ pub enum RecordsError {
 
 impl RecordsError {
     /// Whether the user has no right to.
-    pub(super) fn is_forbidden(&self) -> bool {
+    pub fn is_forbidden(&self) -> bool {
         matches!(self, RecordsError::Call { source: CallError::Refused(status), .. } if status.code == 403)
     }
 }
