@@ -2,6 +2,7 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::allowing::AllowingHere;
 use crate::commands::{
     apply, backup, collect, collections, complete, completions, delete, demo, destroy, environments, force,
     get, graph, install_crds, kinds, kubeconfig, modules, orphans, plan, protect, put, restore, resume, run,
@@ -61,6 +62,23 @@ pub(crate) enum Command {
     Complete(complete::Args),
     #[command(hide = true)]
     ScriptWorker(script_worker::Args),
+}
+
+impl Command {
+    /// What methods of classes on a cluster may run and call here; nothing for commands that run none.
+    pub(crate) fn allowing(&self) -> Option<AllowingHere> {
+        Some(match self {
+            Command::Apply(args) => args.allowing.clone(),
+            Command::Plan(args) => args.allowing(),
+            Command::Destroy(args) => args.allowing.clone(),
+            Command::Delete(args) => args.allowing.clone(),
+            Command::Orphans(args) => args.allowing.clone(),
+            Command::Resume(args) => args.allowing.clone(),
+            Command::Force(args) => args.allowing.clone(),
+            Command::Retry(args) => args.allowing.clone(),
+            _ => return None,
+        })
+    }
 }
 
 /// The commands as the help lists them. What is in none of the groups is listed after them.

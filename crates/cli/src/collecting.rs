@@ -98,11 +98,6 @@ pub(crate) fn of_a_cluster(resources: Resources, choices: Choices) -> Collector 
     collector_with(gateway, resources, settings, None, Some(choices.allowance), |runner| runner)
 }
 
-/// The collector of a command. Its user is its operator, so hooks need no allowance: the plan shows what runs.
-fn collector(gateway: Arc<dyn Gateway>, resources: Resources, settings: Settings) -> Collector {
-    collector_with(gateway, resources, settings, None, None, |runner| runner)
-}
-
 fn collector_with(
     gateway: Arc<dyn Gateway>,
     resources: Resources,
@@ -171,7 +166,8 @@ pub(crate) fn of_a_plan(world: &World, kinds: &Kinds, scope: DeletionScope) -> O
     settings.finalizes_containers = false;
     settings.lease.fallback = resources.namespace().map(str::to_owned);
     let gateway = ForeignGateway::of(&resources);
-    Some(collector(Arc::new(gateway), resources, settings))
+    let allowance = world.allowance(kinds).cloned();
+    Some(collector_with(Arc::new(gateway), resources, settings, None, allowance, |runner| runner))
 }
 
 /// The same on the store of this process. With a grace period it also destroys objects of the scope with absent owners.

@@ -250,6 +250,9 @@ impl From<PreviewError> for Failure {
             PreviewError::BrokenClass(_) => {
                 failure.detail("marked, it would wait until the class is mended or deleted").exit(Exit::Held)
             }
+            PreviewError::NotAllowed { .. } => failure
+                .detail("a class says so that is stored there, where others can write classes, too")
+                .exit(Exit::Held),
             _ => failure,
         }
     }

@@ -47,6 +47,7 @@ pub(crate) fn run() -> ExitCode {
     if let Err(failure) = output.begin().and(context) {
         return output.fail(&failure);
     }
+    settings.allowing = command.allowing();
     suggest::remember(&settings);
     logging::start(&settings, serve::logs(&command), output.talk_style());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

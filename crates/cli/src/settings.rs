@@ -8,6 +8,7 @@ pub(crate) use sexton_model::text::quoted;
 use sexton_server::serve::SelfSigned;
 use sexton_store::embedded::is_open_to_others;
 
+use crate::allowing::AllowingHere;
 use crate::failure::Failure;
 use crate::lock::{self, RunningServer};
 use crate::world::exposed;
@@ -61,6 +62,9 @@ pub(crate) struct Settings {
     /// Whether the address of the server is that of the variable.
     #[arg(skip)]
     pub(crate) server_of_variable: bool,
+    /// What methods of classes on a cluster may run and call here, for commands that run them.
+    #[arg(skip)]
+    pub(crate) allowing: Option<AllowingHere>,
 }
 
 impl Settings {

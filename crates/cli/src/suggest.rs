@@ -5,6 +5,9 @@
 
 use std::sync::OnceLock;
 
+use sexton_model::hook::{ALLOW_EXEC, ALLOW_HTTP};
+
+use crate::allowing::AllowingHere;
 use crate::output::style::{Style, harmless, padded, width};
 use crate::plugin;
 use crate::settings::Settings;
@@ -15,6 +18,8 @@ pub(crate) const PLACEHOLDER: &str = "…";
 /// Commands that have no target, or of which the place is what is proposed.
 const NAME_THEIR_OWN: [&str; 7] =
     ["serve", "backup", "restore", "kubeconfig", "collect", "run", "completions"];
+/// Commands that run methods of classes.
+const RUN_METHODS: [&str; 7] = ["apply", "destroy", "delete", "orphans", "resume", "retry", "force"];
 /// What says which target is meant.
 const TARGETS: [&str; 3] = [" --server ", " --context ", " --data "];
 /// What says which namespace is meant.
@@ -33,11 +38,17 @@ static FLAGS: OnceLock<Flags> = OnceLock::new();
 struct Flags {
     namespace: String,
     target: String,
+    /// What methods may run and call here.
+    allowing: String,
 }
 
 impl Flags {
     fn of(settings: &Settings) -> Flags {
-        Flags { namespace: settings.namespace_flag(), target: settings.target_flags() }
+        Flags {
+            namespace: settings.namespace_flag(),
+            target: settings.target_flags(),
+            allowing: settings.allowing.as_ref().map(AllowingHere::flags).unwrap_or_default(),
+        }
     }
 }
 
@@ -60,6 +71,12 @@ fn with_flags(command: &str, flags: &Flags) -> String {
     }
     let has = |command: &str, any: &[&str]| any.iter().any(|flag| command.contains(flag));
     let mut missing = String::new();
+    if word.is_some_and(|word| RUN_METHODS.contains(&word))
+        && !command.contains(ALLOW_EXEC)
+        && !command.contains(ALLOW_HTTP)
+    {
+        missing.push_str(&flags.allowing);
+    }
     if !has(&command, &NAMESPACES) {
         missing.push_str(&flags.namespace);
     }

@@ -12,6 +12,7 @@ use sexton_client::connect::{self, ConnectError, Connection};
 use sexton_client::{ForeignGateway, Gateway, Kinds, Place, Resources, ServedKind};
 use sexton_collector::preview::World as Seen;
 use sexton_model::feed::WHOLE_GROUP;
+use sexton_model::hook::Allowance;
 use sexton_model::{GroupResource, stored, tombstone};
 use sexton_server::api::{Api, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
@@ -19,6 +20,7 @@ use sexton_store::embedded::{self, OpenError};
 use sexton_store::local::LocalEngine;
 use sexton_store::{Engine, Retention, Store, memory};
 
+use crate::allowing::AllowingHere;
 use crate::failure::{Exit, Failure};
 use crate::input::Document;
 use crate::lock;
@@ -52,6 +54,8 @@ pub(crate) struct World {
     pub(crate) embedded: bool,
     /// The data directory, if it is.
     pub(crate) data: Option<PathBuf>,
+    /// What methods of classes that are stored on a cluster may run and call on this machine.
+    pub(crate) allowance: Allowance,
     output: Output,
     /// Whether groups that do not answer were named already: once per command is enough.
     warned: AtomicBool,
@@ -67,13 +71,13 @@ impl World {
                 true => format!("{} ({})", connection.address, settings::SERVER_VARIABLE),
                 false => connection.address.clone(),
             };
-            return Ok(World::over(connection, target, settings));
+            return World::over(connection, target, settings);
         }
         if let Some(name) = &settings.context {
             let connection = connect::to_context(name, &settings.kubeconfig_files()).await;
             let connection = connection.map_err(|error| cannot_connect(error, settings))?;
             let target = format!("context {name} ({})", connection.address);
-            return Ok(World::over(connection, target, settings));
+            return World::over(connection, target, settings);
         }
         if let Some(file) = &settings.kubeconfig {
             // A kubeconfig means a cluster; falling back to the store in this directory would change the wrong target.
@@ -87,18 +91,24 @@ impl World {
         World::embedded(settings, purpose).await
     }
 
-    fn over(connection: Connection, target: String, settings: &Settings) -> World {
+    fn over(connection: Connection, target: String, settings: &Settings) -> Result<World, Failure> {
         let namespace = settings.namespace.clone().unwrap_or(connection.namespace);
-        World {
+        Ok(World {
             resources: Resources::new(connection.client).within(&namespace),
             target,
             namespace,
             given: settings.namespace.clone(),
             embedded: false,
             data: None,
+            allowance: settings
+                .allowing
+                .as_ref()
+                .map(AllowingHere::allowance)
+                .transpose()?
+                .unwrap_or_default(),
             output: Output::new(settings.no_color),
             warned: AtomicBool::new(false),
-        }
+        })
     }
 
     async fn embedded(settings: &Settings, purpose: Purpose) -> Result<World, Failure> {
@@ -115,7 +125,7 @@ impl World {
                     let url = connection.address.clone();
                     Output::new(settings.no_color)
                         .talk(&format!("using the server {url}, which serves {}", dir.display()));
-                    return Ok(World::over(connection, url, settings));
+                    return World::over(connection, url, settings);
                 }
             }
         };
@@ -129,12 +139,19 @@ impl World {
             given: settings.namespace.clone(),
             embedded: true,
             data: Some(dir.clone()),
+            allowance: Allowance::default(),
             output: Output::new(settings.no_color),
             warned: AtomicBool::new(false),
         })
     }
 
-    /// The place of a document's object. Fails if the document names another namespace than the one that was typed.
+    /// What methods may run and call on this machine, where that has to be decided: on a cluster others write classes,
+    /// too. The store of this process has no other users, and a server of ours runs methods itself.
+    pub(crate) fn allowance(&self, kinds: &Kinds) -> Option<&Allowance> {
+        (!self.embedded && !is_ours(kinds)).then_some(&self.allowance)
+    }
+
+    /// Where a document goes. One that names another namespace than was typed is refused, whatever is done with it.
     pub(crate) fn place(&self, document: &Document, kind: &ServedKind) -> Result<Place, Failure> {
         let own = document.namespace.as_str();
         if let Some(given) =

@@ -103,6 +103,32 @@ fn rights_in_one_namespace_are_enough_for_a_module_there() {
     assert_eq!(elsewhere, Vec::<String>::new());
 }
 
+/// A module that is not limited to a namespace, of a user who is: what can be seen is destroyed, what cannot is one line,
+/// and the record stays with what to do about that.
+#[test]
+fn a_module_without_a_scope_is_destroyed_as_far_as_it_is_seen() {
+    let cluster = Cluster::new();
+    cluster.admin("put -f -", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n");
+    let line = Authorizer::of_namespace(&cluster.server.address, "team");
+    let user = |arguments: &str, input: &str| cluster.user(&line, &format!("{arguments} -n team"), input);
+    let applied = user("apply -f - --manager shop --yes", &maps(&["a", "b"]));
+    assert_eq!(applied.code, 0, "{applied:?}");
+    let forbidden = |text: &str| text.lines().filter(|line| line.contains("may not be listed")).count();
+    assert!(forbidden(&applied.err) == 1 && applied.err.lines().count() < 12, "{applied:?}");
+    let destroyed = user("destroy shop --yes", "");
+    destroyed.fails(4, &["- ConfigMap/b", "- ConfigMap/a", "2 gone", "gcScope namespace=NAME"]);
+    assert!(
+        destroyed.out.contains("the record of shop stays") && destroyed.err.lines().count() < 12,
+        "{destroyed:?}"
+    );
+    let left = cluster.admin("get cm -n team -o name", "");
+    assert!(!left.contains("configmap/a\n") && !left.contains("configmap/b\n"), "{left}");
+    let scoped = "apply -f - --manager shop --gc-scope manager=shop,namespace=team --allow-empty --yes";
+    assert_eq!(user(scoped, "").code, 0);
+    assert_eq!(user("destroy shop --yes", "").code, 0);
+    assert!(!user("modules", "").out.contains("shop"));
+}
+
 /// A class may run code at the end of objects. A user without the right to read classes deletes nothing, by any command.
 #[test]
 fn nothing_is_deleted_where_classes_may_not_be_read() {

@@ -343,7 +343,7 @@ fn two_runs_at_once_on_a_server() {
     let on = format!("--server {}", server.url);
     assert_eq!(play.run(&format!("run old.luau --env prod --allow-exec sh {on}")).code, 0);
     play.file("notes.hold", "");
-    let mut first = play.command(&format!("run new.luau --env prod {on}")).spawn().unwrap();
+    let mut first = play.command(&format!("run new.luau --env prod --allow-exec sh {on}")).spawn().unwrap();
     wait_for_notes(&play);
     for command in ["run old.luau --env prod", "destroy --env prod --yes"] {
         let second = play.run(&format!("{command} {on}"));

@@ -91,8 +91,9 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector that has not started.
-    pub fn new(means: Means, settings: Settings) -> Collector {
+    /// A collector that has not begun.
+    pub fn new(means: Means, mut settings: Settings) -> Collector {
+        settings.rules.kubernetes = !means.gateway.is_ours();
         let backoff = Backoff::new(settings.backoff, settings.max_backoff);
         let (tell, _) = watch::channel(Summary::default());
         let now = Instant::now();
@@ -198,6 +199,10 @@ impl Collector {
             Heard::Line(line) => {
                 self.summary.trouble = None;
                 self.rules.hear(&line);
+                if self.hand.is_none() && self.lease.is_changed_by(&line) {
+                    // Its holder may have given it back.
+                    self.next_turn = Instant::now();
+                }
                 let before = self.view.snapshot.revision();
                 let effect = self.view.hear(*line);
                 let caught_up = before < self.awaited && self.view.snapshot.revision() >= self.awaited;
@@ -240,7 +245,7 @@ impl Collector {
             Ok(Turn::Theirs { holder }) => {
                 self.step_down();
                 self.summary.other = Some(holder);
-                self.next_turn = Instant::now() + self.lease.renewal().min(Duration::from_secs(2));
+                self.next_turn = Instant::now() + self.lease.pause(&self.view);
             }
             Err(error) => {
                 tracing::warn!(%error, "the lease cannot be asked for");
@@ -321,7 +326,7 @@ impl Collector {
     }
 
     async fn read_classes(&mut self) -> bool {
-        match Classes::read(&self.means.resources, &self.view.kinds).await {
+        match Classes::read(&self.means.resources, &self.view).await {
             Ok(classes) => {
                 self.view.snapshot.set_classes(&classes.bindings());
                 self.view.classes = classes;

@@ -47,6 +47,6 @@ pub use hooked::Runner;
 pub use lease::{LeaseSettings, Observed};
 pub use request::{FUSE, Request, Want};
 pub use settings::{Means, Settings};
-pub use standing::Standing;
+pub use standing::{Standing, waits_for_us};
 pub use summary::{BLOCKED_REASONS, Summary};
 pub use terminating_namespace::{NamespaceHold, namespace_holds};

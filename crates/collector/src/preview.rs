@@ -1,6 +1,6 @@
 //! What a deletion would lead to, without writing anything: a snapshot, a judgement and a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt;
 use sexton_client::resources::{FeedError, ListError};
@@ -11,10 +11,12 @@ use sexton_lifecycle::{
     DeletionScope, Finding, Grace, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot,
 };
 use sexton_model::feed::Line;
+use sexton_model::hook::Allowance;
 use sexton_model::{Policy, Status, Uid, marks};
 
 use crate::decide::Unproved;
 use crate::hooked::handler_of;
+use crate::hooks::allowance::{NotAllowed, may_call};
 use crate::standing::Standing;
 use crate::view::{Classes, View};
 
@@ -36,7 +38,16 @@ pub enum PreviewError {
     /// A class cannot be parsed, and may have methods that must run before an object is removed.
     #[error("nothing is deleted: a class that runs code at the end of {0} cannot be understood")]
     BrokenClass(String),
-    /// The plan did not pass its check: a defect.
+    /// The user of this machine does not allow what a stored class would run or call at the end of an object.
+    #[error("nothing is deleted: the end of {object} would run what is not allowed on this machine")]
+    NotAllowed {
+        /// The object.
+        object: String,
+        /// What is not allowed, and what would allow it.
+        #[source]
+        why: NotAllowed,
+    },
+    /// The plan did not pass its check: a mistake of ours.
     #[error("{0}")]
     Unproved(String),
 }
@@ -47,6 +58,8 @@ pub struct World {
     view: View,
     /// Why the user may not read the classes, if so.
     hidden_classes: Option<Box<Status>>,
+    /// Whether it is a Kubernetes of others.
+    kubernetes: bool,
 }
 
 impl World {
@@ -55,7 +68,8 @@ impl World {
     /// # Errors
     /// See [`PreviewError`].
     pub async fn look(gateway: &dyn Gateway, resources: &Resources) -> Result<World, PreviewError> {
-        Ok(World::hear_all(gateway.look().await?, resources, |_| {}).await?.0)
+        let (world, _) = World::hear_all(gateway.look().await?, resources, |_| {}).await?;
+        Ok(World { kubernetes: !gateway.is_ours(), ..world })
     }
 
     /// Reads one complete listing, and returns the rest of the feed as well, to keep the snapshot up to date.
@@ -72,7 +86,8 @@ impl World {
         resources: &Resources,
         also: impl FnMut(&Line) + Send,
     ) -> Result<(World, Lines), PreviewError> {
-        World::hear_all(gateway.changes(None).await?, resources, also).await
+        let (world, lines) = World::hear_all(gateway.changes(None).await?, resources, also).await?;
+        Ok((World { kubernetes: !gateway.is_ours(), ..world }, lines))
     }
 
     async fn hear_all(
@@ -88,7 +103,7 @@ impl World {
             view.hear(line);
         }
         let mut hidden_classes = None;
-        match Classes::read(resources, &view.kinds).await {
+        match Classes::read(resources, &view).await {
             Ok(classes) => {
                 view.snapshot.set_classes(&classes.bindings());
                 view.classes = classes;
@@ -99,20 +114,29 @@ impl World {
             }
             Err(error) => return Err(error.into()),
         }
-        Ok((World { view, hidden_classes }, lines))
+        Ok((World { view, hidden_classes, kubernetes: false }, lines))
     }
 
-    /// Whether this user may delete these objects, as far as can be seen here.
+    /// Whether these objects may be marked for deletion, by what is seen here. `allowance` is what methods may run and
+    /// call on this machine; nothing if it does not matter here.
     ///
     /// # Errors
-    /// Classes may not be read or cannot be parsed, and could have methods that must run first. Once terminating,
-    /// such an object would wait until that is mended.
-    pub fn may_delete(&self, lives: impl IntoIterator<Item = LifeId>) -> Result<(), PreviewError> {
+    /// Classes may not be read or not be understood, and could have methods that must run at the end of an object; or
+    /// such a method is not allowed. Marked, it would wait until that is mended.
+    pub fn may_delete(
+        &self,
+        lives: impl IntoIterator<Item = LifeId>,
+        allowance: Option<&Allowance>,
+    ) -> Result<(), PreviewError> {
         if let Some(status) = &self.hidden_classes {
             return Err(PreviewError::HiddenClasses(CallError::Refused(status.clone())));
         }
         let snapshot = self.snapshot();
+        let mut allowed = BTreeSet::new();
         for life in lives.into_iter().filter(|life| !snapshot.is_marked(*life)) {
+            if let Some(allowance) = allowance {
+                self.check_methods(life, allowance, &mut allowed)?;
+            }
             let subscribers = snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber);
             let broken =
                 |one: LifeId| self.view.classes.broken(snapshot.group(one), snapshot.kind(one)).is_some();
@@ -123,7 +147,31 @@ impl World {
         Ok(())
     }
 
-    /// Errors of classes that cannot be parsed, one line for each: the objects of their kinds wait.
+    /// Refuses an object whose end would run or call what is not allowed. Scripts are refused while they run: only then
+    /// it shows what they want.
+    fn check_methods(
+        &self,
+        life: LifeId,
+        allowance: &Allowance,
+        allowed: &mut BTreeSet<String>,
+    ) -> Result<(), PreviewError> {
+        let snapshot = self.snapshot();
+        let subscribers = snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber);
+        let handlers = subscribers.filter_map(|one| handler_of(snapshot, &self.view.classes, life, one).ok());
+        let class = self.view.classes.of(snapshot.group(life), snapshot.kind(life));
+        let destroy = class.and_then(|class| class.destroy.clone());
+        for method in destroy.into_iter().chain(handlers.map(|(_, method, _)| method)) {
+            if allowed.insert(method.run.command())
+                && let Err(refused) = may_call(&method.run, allowance)
+            {
+                let object = snapshot.object(life).to_string();
+                return Err(PreviewError::NotAllowed { object, why: refused });
+            }
+        }
+        Ok(())
+    }
+
+    /// Classes that cannot be understood, a line for each: the objects of their kinds wait.
     pub fn ignored_classes(&self) -> &[String] {
         self.view.classes.nonsense()
     }
@@ -194,7 +242,7 @@ impl World {
         asked: &[Hypothetical],
         rules: &Rules,
     ) -> Result<(Judgement, Plan), PreviewError> {
-        let judgement = detect::judge(self.snapshot(), Roots::None, asked, rules);
+        let judgement = detect::judge(self.snapshot(), Roots::None, asked, &self.here(rules));
         self.planned(judgement.without_asides(self.snapshot()))
     }
 
@@ -203,13 +251,19 @@ impl World {
     /// # Errors
     /// The plan did not pass its check.
     pub fn under_way(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+        let rules = &self.here(rules);
         let mut judgement = detect::judge(self.snapshot(), Roots::All, &[], rules);
         judgement.absorb(detect::accused(self.snapshot(), rules));
         self.planned(judgement)
     }
 
-    /// What an earlier command left unfinished, with what follows from it: objects with the annotation of an approved
-    /// plan, of a sweep, or of steps that were begun. Other terminating objects belong to their requesters.
+    /// The rules as they are on this server.
+    fn here(&self, rules: &Rules) -> Rules {
+        Rules { kubernetes: self.kubernetes, ..rules.clone() }
+    }
+
+    /// What a command of ours left unfinished, with what follows from it: objects that carry the mark of an approved plan,
+    /// of a sweep or of steps that were begun. Other terminating objects are left to the clients that deleted them.
     ///
     /// # Errors
     /// The plan did not pass its check.

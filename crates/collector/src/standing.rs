@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use sexton_lifecycle::destruction::{self, State};
+use sexton_lifecycle::destruction::{self, Pending, State};
 use sexton_lifecycle::{Judgement, LifeId, Snapshot};
 use sexton_model::collection::Blocker;
 
 use crate::blockers::{Stuck, blockers};
-use crate::hooked::is_refused_whole;
+use crate::hooked::{is_refused, is_refused_whole};
 use crate::perform::items::{foreign_finalizers, is_held_by_us};
 
 /// What blocks and what is under way.
@@ -25,6 +25,8 @@ pub struct Standing {
     /// Objects with calls that are all refused by a class or by settings of the operator. To try again does not help
     /// until one of these is changed.
     pub refused: BTreeSet<LifeId>,
+    /// Lives whose calls all wait for a person: refused, vetoed, or failed too often. None is made again by itself.
+    pub stopped: BTreeSet<LifeId>,
 }
 
 impl Standing {
@@ -40,7 +42,9 @@ impl Standing {
         let blockers = blockers(snapshot, judgement, steps, &stuck);
         let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
         let refused = states.iter().filter(|(_, state)| is_refused_whole(state)).map(|(life, _)| *life);
+        let stopped = states.iter().filter(|(_, state)| is_stopped(state)).map(|(life, _)| *life);
         Standing {
+            stopped: stopped.collect(),
             refused: refused.collect(),
             blockers: blockers.into_iter().map(|one| one.blocker).collect(),
             under_way: under_way.collect(),
@@ -59,7 +63,18 @@ impl Standing {
     }
 }
 
-/// The phase of the calls of an object under way, and the attempt.
+/// Whether nothing of what a life waits for goes on without a person.
+fn is_stopped(state: &State) -> bool {
+    let stopped = |pending: &Pending| !pending.asked && pending.block.is_some() && pending.next.is_none();
+    !state.open.is_empty() && state.open.values().all(|pending| stopped(pending) || is_refused(pending))
+}
+
+/// Whether a life waits until our collector lets go of it, for example because others have to go before it.
+pub fn waits_for_us(snapshot: &Snapshot, life: LifeId) -> bool {
+    snapshot.is_marked(life) && is_held_by_us(snapshot, life) && foreign_finalizers(snapshot, life).is_empty()
+}
+
+/// What a life is in the middle of, in a word or two.
 fn asked(state: &State) -> Option<String> {
     let phase = state.phase()?;
     let mut asked = state.open.iter().filter(|(_, pending)| pending.asked);

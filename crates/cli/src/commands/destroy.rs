@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules};
+use sexton_collector::modules::{Buried, DestroyError, DestroyPlan, LeaseError, Modules, Unlistable};
 
 use super::apply::{LEASE_ENDS, Sweep, deaths, doomed_lines, follow_sweep, order, tools};
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
 use super::run::end;
+use crate::allowing::AllowingHere;
 use crate::failure::{Exit, Failure};
 use crate::following::{Obituary, silence};
 use crate::interrupt::{Interrupts, breakable};
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     agreement: Agreement,
     #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
+    #[command(flatten)]
     form: FormFlag,
 }
 
@@ -70,16 +73,29 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     let buried = match destroyed.buried {
         true => Buried::Gone,
         false => {
-            // Definitions of kinds may have been destroyed with the module.
-            world.resources.kinds_anew().await?;
-            let modules = Modules::open(tools(&world).await?).await?;
-            modules.bury(module).await.map_err(|error| failed(error, module, settings))?
+            let modules = match takes_kinds_along(&plan) {
+                true => {
+                    world.resources.kinds_anew().await?;
+                    Modules::open(tools(&world).await?).await?
+                }
+                false => modules,
+            };
+            modules
+                .bury(module, destroyed.left.as_ref())
+                .await
+                .map_err(|error| failed(error, module, settings))?
         }
     };
     tell_end(module, buried, gone, started, output)
 }
 
-/// Writes whether the record of the module is gone, or why it is kept.
+/// Whether the server serves other kinds once all of it is gone.
+fn takes_kinds_along(plan: &DestroyPlan) -> bool {
+    let mut steps = plan.destruction.iter().flat_map(|destruction| destruction.plan.steps());
+    steps.any(|step| ["CustomResourceDefinition", "APIService"].contains(&step.kind.as_str()))
+}
+
+/// What became of the module itself.
 fn tell_end(
     module: &str,
     buried: Buried,
@@ -103,9 +119,13 @@ fn tell_end(
             Ok(Exit::Partial)
         }
         Buried::Unknown(kinds) => {
-            let kinds: Vec<&str> = kinds.iter().map(|one| one.kind.as_str()).collect();
-            let what = format!("{module}: cannot be listed: {}", kinds.join(", "));
+            let what = format!("the record of {module} stays: {}", Unlistable::lines(&kinds).join("; "));
             output.tell(&Event::Trouble { message: &what }, '!', Paint::Change, &what)?;
+            if kinds.iter().any(|one| one.forbidden) {
+                output
+                    .talk("with gcScope namespace=NAME in its settings only that namespace must be listed:");
+                output.talk("apply it so once, then destroy it");
+            }
             Ok(Exit::Partial)
         }
     }
@@ -160,8 +180,7 @@ fn written(plan: &DestroyPlan, world: &World, names: &Names, full: bool, style: 
     let deaths = plan.destruction.as_ref().map(|all| deaths(all, &plan.victims, names)).unwrap_or_default();
     text.push_str(&doomed_lines(&deaths, full, style));
     let kept = plan.kept.iter().map(|kept| format!("! {}  kept: {}", names.member(&kept.member), kept.why));
-    let unlistable =
-        plan.unlistable.iter().map(|one| format!("? {} cannot be listed: {}", one.kind, one.why));
+    let unlistable = Unlistable::lines(&plan.unlistable).into_iter().map(|line| format!("? {line}"));
     let ignored = plan.destruction.iter().flat_map(|all| all.world.ignored_classes());
     for line in kept.chain(unlistable).chain(ignored.map(|line| format!("! {line}"))) {
         let lines = wrapped(&line, style.columns(), 2);

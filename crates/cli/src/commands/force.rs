@@ -11,6 +11,7 @@ use sexton_model::collection::{self, Collection, Phase};
 use sexton_model::{Uid, marks};
 
 use super::resume::{Resumed, finish};
+use crate::allowing::AllowingHere;
 use crate::failure::{Exit, Failure};
 use crate::following::now;
 use crate::one::One;
@@ -40,6 +41,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
+    #[command(flatten)]
     form: FormFlag,
 }
 
@@ -49,6 +52,8 @@ pub(crate) struct RetryArgs {
     /// KIND/NAME, KIND/NAMESPACE/NAME, or KIND NAME
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     object: Vec<String>,
+    #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
     #[command(flatten)]
     form: FormFlag,
 }

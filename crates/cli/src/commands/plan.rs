@@ -1,6 +1,7 @@
 //! `sexton plan`: shows what a command would do, and writes nothing.
 
 use super::{apply, delete};
+use crate::allowing::AllowingHere;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::settings::Settings;
@@ -15,6 +16,16 @@ pub(crate) struct Args {
     apply: apply::Args,
     #[command(subcommand)]
     what: Option<What>,
+}
+
+impl Args {
+    /// What methods of classes on a cluster may run and call here.
+    pub(crate) fn allowing(&self) -> AllowingHere {
+        match &self.what {
+            Some(What::Delete(args)) => args.allowing.clone(),
+            None => self.apply.allowing.clone(),
+        }
+    }
 }
 
 #[derive(Debug, clap::Subcommand)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sexton_client::resources::ListAsk;
 use sexton_client::{Kinds, Place, ServedKind};
-use sexton_collector::modules::{Buried, Modules};
+use sexton_collector::modules::{Buried, ModuleView, Modules};
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::{DeletionScope, Settings as Rules};
 use sexton_model::Uid;
@@ -14,6 +14,7 @@ use sexton_model::module::ModulePhase;
 
 use super::apply::tools;
 use super::delete::tell;
+use crate::allowing::AllowingHere;
 use crate::collecting;
 use crate::failure::{Exit, Failure};
 use crate::following::{Follow, Obituary, Until, Where, Work, handed_over, report, silence};
@@ -38,6 +39,8 @@ pub(crate) struct Args {
     #[arg(long, default_value = "5s", value_parser = durations::read, value_name = "DURATION")]
     orphan_grace: Duration,
     #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
+    #[command(flatten)]
     form: FormFlag,
 }
 
@@ -60,17 +63,24 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
 /// Removes the records of modules that were being destroyed, and of which nothing is left: that was the last step of the
 /// command that was interrupted.
 async fn bury(world: &World, output: &Output) -> Result<Exit, Failure> {
-    // Definitions of kinds may have been destroyed with the modules.
-    world.resources.kinds_anew().await?;
-    if !is_ours(&world.kinds().await?) {
-        return Ok(Exit::Done);
-    }
     let cannot = |error: &(dyn std::error::Error + 'static)| Failure::new(error.to_string()).because(error);
     let modules = Modules::open(tools(world).await?).await?;
-    let views = modules.list().await.map_err(|error| cannot(&error))?;
-    let destroyed = views.iter().filter(|view| view.record.status.phase == Some(ModulePhase::Destroying));
-    for name in destroyed.map(|view| view.record.spec.manager.as_str()) {
-        if modules.bury(name).await.map_err(|error| cannot(&error))? == Buried::Gone {
+    let views = match modules.list().await {
+        // What may not be read was not destroyed by this user.
+        Err(error) if error.is_forbidden() => return Ok(Exit::Done),
+        views => views.map_err(|error| cannot(&error))?,
+    };
+    let is_left = |view: &&ModuleView| {
+        let at_work = view.lease.as_ref().is_some_and(|lease| !lease.expired);
+        view.record.status.phase == Some(ModulePhase::Destroying) && !at_work
+    };
+    let left: Vec<&ModuleView> = views.iter().filter(is_left).collect();
+    if !left.is_empty() {
+        // Kinds may have gone with the modules.
+        world.resources.kinds_anew().await?;
+    }
+    for name in left.into_iter().map(|view| view.record.spec.manager.as_str()) {
+        if modules.bury(name, None).await.map_err(|error| cannot(&error))? == Buried::Gone {
             let label = format!("Module/{name}");
             let event = ndjson::Event::Gone { label: &label, uid: "" };
             output.tell(&event, '-', Paint::Bad, &format!("{name} is gone"))?;
@@ -103,7 +113,7 @@ pub(super) async fn finish(
     let left = Left::find(follow.seen(), world, what, &names)?;
     if !left.lives.is_empty() {
         world.tell_ignored_classes(follow.seen());
-        follow.seen().may_delete([])?;
+        follow.seen().may_delete([], None)?;
     }
     if let Resumed::All { .. } = what {
         output.talk(&format!("resume on {}: {}", world.target, left.told()));

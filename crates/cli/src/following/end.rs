@@ -77,8 +77,11 @@ impl End {
         let causes = causes(blocked.iter().take(COMPARED).map(|life| explain(*life)));
         let told = Told { naming: shown::naming(namespace), now, tombstones: self.tombstones };
         if causes.is_empty() {
-            let there = of.iter().filter_map(|uid| snapshot.get(uid)).take(EXPLAINED);
-            return there.map(|life| told.why(&explain(life))).collect();
+            let named = || of.iter().filter_map(|uid| snapshot.get(uid));
+            // What was named may be gone before what follows it.
+            let left = self.left.keys().filter_map(|uid| snapshot.get(uid));
+            let left = left.filter(|_| named().next().is_none());
+            return named().chain(left).take(EXPLAINED).map(|life| told.why(&explain(life))).collect();
         }
         let mut all: Vec<Why> = causes.iter().take(EXPLAINED).map(|cause| told.cause(cause)).collect();
         let others: Vec<String> =
@@ -176,7 +179,18 @@ pub(crate) fn report(end: &End, of: &[Uid], namespace: &str, settings: &Settings
         output.talk("nobody collects there: what is marked waits until somebody does");
         output.suggest(&[("do it from here", format!("sexton collect{}", settings.target_flags()))]);
     }
-    for why in end.explanations(of, namespace).iter().chain(&end.namespaces) {
+    let mut explained = end.explanations(of, namespace);
+    for more in &end.namespaces {
+        match explained.iter_mut().find(|why| why.subject == more.subject) {
+            Some(why) => {
+                // The object itself says more of groups than its metadata.
+                why.lines.retain(|line| !line.text.starts_with("the group "));
+                why.lines.extend(more.lines.iter().cloned());
+            }
+            None => explained.push(more.clone()),
+        }
+    }
+    for why in &explained {
         output.talk_text(&why::text(why, output.talk_style()));
     }
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use sexton_client::{Place, ServedKind};
 use sexton_collector::handover::hand_over;
-use sexton_collector::namespace_holds;
+use sexton_collector::{namespace_holds, waits_for_us};
+use sexton_lifecycle::LifeId;
 
 use super::{Follow, Work, now};
 use crate::output::why::Why;
@@ -21,8 +22,15 @@ const STALLED: Duration = Duration::from_secs(30);
 const MAX_NAMESPACES: usize = 5;
 
 impl Follow<'_> {
-    /// Whether the cluster makes no progress. False while an object has a grace period that ends later, such as a pod,
-    /// and if the user gave a timeout: then only that ends the wait.
+    /// Whether nothing that is left goes on without a person: its calls were refused or given up, or it waits until others
+    /// of which that is true are gone.
+    pub(super) fn waits_for_people(&self) -> bool {
+        let (snapshot, stopped) = (self.seen.snapshot(), &self.standing.stopped);
+        let waits = |life: LifeId| stopped.contains(&life) || waits_for_us(snapshot, life);
+        !stopped.is_empty() && self.left.keys().all(|uid| snapshot.get(uid).is_some_and(waits))
+    }
+
+    /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
     pub(super) fn is_stalled(&self) -> bool {
         let snapshot = self.seen.snapshot();
         let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());

@@ -292,7 +292,9 @@ impl<'a> Follow<'a> {
                 }
                 let soon = summary.next.is_some_and(|next| next <= now() + SOON);
                 if self.place.foreign {
-                    return work.is_finished() || (summary.calls == 0 && !soon && self.is_stalled());
+                    let hopeless = has_seen_all && self.waits_for_people();
+                    return work.is_finished()
+                        || (summary.calls == 0 && !soon && (hopeless || self.is_stalled()));
                 }
                 // A write that the server refuses is retried for ever: the end of that is not waited for.
                 let refused = quiet >= IDLE && summary.calls == 0 && !summary.blockers.is_empty();
@@ -373,9 +375,9 @@ impl<'a> Follow<'a> {
         }));
         waiting.retain(|wait| !wait.label.is_empty());
         if waiting.is_empty()
-            && let Some(trouble) = work.summary().and_then(|summary| summary.trouble)
+            && let Some((label, what)) = work.hindrance()
         {
-            waiting.push(Waiting { label: "the store".into(), what: trouble, since: self.moved.elapsed() });
+            waiting.push(Waiting { label, what, since: self.moved.elapsed() });
         }
         let waves = self.waves.values().copied().max().unwrap_or(0);
         let wave = self.left.keys().filter_map(|uid| self.waves.get(uid)).copied().min().unwrap_or(waves);

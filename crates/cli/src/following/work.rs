@@ -65,8 +65,17 @@ impl Work {
         }
     }
 
-    /// Waits until the summary of the collector in this process changes; for ever if the work is elsewhere, or has
-    /// ended.
+    /// What the own collector waits for, if that is no object: what it is, and what is the matter with it.
+    pub(super) fn hindrance(&self) -> Option<(String, String)> {
+        let summary = self.summary()?;
+        match (summary.trouble, summary.other) {
+            (Some(trouble), _) => Some(("the store".to_owned(), trouble)),
+            (None, Some(holder)) => Some(("another collector".to_owned(), format!("{holder} has the lease"))),
+            (None, None) => None,
+        }
+    }
+
+    /// Waits for news of the own collector.
     pub(crate) async fn changed(&mut self) {
         if let Work::Here(own) = self
             && !own.deaf

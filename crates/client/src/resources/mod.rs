@@ -11,6 +11,7 @@ mod merge;
 mod metadata;
 mod pages;
 mod put;
+mod read_lists;
 mod slim;
 mod status;
 mod table;
@@ -23,6 +24,7 @@ pub use feed::FeedError;
 pub use get::GetError;
 pub use list::{ListAsk, ListError, Listed};
 pub use put::{Put, PutAsk, PutError, PutOutcome};
+pub use read_lists::Versions;
 pub use slim::{Identity, OfMetadata, Slim};
 pub use status::StatusError;
 pub use table::{Column, Row, Table};
@@ -37,6 +39,7 @@ use sexton_model::lease::Proof;
 use crate::call::escape;
 use crate::foreign::SharedFeed;
 use crate::kinds::{DiscoverError, Kinds, KnownKinds, ServedKind};
+use read_lists::ReadLists;
 
 /// Where objects are: a kind, and a namespace or all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +72,7 @@ pub struct Resources {
     client: kube::Client,
     pub(crate) known: Arc<KnownKinds>,
     pub(crate) feed: Arc<SharedFeed>,
+    read: Arc<ReadLists>,
     namespace: Option<Arc<str>>,
     proof: Option<Proof>,
 }
@@ -83,7 +87,7 @@ impl Resources {
     /// The resources behind a client.
     pub fn new(client: kube::Client) -> Resources {
         let known = Arc::new(KnownKinds::new(client.clone()));
-        Resources { known, feed: Arc::default(), namespace: None, proof: None, client }
+        Resources { known, feed: Arc::default(), read: Arc::default(), namespace: None, proof: None, client }
     }
 
     /// The same for a user that works in one namespace, and perhaps has rights only there.

@@ -103,7 +103,7 @@ pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
 }
 
 /// Whether a call waits for settings of the operator, or for a method that its class lacks.
-fn is_refused(pending: &Pending) -> bool {
+pub(crate) fn is_refused(pending: &Pending) -> bool {
     match &pending.block {
         Some(Block::Missing) => true,
         Some(Block::Blocked { by }) => by == OPERATOR,

@@ -11,10 +11,17 @@ use serde_json::Value;
 use sexton_client::resources::PutError;
 use sexton_client::{CallError, Place, Resources};
 use sexton_model::bulk::Epoch;
+use sexton_model::feed::Line;
 use sexton_model::lease::{COLLECTOR, COLLECTOR_NAMESPACE};
 
 use super::{DURATION, LeaseObject, Observed, holder, is_under, renewal, transitions};
 use crate::clock::Clock;
+use crate::view::View;
+
+/// How often the lease of another holder is looked at, if nothing tells that it was changed.
+const LOOK: Duration = Duration::from_secs(2);
+/// A lease that was not renewed for this much longer than its duration is over.
+const SILENCE: Duration = Duration::from_millis(500);
 
 /// Where and how the lease is held.
 #[derive(Debug, Clone)]
@@ -85,6 +92,23 @@ impl Lease {
     /// How often to call [`Lease::turn`].
     pub(crate) fn renewal(&self) -> Duration {
         self.settings.renewal()
+    }
+
+    /// Whether a line of the feed says that the lease was changed: that of another holder may be free now.
+    pub(crate) fn is_changed_by(&self, line: &Line) -> bool {
+        let (Line::Added(seen) | Line::Modified(seen) | Line::Deleted(seen)) = line else { return false };
+        let metadata = &seen.object.metadata;
+        seen.resource == self.object.place.kind.resource.resource
+            && metadata.name == self.object.name
+            && metadata.namespace == self.object.namespace()
+    }
+
+    /// How long to wait before asking again for the lease of another holder. Where all leases are followed, the feed tells
+    /// what happens to it, and only its silence has to be noticed.
+    pub(crate) fn pause(&self, view: &View) -> Duration {
+        let is_followed =
+            view.synced() && !view.snapshot.incomplete().contains_key(&self.object.place.kind.resource);
+        if is_followed { self.object.duration + SILENCE } else { self.renewal().min(LOOK) }
     }
 
     /// Takes, renews or misses the lease. Losing a race is not an error: another process holds it then.

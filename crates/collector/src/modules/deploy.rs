@@ -89,7 +89,7 @@ impl Modules {
             return Err(DeployError::Conflicts { fields, objects: plan.conflicting().count() });
         }
         if let Some(destruction) = &plan.destruction {
-            destruction.may_be_marked()?;
+            destruction.may_be_marked(self.tools.allowance.as_ref())?;
         }
         let locked = self.lease(&plan.spec.manager).take().await?;
         tell(Event::Locked { module: plan.spec.manager.clone() });

@@ -2,7 +2,10 @@
 //!
 //! No document is needed: the objects carry the module's label and their place in the order.
 
+use std::collections::BTreeSet;
+
 use sexton_lifecycle::module::{Member, in_scope, sort};
+use sexton_model::GroupResource;
 use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
 use sexton_model::time;
 use tokio::time::Instant;
@@ -37,6 +40,8 @@ pub struct DestroyPlan {
     /// The digest of all that is destroyed.
     pub digest: String,
     pub(super) record: Option<ModuleRecord>,
+    /// The kinds of which anything carries the label of the module.
+    pub(super) kinds: BTreeSet<GroupResource>,
 }
 
 /// The outcome.
@@ -46,6 +51,16 @@ pub struct Destroyed {
     pub swept: Swept,
     /// Whether the record was removed: there was nothing left.
     pub buried: bool,
+    /// What is known of the module while this process has its lease.
+    pub left: Option<Left>,
+}
+
+/// The record of a module as its destruction wrote it, and the kinds of which it had anything: as long as that is its
+/// record, nothing was put, so nothing else need be looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    version: String,
+    kinds: BTreeSet<GroupResource>,
 }
 
 /// Whether a module is gone.
@@ -91,8 +106,9 @@ impl Modules {
         let recorded = record.iter().flat_map(|record| record.status.kinds.iter().cloned());
         self.set_copies_aside(&mut looked, name, Some(recorded.collect()), |_| false).await;
         let scope = record.as_ref().map_or_else(|| default_scope(name), |record| record.spec.scope.clone());
-        // An object that the module put belongs to it, also if its scope has changed. One that only carries its label
-        // does not.
+        let all = looked.members.iter().chain(&looked.copies);
+        let kinds = all.map(|one| GroupResource::new(one.group.as_str(), one.resource.as_str())).collect();
+        // What the module put belongs to it, also if its scope is another one now. What only carries its label does not.
         let (own, others): (Vec<Member>, Vec<Member>) = looked
             .members
             .into_iter()
@@ -120,6 +136,7 @@ impl Modules {
             recorded: record.is_some(),
             spec: record.as_ref().map_or_else(|| ModuleSpec::new(name), |record| record.spec.clone()),
             record,
+            kinds,
         })
     }
 
@@ -132,15 +149,17 @@ impl Modules {
             return Ok(Destroyed::default());
         }
         if let Some(destruction) = &plan.destruction {
-            destruction.may_be_marked()?;
+            destruction.may_be_marked(self.tools.allowance.as_ref())?;
         }
         let locked = self.lease(&plan.module).take().await?;
         tell(Event::Locked { module: plan.module.clone() });
         let result = self.destroy_locked(plan, &locked, tell).await;
         locked.release().await;
-        let swept = result?;
-        let buried = swept.accused.is_empty() && self.bury(&plan.module).await? == Buried::Gone;
-        Ok(Destroyed { swept, buried })
+        let (swept, version) = result?;
+        let left = Some(Left { version, kinds: plan.kinds.clone() }).filter(|_| plan.unlistable.is_empty());
+        let buried =
+            swept.accused.is_empty() && self.bury(&plan.module, left.as_ref()).await? == Buried::Gone;
+        Ok(Destroyed { swept, buried, left })
     }
 
     async fn destroy_locked(
@@ -148,7 +167,7 @@ impl Modules {
         plan: &DestroyPlan,
         locked: &Locked,
         tell: &Tell<'_>,
-    ) -> Result<Swept, DestroyError> {
+    ) -> Result<(Swept, String), DestroyError> {
         // Recorded first, so that the record says why the objects disappear.
         let spec = || ModuleSpec::new(&plan.module);
         let mut record = plan.record.clone().unwrap_or_else(|| ModuleRecord::new(spec()));
@@ -167,17 +186,19 @@ impl Modules {
             collection: collection_name("destroy", &plan.module, &format!("{now}-{number}")),
             epoch: locked.epoch(),
         };
-        Ok(self.accuse(&plan.victims, &charge, tell).await?)
+        let swept = self.accuse(&plan.victims, &charge, tell).await?;
+        Ok((swept, record.version().to_owned()))
     }
 
-    /// Removes the record and the lease of a module without objects.
+    /// Removes the record and the lease of a module of which nothing is left. `left` is what is known of a destruction that
+    /// was carried out just now.
     ///
     /// # Errors
     /// See [`DestroyError`].
-    pub async fn bury(&self, name: &str) -> Result<Buried, DestroyError> {
+    pub async fn bury(&self, name: &str, left: Option<&Left>) -> Result<Buried, DestroyError> {
         let Some(record) = self.find_record(name).await? else { return Ok(Buried::Gone) };
         let locked = self.lease(name).take().await?;
-        let result = self.bury_locked(&record).await;
+        let result = self.bury_locked(&record, left).await;
         match result {
             Ok(Buried::Gone) => {
                 self.lease(name).remove().await?;
@@ -190,10 +211,11 @@ impl Modules {
         }
     }
 
-    async fn bury_locked(&self, record: &ModuleRecord) -> Result<Buried, DestroyError> {
+    async fn bury_locked(&self, record: &ModuleRecord, left: Option<&Left>) -> Result<Buried, DestroyError> {
         let name = &record.spec.manager;
         let within = record.spec.scope.get("namespace").map(String::as_str);
-        let mut looked = self.look_at(name, within).await;
+        let only = left.filter(|left| left.version == record.version()).map(|left| &left.kinds);
+        let mut looked = self.look_at(name, within, only).await;
         looked.set_unanswered_aside(record.status.kinds.iter().map(String::as_str));
         let recorded = record.status.kinds.iter().cloned().collect();
         self.set_copies_aside(&mut looked, name, Some(recorded), |_| false).await;

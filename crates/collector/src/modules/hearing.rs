@@ -94,7 +94,7 @@ impl Modules {
         if !gateway.resumes() {
             // Elsewhere the feed is made of lists as well, and says less about what cannot be listed.
             let (looked, world) =
-                futures::join!(self.look_at(module, within), World::look(gateway, resources));
+                futures::join!(self.look_at(module, within, None), World::look(gateway, resources));
             return Ok((looked, world?));
         }
         let kinds = self.kinds_now().await.map_err(|error| PlanError::Call(error.0))?;

@@ -13,14 +13,17 @@ use serde_json::Value;
 use sexton_client::resources::{ListAsk, ListError, Slim};
 use sexton_client::{CallError, Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::module::Member;
-use sexton_model::marks;
+use sexton_model::{GroupResource, collection, marks, tombstone};
 
 use super::Modules;
 
 /// The most requests at a time.
 const AT_ONCE: usize = 16;
 
-/// A kind that could not be listed: nothing may be concluded about its objects.
+/// Kinds that may not be listed and are named; the rest is counted.
+const FORBIDDEN_NAMED: usize = 3;
+
+/// A kind that could not be listed: nothing may be concluded from what was not seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlistable {
     /// `resource.group`, or a whole group.
@@ -36,7 +39,31 @@ impl Unlistable {
         Unlistable { kind: kind.to_string(), why: why.into(), forbidden: false }
     }
 
-    /// No kind is known.
+    /// What cannot be seen, in words: what is forbidden is one matter, however many kinds it is.
+    pub fn lines(all: &[Unlistable]) -> Vec<String> {
+        let (forbidden, others): (Vec<&Unlistable>, Vec<&Unlistable>) =
+            all.iter().partition(|one| one.forbidden);
+        let single = |one: &Unlistable| format!("{} cannot be listed: {}", one.kind, one.why);
+        let mut lines: Vec<String> = match forbidden.as_slice() {
+            [named, more @ ..] if more.len() >= FORBIDDEN_NAMED => {
+                let named: Vec<&str> = std::iter::once(named)
+                    .chain(more)
+                    .take(FORBIDDEN_NAMED)
+                    .map(|one| one.kind.as_str())
+                    .collect();
+                let (count, rest) = (forbidden.len(), forbidden.len() - named.len());
+                vec![format!(
+                    "{count} kinds may not be listed in all namespaces: {} and {rest} more",
+                    named.join(", ")
+                )]
+            }
+            few => few.iter().map(|one| single(one)).collect(),
+        };
+        lines.extend(others.into_iter().map(single));
+        lines
+    }
+
+    /// Nothing is known of any kind.
     fn all(why: &CallError) -> Unlistable {
         Unlistable::new("all kinds", why.to_string())
     }
@@ -92,16 +119,12 @@ pub(super) async fn look(
     }
     let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
     let mut uids = BTreeSet::new();
-    while let Some((kind, listed)) = lists.next().await {
-        let found = match listed {
-            Ok(found) => found,
-            Err(error) => {
-                let forbidden = is_forbidden(&error);
-                let unlistable = Unlistable::new(&kind.resource, error.to_string());
-                looked.unlistable.push(Unlistable { forbidden, ..unlistable });
-                continue;
-            }
-        };
+    while let Some((kind, found, unseen)) = lists.next().await {
+        if let Some(error) = unseen {
+            let forbidden = is_forbidden(&error);
+            let unlistable = Unlistable::new(&kind.resource, error.to_string());
+            looked.unlistable.push(Unlistable { forbidden, ..unlistable });
+        }
         for (member, object) in found {
             // Some kinds are served in two groups, with the same objects.
             if uids.insert(member.uid.clone()) {
@@ -125,8 +148,8 @@ fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
         unlistable.push(Unlistable::new(group, why));
     }
     for kind in kinds.preferred() {
-        // Objects that can only be read were never put.
-        if !["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) {
+        // What nothing can be done with but to look at it was never put.
+        if !["patch", "update", "delete"].into_iter().any(|verb| kind.can(verb)) || is_never_put(kind) {
             continue;
         }
         if kind.can("list") {
@@ -139,7 +162,18 @@ fn to_list(kinds: &Kinds) -> (Vec<&ServedKind>, Vec<Unlistable>) {
     (listable, unlistable)
 }
 
-/// The kinds that cannot be listed now. Asks for one object of each, so that their number does not matter.
+/// Whether no module has objects of a kind: records of the collector are written by it alone. Events are served in two
+/// groups, and are the same objects in both.
+fn is_never_put(kind: &ServedKind) -> bool {
+    let records = [collection::RESOURCE, tombstone::RESOURCE];
+    match kind.resource.group.as_str() {
+        "sexton.dev" => records.contains(&kind.resource.resource.as_str()),
+        "events.k8s.io" => kind.resource.resource == "events",
+        _ => false,
+    }
+}
+
+/// Which kinds cannot be listed now. One object of each is asked for, so it does not matter how many there are.
 async fn cannot_be_listed(resources: &Resources, kinds: &Kinds) -> Vec<Unlistable> {
     let (listable, mut unlistable) = to_list(kinds);
     let mut asked: Vec<BoxFuture<'_, Option<Unlistable>>> = Vec::new();
@@ -162,9 +196,21 @@ pub(super) fn slot_of(member: &Member) -> Slot {
 }
 
 impl Modules {
-    /// Lists all that a module manages now; within a namespace, if it is limited to one.
-    pub(super) async fn look_at(&self, module: &str, within: Option<&str>) -> Looked {
-        match self.kinds_now().await {
+    /// All that a module manages now; within a namespace, if it is limited to one. `only` names the kinds of which it can
+    /// have something, where that is known.
+    pub(super) async fn look_at(
+        &self,
+        module: &str,
+        within: Option<&str>,
+        only: Option<&BTreeSet<GroupResource>>,
+    ) -> Looked {
+        let is_asked = |kind: &ServedKind| only.is_none_or(|only| only.contains(&kind.resource));
+        let of = |kinds: &Kinds| Kinds {
+            all: kinds.all.iter().filter(|kind| is_asked(kind)).cloned().collect(),
+            unread: if only.is_some() { Vec::new() } else { kinds.unread.clone() },
+            ..*kinds
+        };
+        match self.kinds_now().await.map(|kinds| of(&kinds)) {
             Ok(kinds) => look(&self.tools.resources, &kinds, (module, within), &BTreeSet::new()).await,
             Err(error) => Looked { unlistable: vec![Unlistable::all(&error.0)], ..Looked::default() },
         }
@@ -181,25 +227,34 @@ impl Modules {
 
 type Listed = Result<Vec<(Member, Option<Value>)>, ListError>;
 
-/// The members of one kind, with their contents if wanted, or why they cannot be listed. If the user may not list the
-/// kind in all namespaces, the module's namespace is enough.
+/// The members of one kind, with their documents if they are wanted, and why not all of them can be known. What is outside
+/// of the module's namespace need not be known if it may not be. Of a module without one, what is in the user's own
+/// namespace is seen at least.
 async fn list_within<'a>(
     resources: &Resources,
     kind: &'a ServedKind,
     within: Option<&str>,
     ask: &ListAsk,
     whole: bool,
-) -> (&'a ServedKind, Listed) {
-    let mut listed = list(resources, &Place::new(kind, None), ask, whole).await;
-    if let (Err(error), Some(namespace)) = (&listed, within)
-        && is_forbidden(error)
-    {
-        listed = match kind.namespaced {
-            true => list(resources, &Place::new(kind, Some(namespace)), ask, whole).await,
-            false => Ok(Vec::new()),
-        };
+) -> (&'a ServedKind, Vec<(Member, Option<Value>)>, Option<ListError>) {
+    let error = match list(resources, &Place::new(kind, None), ask, whole).await {
+        Ok(found) => return (kind, found, None),
+        Err(error) => error,
+    };
+    let narrower = within.or(resources.namespace());
+    let (Some(namespace), true) = (narrower, is_forbidden(&error)) else {
+        return (kind, Vec::new(), Some(error));
+    };
+    let found = match kind.namespaced {
+        true => list(resources, &Place::new(kind, Some(namespace)), ask, whole).await,
+        false => Ok(Vec::new()),
+    };
+    match (found, within) {
+        (Ok(found), Some(_)) => (kind, found, None),
+        (Ok(found), None) => (kind, found, Some(error)),
+        (Err(narrower), Some(_)) => (kind, Vec::new(), Some(narrower)),
+        (Err(_), None) => (kind, Vec::new(), Some(error)),
     }
-    (kind, listed)
 }
 
 fn is_forbidden(error: &ListError) -> bool {

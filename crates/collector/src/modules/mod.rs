@@ -45,13 +45,14 @@ use std::sync::{Arc, Mutex};
 
 use sexton_client::kinds::DiscoverError;
 use sexton_client::{Gateway, Kinds, Resources};
+use sexton_model::hook::Allowance;
 
 use crate::clock::Clock;
 
 pub use crate::lease::{LeaseError, LeaseGiver, LeaseView, Locked, WorkLease};
 pub use conflicts::FieldConflict;
 pub use deploy::{DeployError, Deployed};
-pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed};
+pub use destroy::{Buried, DestroyError, DestroyPlan, Destroyed, Left};
 pub use diff::FieldChange;
 pub use documents::{Deployment, Refusal, Source};
 pub use event::{Event, FailedPut};
@@ -82,6 +83,9 @@ pub struct Tools {
     pub holder: String,
     /// Whether this process alone has access to the store: then the holder of any lease found there has ended.
     pub alone: bool,
+    /// What methods of classes may run and call on this machine; nothing if that is not decided here, because they are
+    /// the user's own or run elsewhere.
+    pub allowance: Option<Allowance>,
 }
 
 /// The modules of a server.

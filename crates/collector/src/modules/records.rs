@@ -68,8 +68,8 @@ pub enum RecordsError {
 }
 
 impl RecordsError {
-    /// Whether the user lacks the right.
-    pub(super) fn is_forbidden(&self) -> bool {
+    /// Whether the user has no right to.
+    pub fn is_forbidden(&self) -> bool {
         matches!(self, RecordsError::Call { source: CallError::Refused(status), .. } if status.code == 403)
     }
 }

@@ -132,7 +132,7 @@ impl Modules {
             return Vec::new();
         }
         let within = charge.scope.and_then(|scope| scope.get("namespace"));
-        let looked = self.look_at(charge.module, within.map(String::as_str)).await;
+        let looked = self.look_at(charge.module, within.map(String::as_str), None).await;
         let now: HashMap<&str, &Member> =
             looked.members.iter().map(|member| (member.uid.as_str(), member)).collect();
         let why = |member: &Member, refusal: String| {

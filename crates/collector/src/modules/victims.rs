@@ -10,6 +10,7 @@ use sexton_lifecycle::protect::TopCause;
 use sexton_lifecycle::{
     FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot, WhyHeld,
 };
+use sexton_model::hook::Allowance;
 use sexton_model::names::PERMANENT_NAMESPACES;
 use sexton_model::{Policy, Uid};
 
@@ -51,9 +52,9 @@ pub struct Destruction {
 }
 
 impl Destruction {
-    /// Checks that all of it may be deleted by this user; see [`World::may_delete`].
-    pub(super) fn may_be_marked(&self) -> Result<(), PreviewError> {
-        self.world.may_delete(self.plan.steps().map(|step| step.life))
+    /// Whether all of it may be marked for deletion; see [`World::may_delete`].
+    pub(super) fn may_be_marked(&self, allowance: Option<&Allowance>) -> Result<(), PreviewError> {
+        self.world.may_delete(self.plan.steps().map(|step| step.life), allowance)
     }
 }
 

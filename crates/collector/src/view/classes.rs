@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use sexton_client::resources::{ListAsk, ListError, text};
+use sexton_client::resources::{ListError, text};
 use sexton_client::{CallError, Place, Resources, ServedKind};
 use sexton_model::class::Class;
 use sexton_model::feed::FeedKind;
 use sexton_model::{FieldError, Uid};
 
-/// All classes, by the kind that they are for.
+use super::View;
+
+/// All classes, by the kind that each is for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Classes {
     by_kind: BTreeMap<(String, String), (Uid, Arc<Class>)>,
@@ -49,21 +51,22 @@ impl Classes {
         read.chain(self.broken.iter().map(|(kind, (uid, _))| (kind.clone(), uid.clone()))).collect()
     }
 
-    /// Lists all classes, unless the server has no such kind: a user with few rights would be refused even that.
-    /// Objects of a class that cannot be parsed wait until it can: without its methods they would leave behind what
-    /// these destroy.
-    pub(crate) async fn read(resources: &Resources, kinds: &[FeedKind]) -> Result<Classes, ListError> {
+    /// Reads all classes, unless the server has no such kind: it is not asked for what it does not serve, because
+    /// users with few rights are refused that, too. The objects of a class that makes no sense wait until it does: without
+    /// its methods they would leave behind what these destroy.
+    pub(crate) async fn read(resources: &Resources, view: &View) -> Result<Classes, ListError> {
         let mut classes = Classes::default();
         let kind = served().resource;
-        if !FeedKind::may_be_among(kinds, &kind.group, &kind.resource) {
+        if !FeedKind::may_be_among(&view.kinds, &kind.group, &kind.resource) {
             return Ok(classes);
         }
-        let listed = match resources.list(&Place::new(&served(), None), &ListAsk::default()).await {
-            // The kind was removed just now.
-            Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(classes),
-            listed => listed?,
-        };
-        for document in &listed.found {
+        let documents =
+            match resources.list_changed(&Place::new(&served(), None), view.class_versions()).await {
+                // The kind went a moment ago.
+                Err(ListError::Call(CallError::Refused(status))) if status.code == 404 => return Ok(classes),
+                documents => documents?,
+            };
+        for document in documents.iter() {
             match Class::parse(document) {
                 Ok(class) => {
                     let uid = Uid(text(document, "/metadata/uid").to_owned());
@@ -100,6 +103,6 @@ impl Classes {
     }
 }
 
-fn served() -> ServedKind {
+pub(super) fn served() -> ServedKind {
     ServedKind::of_ours("classes", "Class")
 }

@@ -8,6 +8,7 @@ pub(crate) use classes::Classes;
 
 use std::collections::HashSet;
 
+use sexton_client::resources::Versions;
 use sexton_lifecycle::{LifeId, Observation, Ownership, Snapshot};
 use sexton_model::feed::{FeedKind, FeedObject, Line};
 use sexton_model::{GroupResource, Revision, Uid};
@@ -21,7 +22,9 @@ pub(crate) struct View {
     pub(crate) kinds: Vec<FeedKind>,
     /// Objects with a journal that are not terminating: candidates, perhaps of an earlier collector.
     accused: HashSet<Uid>,
-    /// Set while a complete listing is received.
+    /// The classes that were told, by uid, each in its version.
+    class_versions: Versions,
+    /// While everything is told from the beginning.
     listing: Option<Listing>,
     synced: bool,
 }
@@ -63,6 +66,13 @@ impl View {
         self.synced
     }
 
+    /// Which classes there are, by uid, each in its version; nothing while that is not known for all of them.
+    pub(crate) fn class_versions(&self) -> Option<&Versions> {
+        let kind = classes::served().resource;
+        let is_complete = self.synced && !self.snapshot.incomplete().contains_key(&kind);
+        is_complete.then_some(&self.class_versions)
+    }
+
     /// Objects with a journal that are not terminating.
     pub(crate) fn accused(&self) -> impl Iterator<Item = LifeId> + '_ {
         self.accused.iter().filter_map(|uid| self.snapshot.get(uid))
@@ -75,6 +85,7 @@ impl View {
             false => Listing::Again(HashSet::new()),
         });
         self.accused.clear();
+        self.class_versions.clear();
         self.synced = false;
         self.snapshot.set_synced(false);
     }
@@ -118,6 +129,10 @@ impl View {
 
     fn see(&mut self, seen: &FeedObject) -> Effect {
         let classes = is_class(seen);
+        if classes {
+            let metadata = &seen.object.metadata;
+            self.class_versions.insert(metadata.uid.clone(), metadata.resource_version.clone());
+        }
         let observation = match Observation::from_partial(seen) {
             Ok(observation) => observation,
             Err(error) => {
@@ -156,6 +171,7 @@ impl View {
             listing.gone(&uid);
         }
         self.accused.remove(&uid);
+        self.class_versions.remove(&uid.0);
         let at = revision(&metadata.resource_version);
         let referenced = self.snapshot.dependents_of(&uid).next().is_some();
         if self.snapshot.get(&uid).is_none() && (referenced || self.listing.is_some()) {

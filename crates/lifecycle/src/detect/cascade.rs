@@ -33,6 +33,9 @@ pub struct Settings {
     pub protection: Protection,
     /// Which objects may be doomed at all.
     pub scope: DeletionScope,
+    /// Whether Kubernetes removes owners, whose foreground deletion does not wait at all for dependents that do not block.
+    /// Ours waits until they are terminating.
+    pub kubernetes: bool,
 }
 
 /// What follows from the deletions in a snapshot, and from those that are only considered.
@@ -70,5 +73,5 @@ pub(super) fn judge_from(
     starts.iter().for_each(|start| spread.start(start));
     spread.run();
     let doomed = Chains::new(&spread, roots, &starts).findings();
-    report::complete(&spread, doomed)
+    Judgement { kubernetes: settings.kubernetes, ..report::complete(&spread, doomed) }
 }

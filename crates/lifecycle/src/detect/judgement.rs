@@ -20,6 +20,8 @@ pub struct Judgement {
     pub invalid: Vec<Invalid>,
     /// Who would die but must not. By key.
     pub holds: Vec<Hold>,
+    /// Whether Kubernetes removes owners; see [`crate::Settings`].
+    pub kubernetes: bool,
 }
 
 /// Why one life dies, and how.
@@ -226,11 +228,11 @@ impl Judgement {
 
     /// Whether an owner is removed without waiting for this dependent. In a foreground deletion only dependents with
     /// `blockOwnerDeletion` hold their owner. One without it is deleted as well: the owner waits until it is terminating,
-    /// and not until it is gone.
+    /// and not until it is gone; in Kubernetes it does not wait at all.
     pub fn goes_without(&self, snapshot: &Snapshot, owner: LifeId, dependent: LifeId) -> bool {
         let foreground = self.doomed.get(&owner).is_some_and(|owner| owner.policy == Policy::Foreground);
         foreground
-            && (snapshot.is_marked(dependent) || !self.dooms(dependent))
+            && (self.kubernetes || snapshot.is_marked(dependent) || !self.dooms(dependent))
             && !snapshot.blocks(dependent, owner)
     }
 

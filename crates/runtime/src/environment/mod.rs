@@ -27,7 +27,7 @@ mod save;
 pub use end::Ended;
 pub use finish::Finished;
 pub use kinds::KindsError;
-pub use open::{Ask, Opened};
+pub use open::{Ask, Here, Opened};
 pub use pending::{Pending, PendingObject, give_up_pending, pending, retry_pending};
 pub use record::{Record, RecordError, note_interrupted};
 pub use save::SaveError;

@@ -12,6 +12,7 @@ use sexton_lifecycle::FuseLimits;
 use sexton_model::bulk::Epoch;
 use sexton_model::class::MAX_SOURCE;
 use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
+use sexton_model::hook::Allowance;
 
 use super::OpenError;
 use super::belonging::tell_apart;
@@ -54,6 +55,20 @@ pub struct Ask {
     /// Whether no other process can use the environment, because the store is in this process: an existing lease
     /// belongs to a process that has ended.
     pub alone: bool,
+    /// What a program may start and ask on this machine, where other users of a server can store grants, too.
+    pub here: Here,
+}
+
+/// What a program may start and ask on this machine.
+#[derive(Debug, Clone, Default)]
+pub enum Here {
+    /// What it was granted by any run: the store has no other users.
+    #[default]
+    Granted,
+    /// Only what this run names.
+    Named(Grants),
+    /// What it was granted, as far as the user of this machine allows it.
+    Allowed(Allowance),
 }
 
 /// An environment that is open.
@@ -154,11 +169,20 @@ impl Opened {
         let why = Why { begun, ends };
         let kept = Kept { shelf, record };
         let keeping = Rc::new(Keeping::new(tools.clone(), epoch, ask.fuse, kept, why.clone()));
+        let mut grants = Grants { exec: spec.exec.clone(), http: spec.http.clone() };
+        let mut allowance = None;
+        match ask.here {
+            Here::Granted => {}
+            Here::Named(named) => {
+                grants.exec.retain(|one| named.exec.contains(one));
+                grants.http.retain(|one| named.http.contains(one));
+            }
+            Here::Allowed(allowed) => allowance = Some(allowed),
+        }
         let host = Host {
             limits: ask.limits,
-            grants: Grants { exec: spec.exec.clone(), http: spec.http.clone() },
-            // A run acts for its own user.
-            allowance: None,
+            grants,
+            allowance,
             output: ask.output,
             trace: ask.trace,
             gc: Settings { recorder: keeping.clone(), ..Settings::default() },

@@ -211,3 +211,21 @@ async fn another_process_takes_over_after_a_kill() {
     two.settled(&world).await;
     assert_eq!(left(&world).await, Vec::<String>::new());
 }
+
+/// A collector that waits for the lease of another hears by its feed that it was given back, and does not ask again and
+/// again meanwhile.
+#[tokio::test]
+async fn a_lease_that_is_given_back_is_taken_at_once() {
+    let long = |holder: &str| {
+        let mut settings = named(holder);
+        settings.lease.duration = Duration::from_secs(600);
+        settings
+    };
+    let world = World::new().await;
+    let mut one = Collecting::with(&world, long("one"), Arc::new(Hooks::new()));
+    one.until(|summary| summary.acts && summary.synced).await;
+    let mut two = Collecting::with(&world, long("two"), Arc::new(Hooks::new()));
+    two.until(|summary| summary.other.is_some() && summary.synced).await;
+    one.drain().await;
+    two.until(|summary| summary.acts).await;
+}

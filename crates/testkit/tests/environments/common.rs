@@ -7,7 +7,7 @@ use serde_json::Value;
 use sexton_client::Resources;
 use sexton_collector::modules::Tools;
 use sexton_model::environment::ProgramSpec;
-use sexton_runtime::environment::{Ask, Finished, OpenError, Opened, RunError};
+use sexton_runtime::environment::{Ask, Finished, Here, OpenError, Opened, RunError};
 use sexton_runtime::gc::Report;
 use sexton_runtime::lua::{Grants, Limits, Lines};
 use sexton_runtime::model::Model;
@@ -73,6 +73,7 @@ pub(crate) fn tools(world: &World, client: kube::Client, holder: &str) -> Tools 
         by: "ada".into(),
         holder: holder.into(),
         alone: false,
+        allowance: None,
     }
 }
 
@@ -90,6 +91,7 @@ pub(crate) fn ask(program: &str, words: &Rc<Lines>) -> Ask {
         trace: false,
         preview: false,
         alone: false,
+        here: Here::Granted,
     }
 }
 

@@ -35,7 +35,15 @@ fn tools(world: &World, client: kube::Client, holder: &str) -> Tools {
     let resources = Resources::new(client);
     let gateway = Arc::new(resources.clone());
     let clock = world.shared_nature();
-    Tools { resources, gateway, clock, by: "ada".into(), holder: holder.into(), alone: false }
+    Tools {
+        resources,
+        gateway,
+        clock,
+        by: "ada".into(),
+        holder: holder.into(),
+        alone: false,
+        allowance: None,
+    }
 }
 
 /// ConfigMaps of these names as documents.

@@ -19,18 +19,20 @@ async fn a_module_goes_in_reverse_and_only_once() {
     let destroyed = modules.destroy(&plan, &|_| ()).await.unwrap();
     assert_eq!((destroyed.swept.accused.len(), destroyed.buried), (3, false));
     assert_eq!(record(&world, "shop").await["status"]["phase"], "Destroying");
-    let Buried::Left(members) = modules.bury("shop").await.unwrap() else { panic!("they are still there") };
+    let Buried::Left(members) = modules.bury("shop", None).await.unwrap() else {
+        panic!("they are still there")
+    };
     assert_eq!(members.len(), 3);
     collect(&world).await;
     assert_eq!(left(&world).await, ["bystander"]);
-    assert_eq!(modules.bury("shop").await.unwrap(), Buried::Gone);
+    assert_eq!(modules.bury("shop", None).await.unwrap(), Buried::Gone);
     assert!(modules.list().await.unwrap().is_empty());
     let head = world.head().await;
     let again = modules.plan_destroy("shop").await.unwrap();
     assert!(!again.recorded && again.victims.is_empty());
     let again = modules.destroy(&again, &|_| ()).await.unwrap();
     assert_eq!((again.swept.accused.len(), again.buried), (0, false));
-    assert_eq!((modules.bury("shop").await.unwrap(), world.head().await), (Buried::Gone, head));
+    assert_eq!((modules.bury("shop", None).await.unwrap(), world.head().await), (Buried::Gone, head));
 }
 
 /// A destroy that was interrupted after all were gone finds the record alone, and removes it.
@@ -60,7 +62,7 @@ async fn the_protected_stay_and_are_named() {
     modules.destroy(&plan, &|_| ()).await.unwrap();
     collect(&world).await;
     assert_eq!(left(&world).await, ["safe"]);
-    assert!(matches!(modules.bury("shop").await.unwrap(), Buried::Left(members) if members.len() == 1));
+    assert!(matches!(modules.bury("shop", None).await.unwrap(), Buried::Left(members) if members.len() == 1));
 }
 
 /// Who is put again while the module goes is not taken.

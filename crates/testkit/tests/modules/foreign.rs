@@ -20,7 +20,15 @@ fn gateway(world: &World) -> Arc<ForeignGateway> {
 async fn modules(world: &World) -> Modules {
     let (resources, gateway) = (Resources::new(world.kube()), gateway(world));
     let clock = world.shared_nature();
-    let tools = Tools { resources, gateway, clock, by: "ada".into(), holder: "tests-1".into(), alone: false };
+    let tools = Tools {
+        resources,
+        gateway,
+        clock,
+        by: "ada".into(),
+        holder: "tests-1".into(),
+        alone: false,
+        allowance: None,
+    };
     Modules::open(tools).await.unwrap()
 }
 
@@ -69,7 +77,7 @@ async fn mark_and_sweep_need_nothing_of_ours() {
     let plan = modules.plan_destroy("shop").await.unwrap();
     modules.destroy(&plan, &|_| ()).await.unwrap();
     until_left(&world, &["sexton-module-shop"]).await;
-    assert_eq!(modules.bury("shop").await.unwrap(), Buried::Gone);
+    assert_eq!(modules.bury("shop", None).await.unwrap(), Buried::Gone);
     assert_eq!(left(&world).await, Vec::<String>::new());
 }
 

@@ -49,7 +49,7 @@ async fn a_module_without_files_is_destroyed() {
     let hooks = Arc::new(Scripted::default());
     Collecting::scripted(&world, &hooks).settled(&world).await;
     assert_eq!(hooks.heard(), ["destroying destroy two", "destroying destroy one"]);
-    assert_eq!(modules.bury("shop").await.unwrap(), Buried::Gone);
+    assert_eq!(modules.bury("shop", None).await.unwrap(), Buried::Gone);
 }
 
 /// A sweep that takes a part leaves the class in place for the rest.

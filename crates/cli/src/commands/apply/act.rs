@@ -46,6 +46,7 @@ pub(crate) async fn tools(world: &World) -> Result<Tools, Failure> {
         by: user.unwrap_or_else(|| "local".to_owned()),
         holder: collecting::own_name(),
         alone: world.embedded,
+        allowance: world.allowance(&kinds).cloned(),
     })
 }
 
@@ -308,6 +309,10 @@ fn end(
 fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> Failure {
     let manager = &plan.spec.manager;
     let flags = settings.flags();
+    let error = match error {
+        DeployError::MayNot(error) => return error.into(),
+        error => error,
+    };
     let failure = Failure::new(error.to_string()).because(&error);
     match &error {
         DeployError::Held(_) | DeployError::Conflicts { .. } => failure.exit(Exit::Held),
@@ -325,7 +330,9 @@ fn not_deployed(error: DeployError, plan: &ModulePlan, settings: &Settings) -> F
         DeployError::Lease(LeaseError::Lost { .. }) => failure
             .detail("the deployment is not sealed, and nothing was swept")
             .next("see who has it", format!("sexton modules {manager}{flags}")),
-        DeployError::MayNot(_) => failure.exit(Exit::Held).next("ask for the right", MAY_READ_CLASSES),
-        DeployError::Lease(_) | DeployError::Record(_) | DeployError::Withdraw(_) => failure,
+        DeployError::Lease(_)
+        | DeployError::Record(_)
+        | DeployError::Withdraw(_)
+        | DeployError::MayNot(_) => failure,
     }
 }

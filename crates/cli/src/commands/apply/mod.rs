@@ -14,6 +14,7 @@ use clap::ValueEnum;
 use sexton_collector::modules::{ModulePlan, Modules, PlanError};
 
 use super::delete::consent::{Agreement, Refusal, consent, obtain};
+use crate::allowing::AllowingHere;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::breakable;
 use crate::naming::Names;
@@ -78,6 +79,8 @@ pub(crate) struct Args {
     pub(crate) register_kinds: bool,
     #[command(flatten)]
     pub(crate) agreement: Agreement,
+    #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
     /// Show every single line, however many they are
     #[arg(long)]
     pub(crate) full: bool,

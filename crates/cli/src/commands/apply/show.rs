@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use sexton_collector::modules::{
-    Destruction, FieldChange, Kept, ModulePlan, PlannedPut, PutAction, Sweep, Victim,
+    Destruction, FieldChange, Kept, ModulePlan, PlannedPut, PutAction, Sweep, Unlistable, Victim,
 };
 use sexton_lifecycle::Held;
 use sexton_model::hook::ObjectRef;
@@ -254,9 +254,7 @@ impl Shown<'_> {
             let (id, by) = (&intent.deployment_id, &intent.by);
             remark(format!("deployment {id} of {by} was begun and never sealed; this one takes its place"));
         }
-        for unlistable in &plan.unlistable {
-            remark(format!("{} cannot be listed: {}", unlistable.kind, unlistable.why));
-        }
+        Unlistable::lines(&plan.unlistable).into_iter().for_each(&mut remark);
         let ignored = plan.destruction.iter().flat_map(|all| all.world.ignored_classes());
         plan.warnings.iter().chain(ignored).for_each(|warning| remark(warning.clone()));
         if let Sweep::None { why } = &plan.sweep {

@@ -14,6 +14,7 @@ use consent::{Agreement, Refusal, consent, obtain};
 use policy::PolicyName;
 use preview::{Form, Preview, command};
 
+use crate::allowing::AllowingHere;
 use crate::failure::{Exit, Failure};
 use crate::input::durations;
 use crate::interrupt::breakable;
@@ -57,6 +58,8 @@ pub(crate) struct Args {
     pub(crate) ignore_not_found: bool,
     #[command(flatten)]
     pub(crate) agreement: Agreement,
+    #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
     /// Return once everything is marked. On the embedded store `sexton resume` does the rest, elsewhere the collector of
     /// the server
     #[arg(long)]
@@ -126,7 +129,7 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Pr
             if pending { Exit::Pending } else { Exit::of_several(missing, missing + found.named.len()) };
         return Ok(Prepared::Over(exit));
     }
-    preview.seen.may_delete(preview.plan.steps().map(|step| step.life))?;
+    preview.seen.may_delete(preview.plan.steps().map(|step| step.life), world.allowance(&kinds))?;
     preview.refuse_protected(settings)?;
     show(args, &world, &preview, output)?;
     agree(args, settings, &world, &preview, output).await?;

@@ -97,6 +97,7 @@ fn refuse_too_much(args: &Args, settings: &Settings, looked: &Looked) -> Result<
             kinds: args.kinds.clone(),
             selector: args.selector.clone(),
             agreement: Agreement::default(),
+            allowing: args.allowing.clone(),
             ..*args
         };
         let many = looked.scan.condemned().count();
@@ -148,7 +149,7 @@ async fn agree(
     };
     let question = format!("Destroy {what}{along} on {}?", world.target);
     let refusal = Refusal { command: &command(args, settings), digest: &plan.digest, what: &what };
-    seen.may_delete(plan.steps().map(|step| step.life))?;
+    seen.may_delete(plan.steps().map(|step| step.life), world.allowance(&looked.kinds))?;
     obtain(consent(given, &[]), &question, &refusal, output).await?;
     Ok(doomed(&plan, &seen, looked))
 }

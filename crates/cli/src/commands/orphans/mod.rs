@@ -13,6 +13,7 @@ use sexton_lifecycle::FuseLimits;
 use sexton_model::LabelSelector;
 use sexton_model::rule::{DEFAULT_MIN_AGE, KindName, Targets, duration};
 
+use crate::allowing::AllowingHere;
 use crate::commands::delete::consent::Agreement;
 use crate::failure::{Exit, Failure};
 use crate::following::now;
@@ -52,6 +53,8 @@ pub(crate) struct Args {
     pub(crate) max_delete: Option<FuseLimits>,
     #[command(flatten)]
     pub(crate) agreement: Agreement,
+    #[command(flatten)]
+    pub(crate) allowing: AllowingHere,
     /// Show every single object, also those of whom there is nothing to tell
     #[arg(long)]
     pub(crate) full: bool,

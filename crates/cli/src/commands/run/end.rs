@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 use sexton_lifecycle::FuseLimits;
 use sexton_model::environment::ProgramSpec;
-use sexton_runtime::environment::{Ask, Opened};
+use sexton_runtime::environment::{Ask, Here, Opened};
 use sexton_runtime::gc::Preview;
 use sexton_runtime::lua::{Grants, Limits};
 
@@ -55,7 +55,7 @@ async fn show_and_end(
     world: &World,
     (output, started): (&Output, Instant),
 ) -> Result<Exit, Failure> {
-    tell_opened(&opened, output);
+    tell_opened(&opened, true, output);
     let preview = opened.preview().await.map_err(|error| Failure::new(error.to_string()))?;
     output.talk(&format!("destroy the environment {environment} on {}", world.target));
     output.event(&plan_event(&preview, world, environment, dry_run))?;
@@ -130,5 +130,9 @@ fn ask(environment: &str, preview: bool, world: &World, output: &Output) -> Ask 
         trace: false,
         preview,
         alone: world.embedded,
+        here: match world.embedded {
+            true => Here::Granted,
+            false => Here::Allowed(world.allowance.clone()),
+        },
     }
 }

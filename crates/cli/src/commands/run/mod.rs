@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use sexton_collector::modules::Tools;
 use sexton_lifecycle::FuseLimits;
 use sexton_model::environment::ProgramSpec;
-use sexton_runtime::environment::{Ask, Opened, RunError};
+use sexton_runtime::environment::{Ask, Here, Opened, RunError};
 use sexton_runtime::gc::{Cancelled, Preview};
 use sexton_runtime::lua::{Grants, Limits};
 use sexton_runtime::model::Model;
@@ -141,7 +141,7 @@ impl Session<'_> {
     async fn run(&self, world: &World, out: Option<OutFile>, started: Instant) -> Result<Exit, Failure> {
         let Session { args, settings, output, .. } = *self;
         let opened = self.open().await?;
-        tell_opened(&opened, output);
+        tell_opened(&opened, world.embedded, output);
         let Some(mut opened) = agree(args, settings, output, world, opened).await? else {
             return Ok(Exit::Done);
         };
@@ -182,6 +182,10 @@ fn ask(args: &Args, program: ProgramSpec, model: Option<Model>, world: &World, o
         trace: args.trace,
         preview: args.dry_run,
         alone: world.embedded,
+        here: match world.embedded {
+            true => Here::Granted,
+            false => Here::Named(Grants { exec: args.allow_exec.clone(), http: args.allow_http.clone() }),
+        },
     }
 }
 

@@ -45,8 +45,9 @@ impl lua::Output for Words {
     }
 }
 
-/// Writes warnings about an environment before anything runs in it.
-pub(super) fn tell_opened(opened: &Opened, output: &Output) {
+/// What is to be known of an environment before anything runs in it.
+/// `hold`: whether grants of earlier runs hold here.
+pub(super) fn tell_opened(opened: &Opened, hold: bool, output: &Output) {
     for one in &opened.dangling {
         output.warn("environment", std::slice::from_ref(one));
     }
@@ -65,8 +66,12 @@ pub(super) fn tell_opened(opened: &Opened, output: &Output) {
     for (flag, kept) in [("exec", &opened.kept_grants.exec), ("http", &opened.kept_grants.http)] {
         if !kept.is_empty() {
             let names = kept.join(", ");
-            output
-                .talk(&format!("allowed by an earlier run: {flag} {names} (--revoke-{flag} takes it back)"));
+            output.talk(&match hold {
+                true => format!("allowed by an earlier run: {flag} {names} (--revoke-{flag} takes it back)"),
+                false => format!(
+                    "allowed by an earlier run, and not to this one unless it names it: --allow-{flag} {names}"
+                ),
+            });
         }
     }
 }

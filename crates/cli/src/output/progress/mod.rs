@@ -40,6 +40,9 @@ pub(crate) struct Waiting {
     pub(crate) since: Duration,
 }
 
+/// Where lines stay: how many are gone is said again after this.
+const BETWEEN_LINES: Duration = Duration::from_secs(2);
+
 /// What was drawn so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
@@ -49,12 +52,14 @@ pub(crate) struct Progress {
     drawn: usize,
     /// The last line, without what changes all the time.
     said: Option<String>,
+    /// When that was, and what was waited for.
+    last: Option<(Duration, Vec<String>)>,
 }
 
 impl Progress {
     /// `live`: there is a terminal that can be drawn over.
     pub(crate) fn new(style: Style, live: bool) -> Progress {
-        Progress { style, live, drawn: 0, said: None }
+        Progress { style, live, drawn: 0, said: None, last: None }
     }
 
     /// What to write now: the lines before, drawn over, or one more line, or nothing at all.
@@ -69,6 +74,14 @@ impl Progress {
             self.drawn = lines.len();
             return text;
         }
+        let waits: Vec<String> =
+            event.waiting.iter().map(|wait| format!("{} {}", wait.label, wait.what)).collect();
+        let is_soon =
+            |(at, of): &(Duration, Vec<String>)| *of == waits && event.elapsed < *at + BETWEEN_LINES;
+        if self.last.as_ref().is_some_and(is_soon) {
+            return String::new();
+        }
+        self.last = Some((event.elapsed, waits));
         let (said, line) = line(event, self.style);
         if self.said.replace(said.clone()).is_some_and(|before| before == said) {
             return String::new();
@@ -173,6 +186,23 @@ mod tests {
         6,121 of 10,000 gone · wave 2 of 5 · 1,890/s · ≈ 2 s left
         ! 9,998 gone · 2 still there · 3.2 s
         ");
+    }
+
+    /// A log is not filled with numbers: they are said every two seconds, and what is waited for at once.
+    #[test]
+    fn elsewhere_numbers_are_said_now_and_then() {
+        let mut progress = Progress::new(Style::PLAIN, false);
+        let at = |tenths: u64, gone: usize| Event {
+            gone,
+            waiting: Vec::new(),
+            elapsed: Duration::from_millis(tenths * 100),
+            ..halfway()
+        };
+        let lines: Vec<String> =
+            (0..50).map(|tenths| progress.show(&at(tenths, 100 + tenths as usize))).collect();
+        assert_eq!(lines.iter().filter(|line| !line.is_empty()).count(), 3, "{lines:?}");
+        let waits = Event { waiting: vec![waiting("Volume/data", "destroying", 0)], ..at(50, 150) };
+        assert!(progress.show(&waits).contains("waits for Volume/data"));
     }
 
     #[test]

@@ -45,15 +45,7 @@ pub async fn connect(
     let Some(allowance) = allowance else {
         return TcpStream::connect((bare, port)).await.map_err(ConnectError::Io);
     };
-    if !allowance.names(host, port, usual_port) {
-        let words = match bare.parse().ok().and_then(special) {
-            Some(Special::Machine) | None => format!("add {ALLOW_HTTP} {}", written(bare, port)),
-            Some(special) => format!("it is {}", special.words()),
-        };
-        let words =
-            format!("{} may not be called, because no {ALLOW_HTTP} names it: {words}", written(bare, port));
-        return Err(ConnectError::NotAllowed(NotAllowed(words)));
-    }
+    check_host(allowance, host, port, usual_port).map_err(ConnectError::NotAllowed)?;
     let found: Vec<SocketAddr> = lookup_host((bare, port)).await.map_err(ConnectError::Io)?.collect();
     let mut error = io::Error::new(io::ErrorKind::NotFound, "the name leads to no address");
     let mut refused = None;
@@ -68,6 +60,28 @@ pub async fn connect(
         }
     }
     Err(refused.map_or(ConnectError::Io(error), ConnectError::NotAllowed))
+}
+
+/// Whether a host may be called as it stands in an address. Where its name leads to is judged by [`connect`].
+///
+/// # Errors
+/// No flag names it.
+pub(super) fn check_host(
+    allowance: &Allowance,
+    host: &str,
+    port: u16,
+    usual_port: u16,
+) -> Result<(), NotAllowed> {
+    if allowance.names(host, port, usual_port) {
+        return Ok(());
+    }
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let words = match bare.parse().ok().and_then(special) {
+        Some(Special::Machine) | None => format!("add {ALLOW_HTTP} {}", written(bare, port)),
+        Some(special) => format!("it is {}", special.words()),
+    };
+    let host = written(bare, port);
+    Err(NotAllowed(format!("{host} may not be called, because no {ALLOW_HTTP} names it: {words}")))
 }
 
 /// Whether an address may be called to which an allowed host leads: a special one only if it is allowed itself.

@@ -8,10 +8,16 @@ mod address;
 mod program;
 mod variables;
 
+use address::check_host;
 pub use address::{ConnectError, connect};
 pub(super) use program::PATH;
 pub use program::{ProgramError, allowed_dir, program};
 
+use std::path::Path;
+
+use http::Uri;
+use sexton_model::class::Run;
+use sexton_model::hook::Allowance;
 use sexton_model::text::tame;
 
 /// The blocker of an object with a method that is not allowed.
@@ -25,6 +31,30 @@ const MAX_SHOWN: usize = 300;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotAllowed(pub String);
+
+/// Whether a method may be called, as far as it shows before. What is not there or makes no sense fails when it is
+/// called.
+///
+/// # Errors
+/// It is not allowed.
+pub fn may_call(run: &Run, allowance: &Allowance) -> Result<(), NotAllowed> {
+    match run {
+        Run::Exec { argv, dir, env } => {
+            let name = argv.first().map_or("", String::as_str);
+            match program(allowance, name, Path::new(dir.as_deref().unwrap_or("/")), env) {
+                Err(ProgramError::NotAllowed(refused)) => Err(refused),
+                Ok(_) | Err(ProgramError::NotThere(_)) => Ok(()),
+            }
+        }
+        Run::Http { url } => {
+            let Ok(uri) = url.parse::<Uri>() else { return Ok(()) };
+            let usual_port = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+            let port = uri.port_u16().unwrap_or(usual_port);
+            uri.host().map_or(Ok(()), |host| check_host(allowance, host, port, usual_port))
+        }
+        Run::Lua { .. } => Ok(()),
+    }
+}
 
 /// A text of a class, within bounds and on one line.
 fn shown(text: impl std::fmt::Display) -> String {

@@ -58,14 +58,14 @@ fn subscribers(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -> Hash
     found
 }
 
-/// Dependents for which an owner does not wait: its deletion is a foreground one, they are terminating, and they do not
-/// say `blockOwnerDeletion`.
+/// Dependents for which an owner does not wait: its deletion is a foreground one, they do not say `blockOwnerDeletion`,
+/// and they are terminating; where Kubernetes removes owners, that does not matter.
 fn free(snapshot: &Snapshot, judgement: &Judgement, owner: LifeId) -> HashSet<LifeId> {
     match judgement.doomed.get(&owner).map(|finding| finding.policy) {
         Some(Policy::Foreground) => {
-            let terminating =
-                snapshot.dependents(owner).filter(|(dependent, _)| snapshot.is_marked(*dependent));
-            terminating.filter(|(_, reference)| !reference.blocks).map(|(dependent, _)| dependent).collect()
+            let alone = |dependent: LifeId| judgement.kubernetes || snapshot.is_marked(dependent);
+            let alone = snapshot.dependents(owner).filter(|(dependent, _)| alone(*dependent));
+            alone.filter(|(_, reference)| !reference.blocks).map(|(dependent, _)| dependent).collect()
         }
         _ => HashSet::new(),
     }

@@ -4,7 +4,8 @@ use sexton_model::Policy::{Background, Cascade, Foreground};
 use sexton_model::Uid;
 
 use super::super::{digest_matches, make};
-use super::world::{expect, judgement, proved, snapshot};
+use super::world::{expect, judgement, life, proved, snapshot, text};
+use crate::detect::{Hypothetical, Roots, Settings, judge};
 
 /// REQ-MUR-86, EXT-24: a child that depends on its parent's destruction outlives it, and the plan says what that cost.
 #[test]
@@ -174,4 +175,25 @@ fn who_does_not_block_holds_no_owner() {
     expect(world, &[("App/o", Foreground)], "Vm/blocks Vm/free Vm/later\nApp/o");
     expect("App/o\nVm/free <- App/o? ; marked", &[("App/o", Foreground)], "App/o Vm/free");
     expect("App/o\nVm/free <- App/o? ; marked", &[("App/o", Cascade)], "Vm/free\nApp/o");
+}
+
+/// Where Kubernetes removes owners, they go together with dependents that do not block: which of them is gone first is not
+/// known. What these own goes before them.
+#[test]
+fn kubernetes_waits_only_for_who_blocks() {
+    let plan_of = |lines: [&str; 4]| {
+        let snapshot = snapshot(lines);
+        let asked = [Hypothetical { life: life(&snapshot, "App/o"), policy: Foreground }];
+        let rules = Settings { kubernetes: true, ..Settings::default() };
+        let judgement = judge(&snapshot, Roots::None, &asked, &rules);
+        text(&snapshot, &proved(&snapshot, &judgement))
+    };
+    assert_eq!(
+        plan_of(["App/o", "Vm/free <- App/o?", "Vm/below <- Vm/free", "Vm/held <- App/o? ; marked"]),
+        "App/o Vm/below Vm/held\nVm/free\n"
+    );
+    assert_eq!(
+        plan_of(["App/o", "Vm/free <- App/o?", "Vm/blocks <- App/o", "Vm/both <- App/o?, App/o"]),
+        "Vm/blocks Vm/both Vm/free\nApp/o\n"
+    );
 }
