@@ -1,4 +1,4 @@
-//! How long a plan takes: who dies, in which order, and the proof of both, for worlds of N objects.
+//! How long a plan takes: detection, order, and verification, for worlds of N objects.
 //!
 //! Usage: `cargo run --release -p sexton-lifecycle --example plan_figures [N]` (100,000)
 

@@ -40,7 +40,7 @@ pub struct Finding {
     pub is_terminating: bool,
     /// The object with whose deletion the chain of causes begins; it may be gone already.
     pub root: Uid,
-    /// The user who requested that deletion, if it is known.
+    /// The requester (user) of that deletion, if it is known.
     pub requester: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub struct DoomedDetails {
     pub candidate: Option<(String, String)>,
     /// The policy of its own deletion.
     pub policy: Policy,
-    /// The user who requested the deletion of the root.
+    /// The requester of the deletion of the root.
     pub requester: Option<String>,
     /// The collection that destroys it.
     pub collection: Option<String>,

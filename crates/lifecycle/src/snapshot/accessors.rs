@@ -153,7 +153,7 @@ impl Snapshot {
         self.rare(node)?.approved.as_deref()
     }
 
-    /// The user who requested the deletion from which its own follows.
+    /// The requester of the deletion from which its own follows.
     pub fn requester(&self, node: NodeId) -> Option<&str> {
         self.rare(node)?.requester.as_deref()
     }

@@ -38,7 +38,7 @@ pub struct Observation {
     pub protect: Option<String>,
     /// The journal of its destruction, undecoded.
     pub journal: Option<String>,
-    /// The user who requested the deletion from which its own follows.
+    /// The requester of the deletion from which its own follows.
     pub requester: Option<String>,
     /// The digest of the plan with which its deletion was approved.
     pub approved: Option<String>,

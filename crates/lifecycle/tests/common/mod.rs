@@ -5,7 +5,7 @@
 //! vm/b/web <- app/shop, disk/x              a Vm in `b` that names two owners
 //! vm/web <- app/shop#2                      the second object in that slot
 //! vm/web <- disk/x=app/shop                 says Disk x, but the uid is that of app/shop
-//! app/shop deleted cascade by ada           also foreground, orphan, background (held by somebody else)
+//! app/shop deleted cascade by ada           also foreground, orphan, background (with another finalizer)
 //! vm/web protected, held, approved          further words about an object
 //! vm/web watches disk/x                     a subscription
 //! gone app/shop by ada                      its removal is seen

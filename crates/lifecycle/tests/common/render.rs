@@ -23,7 +23,7 @@ pub fn render(snapshot: &Snapshot, detection: &Detection) -> String {
         lines.push(format!("{} invalid {}: {why:?}", uid(invalid.node), invalid.reference.uid));
     }
     for exclusion in &detection.exclusions {
-        let blocks = exclusion.blocks.map_or("nobody".to_owned(), uid);
+        let blocks = exclusion.blocks.map_or("nothing".to_owned(), uid);
         lines.push(format!("{} keeps {blocks}: {:?}", uid(exclusion.node), exclusion.why));
     }
     lines.join("\n")

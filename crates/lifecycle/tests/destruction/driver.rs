@@ -74,7 +74,7 @@ pub(crate) struct World {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) together: bool,
     pub(crate) manners: BTreeMap<(Phase, Callee), Manner>,
-    /// Somebody gives up whatever blocks in the end.
+    /// Whether calls that stay blocked are given up in the end.
     pub(crate) force: bool,
     /// After so many actions and events everything that is not journalled is lost.
     pub(crate) crashes: Vec<usize>,
@@ -213,7 +213,7 @@ impl World {
             "it does not come to an end: {:?}",
             self.state
         );
-        // Whoever survives has nothing left of all that, crash or not.
+        // A survivor keeps nothing of its state, crash or not.
         let left = if self.forgotten { &State::new(LIFE) } else { &self.state };
         End {
             stage,

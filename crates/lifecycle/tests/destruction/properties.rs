@@ -69,7 +69,7 @@ fn next() -> impl Strategy<Value = Next> {
     prop_oneof![1 => event.prop_map(Next::Any), 1 => (any::<usize>(), outcome()).prop_map(|(n, o)| Next::Answer(n, o))]
 }
 
-/// What an onlooker knows, who sees only events and actions.
+/// What an observer of events and actions knows.
 #[derive(Debug, Default)]
 struct Ledger {
     /// Calls that were made and not answered.
@@ -77,7 +77,7 @@ struct Ledger {
     /// Calls that ended well.
     ended: BTreeSet<(Phase, Callee)>,
     excused: BTreeSet<(Phase, Callee)>,
-    /// Who had to hear of each phase that was begun.
+    /// The calls that each phase that began has to make.
     must: BTreeSet<(Phase, Callee)>,
     is_terminating: bool,
     destroyed: bool,
@@ -137,7 +137,7 @@ impl Ledger {
         }
     }
 
-    /// Everybody who had to hear of a phase has.
+    /// All calls of a phase are answered or excused.
     fn settled(&self, phase: Phase) {
         for call in self.must.iter().filter(|(other, _)| *other == phase) {
             assert!(self.ended.contains(call) || self.excused.contains(call), "{call:?} was skipped");
@@ -199,7 +199,7 @@ fn event(state: &State, next: Next, now: i64) -> Event {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-    /// REQ-MUR-90, EXT-25, EXT-26: an onlooker who keeps books finds nothing skipped, repeated or undone, no effect
+    /// REQ-MUR-90, EXT-25, EXT-26: an observer finds nothing skipped, repeated or undone, no effect
     /// before its intent, and nothing destroyed whose method did not say so.
     #[test]
     fn no_step_is_skipped_repeated_or_undone(nexts in prop::collection::vec(next(), 0..60)) {

@@ -30,7 +30,7 @@ fn everybody_hears_of_every_phase_in_order() {
     }
 }
 
-/// REQ-MUR-28: without a destroy method the object is destroyed all the same; without subscribers nobody is called.
+/// REQ-MUR-28: without a destroy method the object is destroyed all the same; without subscribers no handler is called.
 #[test]
 fn what_there_is_not_is_left_out() {
     let mut world = World::new(Origin::Candidate, &[], false);
@@ -68,7 +68,7 @@ fn subscriptions_are_counted() {
     }
 }
 
-/// REQ-MUR-95: who unsubscribed between two phases, or while a call waits, is not called any more.
+/// REQ-MUR-95: a subscriber that unsubscribed between two phases, or while a call waits, is not called any more.
 #[test]
 fn who_left_hears_nothing() {
     let mut world = World::new(Origin::Requested, &["a", "c"], true);
@@ -192,7 +192,7 @@ fn a_missing_handler_blocks() {
     assert_eq!((state.stage, due(&state)), (Stage::Warning, Some(8)));
 }
 
-/// EXT-25: force gives one call up, with a reason, and it is recorded that nobody knows what became of it.
+/// EXT-25: force gives one call up, with a reason, and it is recorded that the outcome is unknown.
 #[test]
 fn force_is_recorded() {
     let mut world = World::new(Origin::Requested, &["a"], true).with(
@@ -207,7 +207,7 @@ fn force_is_recorded() {
     assert_eq!(world.state.abandoned.unwrap().reason, "enough");
 }
 
-/// EXT-26: destroyed is journalled before anybody is told, and who cannot be told does not undo it.
+/// EXT-26: the destruction is journalled before subscribers are notified, and a failed notification does not undo it.
 #[test]
 fn destroyed_is_written_before_it_is_told() {
     let (mut state, _) = begun(Origin::Requested, &["a"]);
@@ -234,7 +234,7 @@ fn destroyed_is_written_before_it_is_told() {
     assert!(world.state.is_destroyed() && world.state.unnotified == 1);
 }
 
-/// REQ-MUR-17: in a circle, nobody is destroyed before all are notified.
+/// REQ-MUR-17: in a cycle, no object is destroyed before all are notified.
 #[test]
 fn a_circle_is_notified_before_any_of_it_goes() {
     let mut world = World::new(Origin::Candidate, &["a"], true);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use sexton_lifecycle::{DetectionSettings, Observation, Roots, Snapshot, follow_deletions};
 
-use super::naive::{Naive, Said};
+use super::naive::{Naive, Expected};
 use crate::common::{Event, apply, detect_all, empty, event, render};
 
 /// The objects of random worlds. Two namespaces, things in none, and namespaces themselves.
@@ -13,7 +13,7 @@ const LIVES: [&str; 12] = [
     "ns/a", "ns/b", "node/n", "node/m", "app/x", "app/y", "app/z", "vm/x", "vm/y", "disk/x", "app/b/x",
     "vm/b/x",
 ];
-/// What references may name: objects, nobody, nobody knows, and objects under wrong names.
+/// What references may name: objects, absent ones, ones of unknown kinds, and objects under wrong names.
 const OTHERS: [&str; 5] = ["app/never", "mystery/m", "disk/x=app/x", "vm/q=node/n", "app/b/x"];
 
 fn state() -> impl Strategy<Value = &'static str> {
@@ -43,7 +43,7 @@ fn look(name: &'static str) -> impl Strategy<Value = String> {
     })
 }
 
-/// The history of one object: up to two looks, and perhaps its end. Nobody, sometimes.
+/// The history of one object: up to two observations, and perhaps its removal. Empty sometimes.
 fn history(name: &'static str) -> impl Strategy<Value = Vec<String>> {
     (prop::collection::vec(look(name), 0..3), prop::bool::weighted(0.2)).prop_map(move |(mut looks, gone)| {
         if gone && !looks.is_empty() {
@@ -102,7 +102,7 @@ fn snapshot_of(lines: &[Line]) -> Snapshot {
     snapshot
 }
 
-fn said(snapshot: &Snapshot) -> Said {
+fn said(snapshot: &Snapshot) -> Expected {
     let detection = detect_all(snapshot);
     let uid = |node| snapshot.uid(node).0;
     let policy = |policy| match format!("{policy:?}").as_str() {
@@ -112,7 +112,7 @@ fn said(snapshot: &Snapshot) -> Said {
         _ => "Background",
     };
     let strip = |owners: &Vec<sexton_model::Uid>| owners.iter().map(|owner| owner.0.clone()).collect();
-    Said {
+    Expected {
         doomed: detection.doomed.values().map(|found| (uid(found.node), policy(found.policy))).collect(),
         strips: detection.strips.iter().map(|one| (uid(one.node), strip(&one.owners))).collect(),
         held: detection.exclusions.iter().map(|exclusion| uid(exclusion.node)).collect(),
@@ -137,7 +137,7 @@ proptest! {
         prop_assert_eq!(said(&snapshot), Naive::new(&events_of(&events)).judge());
     }
 
-    /// Judging one marked object after the other dooms nobody whom judging all does not, with a finding for everybody.
+    /// Following one terminating object after the other dooms no object that following all does not.
     #[test]
     fn scopes_are_parts(events in history_of_all()) {
         let snapshot = snapshot_of(&events);

@@ -8,16 +8,16 @@ use sexton_lifecycle::{Observation, OwnerRef};
 
 use crate::common::{Event, kind};
 
-/// The world as it is: who objects, and who was seen to go.
+/// The world as it is: existing objects, and removals that were seen.
 #[derive(Debug, Default)]
 pub struct Naive {
     pub nodes: BTreeMap<String, Observation>,
     pub gone: BTreeMap<String, Observation>,
 }
 
-/// Who is doomed with what policy, who loses what, who is held.
+/// Doomed objects with their policies, lost references, excluded objects.
 #[derive(Debug, Default, PartialEq)]
-pub struct Said {
+pub struct Expected {
     pub doomed: BTreeMap<String, &'static str>,
     pub strips: BTreeMap<String, Vec<String>>,
     pub held: BTreeSet<String>,
@@ -101,7 +101,7 @@ impl Naive {
         if seen.terminating_since.is_some() { Self::recorded(seen) } else { dying }
     }
 
-    /// Who is approved: those that say so, and the marked ones that follow them.
+    /// Approved objects: those that say so, and the terminating ones that follow them.
     fn approved(&self) -> BTreeSet<String> {
         let is_terminating = |seen: &&Observation| seen.terminating_since.is_some();
         let says = self.nodes.values().filter(is_terminating).filter(|seen| seen.approved.is_some());
@@ -161,7 +161,7 @@ impl Naive {
         (rank, kept)
     }
 
-    pub fn judge(&self) -> Said {
+    pub fn judge(&self) -> Expected {
         let approved = self.approved();
         let mut doomed: BTreeMap<String, usize> = BTreeMap::new();
         for (uid, seen) in &self.nodes {
@@ -188,7 +188,7 @@ impl Naive {
                 break;
             }
         }
-        let mut said = Said { held, ..Said::default() };
+        let mut said = Expected { held, ..Expected::default() };
         for (uid, seen) in self.nodes.iter().filter(|(uid, _)| !doomed.contains_key(*uid)) {
             self.survivor(uid, seen, &doomed, &approved, &mut said);
         }
@@ -203,7 +203,7 @@ impl Naive {
         seen: &Observation,
         doomed: &BTreeMap<String, usize>,
         approved: &BTreeSet<String>,
-        said: &mut Said,
+        said: &mut Expected,
     ) {
         let (mut released, mut dying, mut unknown) = (vec![], vec![], vec![]);
         let (mut solid, mut pulled, mut cascade) = (false, false, false);
@@ -231,7 +231,7 @@ impl Naive {
         }
         let around = self.around(seen, doomed).is_some_and(|around| approved.contains(&around));
         let kept = solid || !released.is_empty();
-        // Who is approved without this one has to wait for it, if it would follow otherwise.
+        // An owner that was approved without this object has to wait for it, if the object would follow otherwise.
         let spared =
             (around || cascade || (pulled && !kept && unknown.is_empty())) && !said.held.contains(uid);
         if spared {

@@ -12,7 +12,7 @@ fn found(snapshot: &Snapshot, expected: &str) {
     expect(&render(snapshot, &orphans.detection), expected);
 }
 
-/// REQ-KRK-6: who names no owner is nobody's orphan; who names several is one when none of them exists.
+/// REQ-KRK-6: an object without owner references is no orphan; one with several is an orphan when none of them exists.
 #[test]
 fn every_owner_has_to_be_missing() {
     let snapshot = world(
@@ -92,7 +92,7 @@ fn a_grace_has_to_be_over() {
     assert_eq!((orphans.in_grace.len(), orphans.detection.doomed.len()), (2, 0));
 }
 
-/// Who follows a removal that was seen is no orphan but part of a cascade.
+/// A dependent of an owner with a seen removal is no orphan but part of a cascade.
 #[test]
 fn who_follows_waits_for_nothing() {
     let snapshot = world("app/shop\n vm/web <- app/shop, app/missing\n gone app/shop");
@@ -101,7 +101,7 @@ fn who_follows_waits_for_nothing() {
     assert_eq!((orphans.in_grace.len(), orphans.detection.doomed.len()), (0, 0));
 }
 
-/// What is held says what most of it comes from; what somebody asked for is not held.
+/// The refusal says the main causes; requested deletions are not limited.
 #[test]
 fn the_fuse_names_causes() {
     let mut snapshot = empty();

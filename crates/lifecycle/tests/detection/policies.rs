@@ -68,7 +68,7 @@ fn in_the_background_dependents_follow_a_removal() {
     );
 }
 
-/// An owner that is marked without a policy and held by somebody else is there until it is gone.
+/// An owner that is marked without a policy and held by another finalizer is there until it is gone.
 #[test]
 fn in_the_background_a_held_owner_keeps() {
     judged(
@@ -93,7 +93,7 @@ fn orphans_lose_the_reference() {
     );
 }
 
-/// The cascade beats the others: whoever else would only release an object, it dies.
+/// The cascade beats the others: the object is doomed, even if other owners would only orphan it.
 #[test]
 fn a_cascade_beats_the_others() {
     judged(
@@ -167,7 +167,7 @@ fn a_definition_takes_its_objects_along() {
     );
 }
 
-/// Whoever has an owner that survives is not taken by the other one, but it may be taken by what it lies in.
+/// An object with a solid owner is not doomed by another owner, but it may be by its namespace.
 #[test]
 fn who_is_kept_dies_of_what_it_lies_in() {
     let text = "crd/vms.example.com deleted background

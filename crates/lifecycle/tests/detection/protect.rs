@@ -1,10 +1,10 @@
-//! Who must not die: protected objects, and those that an approved plan did not name.
+//! Excluded objects: protected ones, and those that an approved plan did not name.
 
 use crate::common::{empty, expect, judged, node, render, world};
 use sexton_lifecycle::{DetectionSettings, HypotheticalDeletion, Protection, Roots, follow_deletions, find_orphans};
 use sexton_model::Policy;
 
-/// A protected object is spared with everything below it, and whoever has to wait for it is named.
+/// A protected object is excluded with everything below it, and what it blocks is named.
 #[test]
 fn protected_objects_are_spared() {
     judged(
@@ -30,12 +30,12 @@ fn protected_objects_keep_namespaces_and_outlive_removals() {
          vm/web <- app/shop protected
          gone app/shop",
         r#"ns/b dies Background: asked, marked
-           vm/web keeps nobody: Protected("true")
+           vm/web keeps nothing: Protected("true")
            vm/b/db keeps ns/b: Protected("true")"#,
     );
 }
 
-/// Who would only lose a reference loses it, protected or not.
+/// An object that would only lose a reference loses it, protected or not.
 #[test]
 fn protected_objects_lose_references() {
     judged(
@@ -58,7 +58,7 @@ fn what_is_terminating_is_terminating() {
     let snapshot = world("app/shop protected\n vm/web <- app/shop");
     let hypothetical = [HypotheticalDeletion { node: node(&snapshot, "app/shop"), policy: Policy::Cascade }];
     let detection = follow_deletions(&snapshot, Roots::None, &hypothetical, &DetectionSettings::default());
-    expect(&render(&snapshot, &detection), r#"app/shop keeps nobody: Protected("true")"#);
+    expect(&render(&snapshot, &detection), r#"app/shop keeps nothing: Protected("true")"#);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn protected_kinds() {
     let orphans = find_orphans(&snapshot, crate::common::no_grace(&Default::default()), &settings);
     expect(
         &render(&snapshot, &orphans.detection),
-        r#"disk/lost keeps nobody: Protected("the kind Disk.example.com is protected")"#,
+        r#"disk/lost keeps nothing: Protected("the kind Disk.example.com is protected")"#,
     );
 }
 
@@ -113,7 +113,7 @@ fn what_was_not_approved_does_not_follow() {
 
 /// EXT-29: a subscription keeps neither side alive, and condemns neither.
 #[test]
-fn subscriptions_keep_nobody() {
+fn subscriptions_keep_no_object() {
     judged(
         "app/shop deleted foreground
          vm/web <- app/shop watches disk/free

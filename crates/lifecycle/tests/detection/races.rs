@@ -23,9 +23,9 @@ fn dependents_before_owners() {
     assert!(detect_all(&snapshot).is_doomed(node(&snapshot, "vm/web")));
 }
 
-/// 2: an owner came and went while nobody looked. It is an orphan's owner, not a removal that was seen.
+/// 2: an owner came and went unseen. It is an orphan's owner, not a removal that was seen.
 #[test]
-fn owners_that_nobody_saw() {
+fn owners_that_were_never_seen() {
     let snapshot = world("vm/web <- app/shop");
     assert!(!snapshot.is_removal_known(&uid("app/shop")));
     expect(&render(&snapshot, &detect_all(&snapshot)), "");
@@ -66,7 +66,7 @@ fn one_uid_under_many_names() {
          vm/odd invalid app/shop: Kind
          vm/b/bad invalid app/shop: Namespace",
     );
-    // The removal was seen, but only those who meant it follow.
+    // The removal was seen, but only objects that meant it follow.
     let gone = world(&format!("{text}\n gone app/shop"));
     expect(&render(&gone, &detect_all(&gone)), "vm/good dies Background: gone app/shop, root app/shop");
 }
@@ -95,7 +95,7 @@ fn cluster_objects_with_namespaced_owners() {
     judged(&format!("{text}\n gone app/shop"), "");
 }
 
-/// 9: made and marked before anybody looked.
+/// 9: created and deleted before the first observation.
 #[test]
 fn first_seen_when_terminating() {
     judged(
@@ -104,7 +104,7 @@ fn first_seen_when_terminating() {
     );
 }
 
-/// 10: an object that is held by somebody is deleted again, now with a policy.
+/// 10: an object that is held by a finalizer is deleted again, now with a policy.
 #[test]
 fn deleted_again_with_a_policy() {
     judged(
@@ -157,8 +157,8 @@ fn circles_in_the_foreground() {
     );
 }
 
-/// 16, REQ-KRK-43, EXT-17: who waited for an object is looked at again when that goes or drops its reference, and only
-/// who is being deleted.
+/// 16, REQ-KRK-43, EXT-17: terminating objects that waited for an object are returned when that goes or drops its
+/// reference, and no others.
 #[test]
 fn owners_are_looked_at_again() {
     let text = "app/shop deleted foreground\n app/other\n vm/web <- app/shop, app/other\n vm/db <- app/shop";
@@ -171,7 +171,7 @@ fn owners_are_looked_at_again() {
     assert!(!snapshot.is_referenced(shop));
 }
 
-/// 18: the kind of an owner vanished. Nobody is deleted for it, unless the owner was seen to go.
+/// 18: the kind of an owner vanished. No dependent is doomed for it, unless the owner was seen to go.
 #[test]
 fn kinds_that_vanish() {
     let mut snapshot = world("app/gone\n vm/web <- app/gone\n vm/odd <- app/never\n gone app/gone");
@@ -185,7 +185,7 @@ fn kinds_that_vanish() {
     );
 }
 
-/// 20, EXT-12: while a kind cannot be listed, nobody of it is held to be absent; a new listing drops what it does not
+/// 20, EXT-12: while a kind cannot be listed, no object of it counts as absent; a new listing drops what it does not
 /// have.
 #[test]
 fn listings() {

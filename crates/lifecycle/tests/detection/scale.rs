@@ -55,7 +55,7 @@ fn wide_fans() {
     assert!(begin.elapsed() < BOUND);
 }
 
-/// REQ-KRK-52, REQ-KRK-60: dependents are found without looking at everything, and without asking anybody.
+/// REQ-KRK-52, REQ-KRK-60: dependents are found without looking at everything, and without any request.
 #[test]
 fn bystanders_cost_nothing() {
     let mut snapshot = chain();

@@ -41,7 +41,7 @@ fn circles() {
     );
 }
 
-/// In a circle in which everybody is marked, whoever was marked first began it; what hangs on it did not.
+/// In a cycle of terminating objects the one deleted first is the root; what hangs on the cycle is not.
 #[test]
 fn circles_of_terminating_objects() {
     judged(
@@ -56,7 +56,7 @@ fn circles_of_terminating_objects() {
     );
 }
 
-/// Objects that keep each other are kept: nobody's last owner goes.
+/// Objects that own each other keep each other: each has a solid owner.
 #[test]
 fn circles_that_keep_themselves() {
     judged(
@@ -102,7 +102,7 @@ fn the_shortest_chain_explains() {
     );
 }
 
-/// An owner of a kind that nobody knows may be alive: its dependent is left alone, and that is said.
+/// An owner of an unknown kind may exist: its dependent is left alone, and that is said.
 #[test]
 fn owners_of_unknown_kinds() {
     judged(
@@ -147,7 +147,7 @@ fn owners_without_a_namespace() {
     );
 }
 
-/// EXT-13: a successor in the slot of an owner inherits nothing and saves nobody.
+/// EXT-13: a successor in the slot of an owner inherits nothing and keeps no object.
 #[test]
 fn successors_inherit_nothing() {
     judged(
@@ -166,7 +166,7 @@ fn successors_inherit_nothing() {
     );
 }
 
-/// REQ-KRK-58: who has another owner now follows that one.
+/// REQ-KRK-58: an object with another owner now follows that one.
 #[test]
 fn new_parents() {
     judged(

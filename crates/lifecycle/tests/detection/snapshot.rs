@@ -92,7 +92,7 @@ fn subscribers_are_found_once() {
     assert_eq!(told, [root]);
     assert_eq!(snapshot.targets_of(root), [web]);
     assert_eq!(names(&snapshot, snapshot.targets_of(node(&snapshot, "disk/far"))), ["vm/b/web"]);
-    // Whoever holds the name is meant.
+    // The object that has the name is meant.
     apply(&mut snapshot, event("vm/web#2", 9));
     assert_eq!(names(&snapshot, snapshot.targets_of(root)), ["vm/web#2"]);
     apply(&mut snapshot, event("disk/root", 10));
@@ -111,7 +111,7 @@ fn a_new_listing_gives_the_same_graph() {
     }
 }
 
-/// By name in the own namespace or in none, by one object only, and to oneself; an index that forgets nobody.
+/// By name in the own namespace or in none, by one object only, and to oneself; an index that forgets no subscriber.
 #[test]
 fn subscriptions_of_every_form() {
     let mut snapshot = world("vm/web\n vm/b/web\n node/n");

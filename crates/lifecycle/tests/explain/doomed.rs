@@ -1,4 +1,4 @@
-//! Objects that die: who asked, how it follows, whom they wait for.
+//! Doomed objects: the request, the chain of causes, what they wait for.
 
 use insta::assert_snapshot;
 use sexton_lifecycle::explain::{WaitReason, Explanation, Status, Naming, CollectionProgress, sentence};
@@ -72,7 +72,7 @@ fn long_chains_are_cut() {
     "#);
 }
 
-/// Nobody is stuck: those whose turn it is are told, and the rest is counted.
+/// No object is stuck: those that are being destroyed are shown, and the rest is counted.
 #[test]
 fn many_that_only_take_their_time_are_folded() {
     let mut world = "app/shop deleted cascade\n".to_owned();

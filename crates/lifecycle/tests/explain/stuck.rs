@@ -93,7 +93,7 @@ fn handlers_say_no_and_are_named() {
 }
 
 #[test]
-fn whoever_is_spared_is_named_with_what_clears_it() {
+fn excluded_objects_are_named_with_their_remedies() {
     let world = "
         app/shop deleted cascade approved
         vm/web <- app/shop deleted cascade
@@ -133,7 +133,7 @@ fn foreign_finalizers_and_broken_journals() {
       held by the finalizer example.com/hold | for 4m9s
         give it up $ sexton force App/shop --blocker finalizer:example.com/hold --reason "…" (leaves a tombstone: may still exist)
       waits for Vm/web | the journal has version 9, and this program knows version 1
-        begin anew $ sexton force Vm/web --blocker journal --reason "…" (whoever was told is told again)
+        begin anew $ sexton force Vm/web --blocker journal --reason "…" (subscribers are notified again)
     1 has to go before it.
     "#);
 }
@@ -165,7 +165,7 @@ fn many_that_are_stuck_are_counted() {
 
 /// A class waits for the objects of its kind that survive.
 #[test]
-fn a_class_in_use_names_who_uses_it() {
+fn a_class_in_use_names_its_objects() {
     let mut snapshot = crate::common::world("app/class deleted cascade\n vm/a\n vm/b");
     let class = snapshot.uid(crate::common::node(&snapshot, "app/class"));
     snapshot.set_classes(&[(("example.com".to_owned(), "Vm".to_owned()), class)].into());

@@ -35,9 +35,9 @@ fn owners_of_every_sort() {
     Vm/web lives: 6 owners, protected: no.
       owned by App/shop (uid app/shop, alive)
       owned by App/dying (uid app/dying, marked 4m8s ago)
-      owned by App/disk (uid disk/x, not what it says: that life is of another kind)
-      owned by App/b/far (uid app/b/far, not what it says: that life is in another namespace)
-      owned by Mystery/m (uid mystery/m, nobody knows: there is no such kind now)
+      owned by App/disk (uid disk/x, does not match: the object with that uid is of another kind)
+      owned by App/b/far (uid app/b/far, does not match: the object with that uid is in another namespace)
+      owned by Mystery/m (uid mystery/m, not known: there is no such kind now)
       owned by App/gone (uid app/gone, removed by ada)
       loses its reference to App/dying | that goes without it
       loses its reference to App/gone | that goes without it
@@ -106,7 +106,7 @@ fn subscriptions_are_told_both_ways() {
     assert!(told.contains("  subscribed to Disk/x | lives on, and is not waited for\n"), "{told}");
 }
 
-/// Only what can happen is said to end it: no server lets anybody delete the namespace `default`.
+/// Only what can happen is said to end it: no server allows the deletion of the namespace `default`.
 #[test]
 fn a_permanent_namespace_ends_nothing() {
     assert_snapshot!(why("ns/default\n vm/default/web", "vm/default/web"), @"Vm/default/web lives: nothing owns it, protected: no.");
