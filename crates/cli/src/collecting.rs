@@ -8,7 +8,7 @@ use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Kinds, Resources};
 use sexton_collector::hooks::{Hooks, Keeper, Scripts};
 use sexton_collector::{Collector, EventSettings, Means, Runner, Settings, SystemClock};
-use sexton_lifecycle::{DeletionScope, FuseLimits};
+use sexton_lifecycle::{DeletionLimit, DeletionScope};
 use sexton_model::hook::Allowance;
 
 use crate::world::{World, is_ours};
@@ -35,7 +35,7 @@ pub(crate) struct Choices {
     /// How long a life without owners is left alone.
     pub(crate) orphan_grace: Duration,
     /// How much of what nobody asked for may be destroyed at once.
-    pub(crate) fuse: FuseLimits,
+    pub(crate) fuse: DeletionLimit,
     /// Whether what is done is told as events.
     pub(crate) events: bool,
     /// What methods of classes may run and call.

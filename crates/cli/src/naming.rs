@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use sexton_client::{Kinds, Place};
 use sexton_collector::modules::Member;
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 
 /// From where somebody looks: what goes without saying there is not said.
@@ -62,8 +62,8 @@ impl Names {
     }
 
     /// The same of a life.
-    pub(crate) fn of(&self, snapshot: &Snapshot, life: LifeId) -> String {
-        self.label(&snapshot.object(life))
+    pub(crate) fn of(&self, snapshot: &Snapshot, life: NodeId) -> String {
+        self.label(&snapshot.object_ref(life))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use sexton_lifecycle::destruction::{self, State};
-use sexton_lifecycle::{Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Detection, NodeId, Snapshot};
 use sexton_model::collection::Blocker;
 
 use crate::blockers::{Stuck, blockers};
@@ -19,23 +19,23 @@ pub struct Standing {
     /// What blocks.
     pub blockers: Vec<Blocker>,
     /// Objects with a call under way, and its phase.
-    pub under_way: Vec<(LifeId, String)>,
+    pub under_way: Vec<(NodeId, String)>,
     /// The next moment at which something is tried again by itself, in seconds since 1970.
     pub next: Option<i64>,
     /// Objects with calls that are all refused by a class or by settings of the operator. To try again does not help
     /// until one of these is changed.
-    pub refused: BTreeSet<LifeId>,
+    pub refused: BTreeSet<NodeId>,
 }
 
 impl Standing {
-    pub(crate) fn of(snapshot: &Snapshot, judgement: &Judgement) -> Standing {
-        let marked = || judgement.doomed.keys().copied().filter(|life| snapshot.is_marked(*life));
-        let finalizers: Vec<LifeId> = marked()
+    pub(crate) fn of(snapshot: &Snapshot, judgement: &Detection) -> Standing {
+        let marked = || judgement.doomed.keys().copied().filter(|life| snapshot.is_terminating(*life));
+        let finalizers: Vec<NodeId> = marked()
             .filter(|life| !is_held_by_us(snapshot, *life) && !foreign_finalizers(snapshot, *life).is_empty())
             .collect();
         let stuck = Stuck { finalizers, ..Stuck::default() };
-        let journal = |life: LifeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
-        let states: Vec<(LifeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
+        let journal = |life: NodeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
+        let states: Vec<(NodeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
         let steps = states.iter().map(|(life, state)| (*life, state));
         let blockers = blockers(snapshot, judgement, steps, &stuck);
         let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
@@ -62,7 +62,7 @@ impl Standing {
 /// The phase of the calls of an object under way, and the attempt.
 fn asked(state: &State) -> Option<String> {
     let phase = state.phase()?;
-    let mut asked = state.open.iter().filter(|(_, pending)| pending.asked);
+    let mut asked = state.open.iter().filter(|(_, pending)| pending.in_flight);
     let (_, first) = asked.next()?;
     let attempt = match first.failures {
         0 => String::new(),

@@ -19,7 +19,7 @@ impl Follow<'_> {
     /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
     pub(super) fn is_stalled(&self) -> bool {
         let snapshot = self.seen.snapshot();
-        let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());
+        let ends_later = |life| snapshot.terminating_since(life).is_some_and(|at| at > now());
         self.deadline.is_none()
             && self.moved.elapsed() >= STALLED
             && !self.left.keys().filter_map(|uid| snapshot.get(uid)).any(ends_later)

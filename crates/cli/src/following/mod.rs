@@ -21,8 +21,8 @@ use futures::stream::Fuse;
 use sexton_client::{Gateway, Kinds, Lines, Resources};
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Standing, Summary};
-use sexton_lifecycle::detect::accused;
-use sexton_lifecycle::{DeletionScope, Judgement, Ownership, Roots, Settings as Rules, judge};
+use sexton_lifecycle::detect::follow_candidates;
+use sexton_lifecycle::{DeletionScope, Detection, DetectionSettings, Ownership, Roots, follow_deletions};
 use sexton_model::Uid;
 use tokio::time::Instant;
 
@@ -92,7 +92,7 @@ pub(crate) struct Follow<'a> {
     /// Who is still there, and what it is called.
     left: BTreeMap<Uid, String>,
     /// All of them, the only ones whose blockers are of interest.
-    rules: Rules,
+    rules: DetectionSettings,
     /// When to stop waiting, whatever is left.
     deadline: Option<Instant>,
     total: usize,
@@ -133,7 +133,7 @@ impl<'a> Follow<'a> {
         Ok(Follow {
             progress: Progress::new(output.talk_style(), output.is_live()),
             left: BTreeMap::new(),
-            rules: Rules::default(),
+            rules: DetectionSettings::default(),
             deadline: None,
             total: 0,
             waves: BTreeMap::new(),
@@ -328,18 +328,18 @@ impl<'a> Follow<'a> {
             return;
         }
         let (snapshot, rules) = (self.seen.snapshot(), &self.rules);
-        let mut judgement = judge(snapshot, Roots::All, &[], rules);
-        judgement.absorb(accused(snapshot, rules));
+        let mut judgement = follow_deletions(snapshot, Roots::All, &[], rules);
+        judgement.merge_candidates(follow_candidates(snapshot, rules));
         self.standing = self.seen.standing(&judgement);
         self.saved = !self.goes_on(&judgement);
         self.next_look = Instant::now() + (begin.elapsed() * 20).max(DRAW);
     }
 
     /// Whether anybody who is left is still on the way out. Owners can be gone without anybody having seen them go.
-    fn goes_on(&self, judgement: &Judgement) -> bool {
+    fn goes_on(&self, judgement: &Detection) -> bool {
         let snapshot = self.seen.snapshot();
         let absent = |(_, owner): (Uid, Ownership)| matches!(owner, Ownership::Absent { .. });
-        let dies = |life| judgement.dooms(life) || snapshot.owner_uids(life).any(absent);
+        let dies = |life| judgement.is_doomed(life) || snapshot.owner_uids(life).any(absent);
         self.left.keys().filter_map(|uid| snapshot.get(uid)).any(dies)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use sexton_lifecycle::plan::{Plan, Step};
-use sexton_lifecycle::{Cause, LifeId, Ownership, Snapshot};
+use sexton_lifecycle::{Cause, NodeId, Ownership, Snapshot};
 use sexton_model::Uid;
 
 use crate::naming::Names;
@@ -11,11 +11,11 @@ use crate::output::graph::{Edge, Meaning, Node, Picture, State};
 
 /// The objects of a picture.
 pub(crate) struct Scene {
-    pub(crate) lives: BTreeSet<LifeId>,
+    pub(crate) lives: BTreeSet<NodeId>,
     /// How many objects there are besides.
     pub(crate) more: usize,
     /// What it is about.
-    pub(crate) roots: Vec<LifeId>,
+    pub(crate) roots: Vec<NodeId>,
 }
 
 /// What is drawn of the world.
@@ -28,15 +28,15 @@ pub(crate) struct View<'a> {
 impl View<'_> {
     /// Everything that is connected with anything, or dies; if nothing is, or all of it is wanted, everything.
     pub(crate) fn all(&self, unconnected: bool) -> Scene {
-        let everything = || self.snapshot.lives().filter(|life| !is_record(self.snapshot, *life));
-        let is_wanted = |life: &LifeId| unconnected || self.is_connected(*life);
-        let wanted: BTreeSet<LifeId> = everything().filter(is_wanted).collect();
+        let everything = || self.snapshot.nodes().filter(|life| !is_record(self.snapshot, *life));
+        let is_wanted = |life: &NodeId| unconnected || self.is_connected(*life);
+        let wanted: BTreeSet<NodeId> = everything().filter(is_wanted).collect();
         let total = everything().count();
         let lives = if wanted.is_empty() { everything().collect() } else { wanted };
         Scene { more: total - lives.len(), lives, roots: Vec::new() }
     }
 
-    fn is_connected(&self, life: LifeId) -> bool {
+    fn is_connected(&self, life: NodeId) -> bool {
         let snapshot = self.snapshot;
         self.plan.is_doomed(&snapshot.uid(life))
             || snapshot.is_referenced(life)
@@ -46,18 +46,18 @@ impl View<'_> {
     }
 
     /// Some lives, and whatever is connected with them over however many others.
-    pub(crate) fn around(&self, roots: &[LifeId]) -> Scene {
-        let mut found: BTreeSet<LifeId> = roots.iter().copied().collect();
-        let mut work: VecDeque<LifeId> = roots.iter().copied().collect();
+    pub(crate) fn around(&self, roots: &[NodeId]) -> Scene {
+        let mut found: BTreeSet<NodeId> = roots.iter().copied().collect();
+        let mut work: VecDeque<NodeId> = roots.iter().copied().collect();
         while let Some(life) = work.pop_front() {
             work.extend(self.neighbours(life).into_iter().filter(|next| found.insert(*next)));
         }
         Scene { lives: found, more: 0, roots: roots.to_vec() }
     }
 
-    fn neighbours(&self, life: LifeId) -> Vec<LifeId> {
+    fn neighbours(&self, life: NodeId) -> Vec<NodeId> {
         let snapshot = self.snapshot;
-        let mut all: Vec<LifeId> = snapshot.owner_lives(life).collect();
+        let mut all: Vec<NodeId> = snapshot.valid_owners(life).collect();
         all.extend(snapshot.dependents(life).map(|(dependent, _)| dependent));
         all.extend(snapshot.targets_of(life));
         all.extend(snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber));
@@ -67,13 +67,13 @@ impl View<'_> {
 
     /// The lives of the plan.
     pub(crate) fn doomed(&self) -> Scene {
-        let lost = self.plan.strips.iter().map(|strip| strip.life);
-        let held = self.plan.holds.iter().map(|hold| hold.life);
-        let asked = |step: &&Step| step.finding.cause == Cause::Asked;
+        let lost = self.plan.strips.iter().map(|strip| strip.node);
+        let held = self.plan.exclusions.iter().map(|hold| hold.node);
+        let asked = |step: &&Step| step.finding.cause == Cause::Requested;
         Scene {
-            lives: self.plan.steps().map(|step| step.life).chain(lost).chain(held).collect(),
+            lives: self.plan.steps().map(|step| step.node).chain(lost).chain(held).collect(),
             more: 0,
-            roots: self.plan.steps().filter(asked).map(|step| step.life).collect(),
+            roots: self.plan.steps().filter(asked).map(|step| step.node).collect(),
         }
     }
 
@@ -99,13 +99,13 @@ impl View<'_> {
         Picture { title, nodes, edges, more, roots }
     }
 
-    fn node(&self, life: LifeId) -> Node {
+    fn node(&self, life: NodeId) -> Node {
         let (snapshot, uid) = (self.snapshot, self.snapshot.uid(life));
         let state = match self.plan.wave_of(&uid) {
             _ if snapshot.is_destroyed(life) => State::Destroyed,
             Some(wave) => State::Doomed { order: wave + 1 },
-            None if snapshot.is_marked(life) => State::Marked,
-            None if snapshot.protect(life).is_some() => State::Protected,
+            None if snapshot.is_terminating(life) => State::Marked,
+            None if snapshot.protection(life).is_some() => State::Protected,
             None => State::Alive,
         };
         Node {
@@ -119,8 +119,8 @@ impl View<'_> {
 
     fn edges(
         &self,
-        life: LifeId,
-        drawn: &BTreeSet<LifeId>,
+        life: NodeId,
+        drawn: &BTreeSet<NodeId>,
         edges: &mut Vec<Edge>,
         absent: &mut HashMap<Uid, Node>,
     ) {
@@ -144,7 +144,7 @@ impl View<'_> {
             let meaning = Meaning::DiesBefore { dropped: false };
             edges.push(Edge { from: snapshot.uid(target).0, to: own(), meaning });
         }
-        let around = [snapshot.namespace_life(life), snapshot.definition_life(life)];
+        let around = [snapshot.namespace_of(life), snapshot.definition_of(life)];
         for holder in around.into_iter().flatten().filter(|holder| drawn.contains(holder)) {
             edges.push(Edge { from: own(), to: snapshot.uid(holder).0, meaning: Meaning::Inside });
         }
@@ -152,7 +152,7 @@ impl View<'_> {
 }
 
 /// What is only there to keep the books.
-fn is_record(snapshot: &Snapshot, life: LifeId) -> bool {
+fn is_record(snapshot: &Snapshot, life: NodeId) -> bool {
     matches!(
         (snapshot.group(life), snapshot.kind(life)),
         ("sexton.dev", "Collection" | "Tombstone")

@@ -2,7 +2,7 @@
 //!
 //! No document is needed: the objects carry the module's label and their place in the order.
 
-use sexton_lifecycle::module::{Member, in_scope, sort};
+use sexton_lifecycle::module::{Member, in_scope, split_by_mark};
 use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
 use sexton_model::time;
 use tokio::time::Instant;
@@ -97,7 +97,7 @@ impl Modules {
             .members
             .into_iter()
             .partition(|member| in_scope(&scope, member) || member.deployment.is_some());
-        let order = sort(&default_scope(name), &own, |_| false).unmarked;
+        let order = split_by_mark(&default_scope(name), &own, |_| false).unmarked;
         let own = order.into_iter().map(|at| own[at].clone()).collect();
         let mut unmarked = divide(own).without_namespaces(&looked.unanswered);
         for victim in &mut unmarked.victims {

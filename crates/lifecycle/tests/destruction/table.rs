@@ -145,7 +145,8 @@ fn what_came_too_late_is_not_wanted() {
     let calls = actions.iter().filter(|action| matches!(action, Action::Call { .. }));
     assert_eq!(calls.clone().count(), 1);
     assert!(
-        calls.clone().all(|action| !saved.still_wants(action)) && forget.iter().all(|action| saved.still_wants(action))
+        calls.clone().all(|action| !saved.still_wants(action))
+            && forget.iter().all(|action| saved.still_wants(action))
     );
     assert!(!saved.still_wants(&Action::Delete) && !saved.still_wants(&Action::Release));
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use sexton_lifecycle::{DetectionSettings, Observation, Roots, Snapshot, follow_deletions};
 
-use super::naive::{Naive, Expected};
+use super::naive::{Expected, Naive};
 use crate::common::{Event, apply, detect_all, empty, event, render};
 
 /// The objects of random worlds. Two namespaces, things in none, and namespaces themselves.
@@ -116,7 +116,11 @@ fn said(snapshot: &Snapshot) -> Expected {
         doomed: detection.doomed.values().map(|found| (uid(found.node), policy(found.policy))).collect(),
         strips: detection.strips.iter().map(|one| (uid(one.node), strip(&one.owners))).collect(),
         held: detection.exclusions.iter().map(|exclusion| uid(exclusion.node)).collect(),
-        unknown: detection.unresolved.iter().map(|one| (uid(one.node), one.reference.uid.0.clone())).collect(),
+        unknown: detection
+            .unresolved
+            .iter()
+            .map(|one| (uid(one.node), one.reference.uid.0.clone()))
+            .collect(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Excluded objects: protected ones, and those that an approved plan did not name.
 
 use crate::common::{empty, expect, judged, node, render, world};
-use sexton_lifecycle::{DetectionSettings, HypotheticalDeletion, Protection, Roots, follow_deletions, find_orphans};
+use sexton_lifecycle::{
+    DetectionSettings, HypotheticalDeletion, Protection, Roots, find_orphans, follow_deletions,
+};
 use sexton_model::Policy;
 
 /// A protected object is excluded with everything below it, and what it blocks is named.

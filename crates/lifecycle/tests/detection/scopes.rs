@@ -17,7 +17,10 @@ fn these(text: &str, nodes: &[&str], gone: &[&str], expected: &str) {
     let nodes: Vec<_> = nodes.iter().map(|word| node(&snapshot, word)).collect();
     let gone: Vec<_> = gone.iter().map(|word| uid(word)).collect();
     let roots = Roots::Only { nodes: &nodes, removed: &gone };
-    expect(&render(&snapshot, &follow_deletions(&snapshot, roots, &[], &DetectionSettings::default())), expected);
+    expect(
+        &render(&snapshot, &follow_deletions(&snapshot, roots, &[], &DetectionSettings::default())),
+        expected,
+    );
 }
 
 /// From a marked object on, and no further than the next marked one.

@@ -1,7 +1,7 @@
 //! Doomed objects: the request, the chain of causes, what they wait for.
 
 use insta::assert_snapshot;
-use sexton_lifecycle::explain::{WaitReason, Explanation, Status, Naming, CollectionProgress, sentence};
+use sexton_lifecycle::explain::{CollectionProgress, Explanation, Naming, Status, WaitReason, sentence};
 use sexton_model::Policy;
 
 use crate::{common, explained, judged, told, why, world_with};

@@ -6,8 +6,8 @@
 mod common;
 
 mod doomed;
-mod surviving;
 mod stuck;
+mod surviving;
 
 use common::{Event, apply, empty, events, node};
 use sexton_lifecycle::explain::{Explanation, Naming, Story, explain, story};

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use sexton_lifecycle::destruction::{Callee, Event, Origin, Outcome, Phase, Retry, State, Subscriber, step};
-use sexton_lifecycle::explain::{Status, CollectionProgress};
+use sexton_lifecycle::explain::{CollectionProgress, Status};
 use sexton_model::GroupResource;
 
 use crate::{explained, told, why, world_with};
@@ -46,7 +46,8 @@ fn a_stuck_deletion_explains_itself() {
             seen.journal = Some(failing(uid));
         }
     });
-    let explanation = explained(&snapshot, "app/prod").with_progress(CollectionProgress { gone: 3, doomed: 7 });
+    let explanation =
+        explained(&snapshot, "app/prod").with_progress(CollectionProgress { gone: 3, doomed: 7 });
     assert_snapshot!(told(&explanation), @r#"
     App/prod is being destroyed (deleted by ada, 4m9s ago, policy cascade, collection c-18)
       waits for Vm/shop | owned by App/prod

@@ -10,7 +10,7 @@ use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_collector::hooks::place_of;
 use sexton_collector::modules::Tools;
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::bulk::{Action, Annotations, Epoch};
 use sexton_model::marks;
 
@@ -36,7 +36,7 @@ pub(super) struct Keeping {
     pub(super) tools: Tools,
     /// Under which lease; nobody writes anything without one.
     pub(super) epoch: Option<Epoch>,
-    pub(super) limits: FuseLimits,
+    pub(super) limits: DeletionLimit,
     pub(super) kept: Mutex<Kept>,
     why: Why,
     /// Objects whose `destroy` an interrupted run had begun.
@@ -57,7 +57,7 @@ impl Keeping {
     pub(super) fn new(
         tools: Tools,
         epoch: Option<Epoch>,
-        limits: FuseLimits,
+        limits: DeletionLimit,
         kept: Kept,
         why: Why,
     ) -> Keeping {
@@ -92,7 +92,7 @@ impl Keeping {
 
     /// Whether too many of what is stored would go at once.
     fn too_many(&self, doomed: usize, scope: usize) -> Option<String> {
-        if !self.limits.exceeded(doomed, scope) {
+        if !self.limits.is_exceeded(doomed, scope) {
             return None;
         }
         let why = format!("{doomed} of {scope} stored objects would be destroyed");

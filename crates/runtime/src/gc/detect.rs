@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use sexton_lifecycle::detect::{Reachable, References, reachable};
-use sexton_lifecycle::graph::Node;
+use sexton_lifecycle::detect::{ReachableSet, References, reachable};
+use sexton_lifecycle::graph::Vertex;
 
 use super::Scope;
 use crate::world::{ObjectKey, Store, Stored, World};
@@ -25,14 +25,14 @@ pub(super) fn garbage(world: &World, scope: &Scope) -> Vec<ObjectKey> {
 }
 
 /// What roots, statics and handles reach over any property.
-pub(super) fn everywhere(world: &World) -> Reachable {
+pub(super) fn everywhere(world: &World) -> ReachableSet {
     let mut roots = held(world);
     world.visit_statics(&mut |key| roots.push(key.slot));
     world.read(|store| reachable(&Every(store), roots.into_iter()))
 }
 
 /// What the roots reach over persistable properties.
-fn persistable(world: &World) -> Reachable {
+fn persistable(world: &World) -> ReachableSet {
     let roots = world.root_keys();
     let masks = masks(world);
     world.read(|store| {
@@ -42,23 +42,23 @@ fn persistable(world: &World) -> Reachable {
 }
 
 /// What roots and statics reach over any property; whatever is in somebody's hands does not count.
-pub(super) fn without_handles(world: &World) -> Reachable {
-    let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
+pub(super) fn without_handles(world: &World) -> ReachableSet {
+    let mut roots: Vec<Vertex> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.visit_statics(&mut |key| roots.push(key.slot));
     world.read(|store| reachable(&Every(store), roots.into_iter()))
 }
 
 /// The roots, and what somebody has a handle to.
-pub(super) fn held(world: &World) -> Vec<Node> {
-    let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
+pub(super) fn held(world: &World) -> Vec<Vertex> {
+    let mut roots: Vec<Vertex> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.handle_counts(|counts| {
         let held = (0..).zip(counts).filter(|(_, count)| **count > 0);
-        roots.extend(held.map(|(slot, _): (Node, _)| slot));
+        roots.extend(held.map(|(slot, _): (Vertex, _)| slot));
     });
     roots
 }
 
-fn unreached(world: &World, reached: &Reachable) -> Vec<ObjectKey> {
+fn unreached(world: &World, reached: &ReachableSet) -> Vec<ObjectKey> {
     world.read(|store| {
         let garbage =
             store.objects().filter(|(key, object)| !reached.contains(key.slot) && !object.is_over());
@@ -89,15 +89,15 @@ impl References for Every<'_> {
     }
 
     /// Objects lie anywhere in memory, and so do their fields: fetching one after the other is mostly waiting.
-    fn prepare(&self, next: &[Node]) {
+    fn prepare(&self, next: &[Vertex]) {
         let lengths = next.iter().map(|node| self.0.at(*node).map_or(0, |object| object.fields.len()));
         black_box(lengths.sum::<usize>());
-        let first = |node: &Node| self.0.at(*node).and_then(|object| object.fields.first());
+        let first = |node: &Vertex| self.0.at(*node).and_then(|object| object.fields.first());
         let empty = next.iter().filter(|node| first(node) == Some(&Stored::Null));
         black_box(empty.count());
     }
 
-    fn visit(&self, from: Node, found: &mut impl FnMut(Node)) {
+    fn visit(&self, from: Vertex, found: &mut impl FnMut(Vertex)) {
         if let Some(object) = self.0.at(from) {
             object.visit_references(&mut |key| found(key.slot));
         }
@@ -115,7 +115,7 @@ impl References for Persistable<'_> {
         self.store.slots()
     }
 
-    fn visit(&self, from: Node, found: &mut impl FnMut(Node)) {
+    fn visit(&self, from: Vertex, found: &mut impl FnMut(Vertex)) {
         let Some(object) = self.store.at(from) else { return };
         let Some(mask) = self.masks.get(object.class as usize) else { return };
         let kept = object.fields.iter().zip(mask).filter(|(_, persistable)| **persistable);

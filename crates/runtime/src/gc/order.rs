@@ -1,9 +1,9 @@
 //! In which order accused objects die: they are shown to `lifecycle` as lives, which makes the plan and proves it.
 
 use hashbrown::{HashMap, HashSet};
-use sexton_lifecycle::detect::{self, Cause, Judgement};
-use sexton_lifecycle::plan::{self, Group, Plan, Progress, Relation, Step};
-use sexton_lifecycle::{LifeId, Settings};
+use sexton_lifecycle::detect::{self, Cause, Detection};
+use sexton_lifecycle::plan::{self, Group, Plan, PlanProgress, Relation, Step};
+use sexton_lifecycle::{DetectionSettings, NodeId};
 
 use super::witness::Witness;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
@@ -15,9 +15,9 @@ const MOST_NAMED: usize = 10;
 /// The plan for some accused objects.
 pub(super) struct Trial {
     pub(super) plan: Plan,
-    judgement: Judgement,
+    judgement: Detection,
     /// Who each life is.
-    lives: HashMap<LifeId, ObjectKey>,
+    lives: HashMap<NodeId, ObjectKey>,
     scope: Scope,
 }
 
@@ -28,15 +28,17 @@ impl Trial {
         let accused: Vec<ObjectKey> = accused.iter().copied().filter(there).collect();
         let snapshot = world.read(|store| Witness::new(store, &accused).snapshot());
         // A new snapshot numbers its lives in the order in which it was told of them.
-        let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(accused.iter().copied()).collect();
-        let found: Vec<LifeId> = snapshot.lives().take(accused.len()).collect();
-        let settings = Settings::default();
+        let lives: HashMap<NodeId, ObjectKey> = snapshot.nodes().zip(accused.iter().copied()).collect();
+        let found: Vec<NodeId> = snapshot.nodes().take(accused.len()).collect();
+        let settings = DetectionSettings::default();
         let judgement = match scope {
-            Scope::Unreachable | Scope::NotPersistable => detect::unreachable(&snapshot, &found, &settings),
-            Scope::Removed(_) => detect::removed(&snapshot, &found, &settings),
+            Scope::Unreachable | Scope::NotPersistable => {
+                detect::doom_unreachable(&snapshot, &found, &settings)
+            }
+            Scope::Removed(_) => detect::doom_removed(&snapshot, &found, &settings),
         };
         let plan = plan::make(&snapshot, &judgement);
-        plan::check(&snapshot, &judgement, &plan).map_err(|flaws| {
+        plan::verify(&snapshot, &judgement, &plan).map_err(|flaws| {
             let texts: Vec<String> = flaws.iter().take(3).map(ToString::to_string).collect();
             CollectError::Plan(texts.join("; "))
         })?;
@@ -44,7 +46,7 @@ impl Trial {
     }
 
     /// Which object a life is.
-    pub(super) fn object(&self, life: LifeId) -> Option<ObjectKey> {
+    pub(super) fn object(&self, life: NodeId) -> Option<ObjectKey> {
         self.lives.get(&life).copied()
     }
 
@@ -54,7 +56,7 @@ impl Trial {
         let mut members: Vec<&Step> = group.members.iter().collect();
         if members.len() > 1 {
             let owners = |step: &&Step| {
-                let key = self.object(step.life);
+                let key = self.object(step.node);
                 world.read(|store| key.map_or(0, |key| owners_of(store, key).count()))
             };
             members.sort_by_cached_key(|step| std::cmp::Reverse(owners(step)));
@@ -63,7 +65,7 @@ impl Trial {
     }
 
     /// Why an object dies.
-    pub(super) fn reasons(&self, world: &World, life: LifeId) -> Vec<Reason> {
+    pub(super) fn reasons(&self, world: &World, life: NodeId) -> Vec<Reason> {
         let owner = match self.judgement.doomed.get(&life).map(|finding| &finding.cause) {
             Some(Cause::OwnerDoomed { owner }) => self.id(world, *owner),
             _ => None,
@@ -81,19 +83,19 @@ impl Trial {
     }
 
     /// Who would die in which wave if some are held, in order: without those that have to come after them.
-    pub(super) fn without(&self, world: &World, held: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
-        let mut progress = Progress::new(&self.plan);
+    pub(super) fn without(&self, world: &World, held: &HashSet<ObjectKey>) -> Vec<(NodeId, usize)> {
+        let mut progress = PlanProgress::new(&self.plan);
         let (mut ready, mut gone, mut wave) = (progress.ready().collect::<Vec<_>>(), Vec::new(), 0);
         while !ready.is_empty() {
             let mut next = Vec::new();
             for group in ready {
-                let is_held = |step: &Step| self.object(step.life).is_none_or(|key| held.contains(&key));
+                let is_held = |step: &Step| self.object(step.node).is_none_or(|key| held.contains(&key));
                 if group.members.iter().any(is_held) {
                     continue;
                 }
                 for step in self.members(world, group) {
-                    gone.push((step.life, wave));
-                    next.extend(progress.gone(step.life));
+                    gone.push((step.node, wave));
+                    next.extend(progress.set_gone(step.node));
                 }
             }
             ready = next;
@@ -106,14 +108,14 @@ impl Trial {
     pub(super) fn waiting(
         &self,
         world: &World,
-        gone: &HashSet<LifeId>,
+        gone: &HashSet<NodeId>,
         own_reason: impl Fn(ObjectKey) -> bool,
     ) -> Vec<Waiting> {
         let mut waiting = Vec::new();
         if gone.len() == self.plan.len() {
             return waiting;
         }
-        let mut through: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+        let mut through: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for barrier in &self.plan.barriers {
             let before = barrier.before.iter().copied().find(|life| !gone.contains(life));
             for life in barrier.after.iter().filter(|life| !gone.contains(*life)) {
@@ -121,11 +123,11 @@ impl Trial {
             }
         }
         for group in self.plan.groups() {
-            for step in group.members.iter().filter(|step| !gone.contains(&step.life)) {
-                let Some(key) = self.object(step.life).filter(|key| !own_reason(*key)) else { continue };
-                let mates = group.members.iter().map(|mate| mate.life).filter(|mate| *mate != step.life);
+            for step in group.members.iter().filter(|step| !gone.contains(&step.node)) {
+                let Some(key) = self.object(step.node).filter(|key| !own_reason(*key)) else { continue };
+                let mates = group.members.iter().map(|mate| mate.node).filter(|mate| *mate != step.node);
                 let before = step.after.iter().copied().chain(mates);
-                let before = before.chain(through.remove(&step.life).unwrap_or_default());
+                let before = before.chain(through.remove(&step.node).unwrap_or_default());
                 let after = before.filter(|life| !gone.contains(life)).take(MOST_NAMED);
                 let after: Vec<ObjectId> = after.filter_map(|life| self.id(world, life)).collect();
                 let named =
@@ -139,7 +141,7 @@ impl Trial {
         waiting
     }
 
-    fn id(&self, world: &World, life: LifeId) -> Option<ObjectId> {
+    fn id(&self, world: &World, life: NodeId) -> Option<ObjectId> {
         let key = self.object(life)?;
         world.read(|store| store.get(key).map(|object| object.id.clone()))
     }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use hashbrown::HashSet;
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::NodeId;
 use sexton_lifecycle::destruction::{Event, Stage, State, step};
-use sexton_lifecycle::plan::{Group, Progress};
+use sexton_lifecycle::plan::{Group, PlanProgress};
 use tokio::time::Instant;
 
 use super::keeper::{Ended, Intent, Permit};
@@ -25,24 +25,24 @@ const UNRECORDED: Duration = Duration::from_secs(1);
 
 /// An object whose turn has come.
 struct Member {
-    life: LifeId,
+    life: NodeId,
     object: Handle,
     reasons: Vec<Reason>,
     wave: usize,
     /// The first of those who take each step together.
-    group: LifeId,
+    group: NodeId,
 }
 
 impl Run<'_> {
     /// As far as it can be carried out.
     pub(super) async fn perform(&mut self, trial: &Trial) {
-        let mut progress = Progress::new(&trial.plan);
+        let mut progress = PlanProgress::new(&trial.plan);
         let mut ready: Vec<&Group> = progress.ready().collect();
-        let mut gone: HashSet<LifeId> = HashSet::with_capacity(trial.plan.len());
+        let mut gone: HashSet<NodeId> = HashSet::with_capacity(trial.plan.len());
         let mut wave = 0;
         while !ready.is_empty() && !self.is_over() {
             let is_stored = |group: &&Group| {
-                let keys = group.members.iter().filter_map(|step| trial.object(step.life));
+                let keys = group.members.iter().filter_map(|step| trial.object(step.node));
                 keys.into_iter().any(|key| self.stored.contains(&key))
             };
             let (stored, free): (Vec<&Group>, Vec<&Group>) = ready.into_iter().partition(is_stored);
@@ -50,7 +50,7 @@ impl Run<'_> {
             for batch in free.chunks(1).chain(stored.chunks(BATCH)) {
                 for life in self.batch(trial, batch, wave).await {
                     gone.insert(life);
-                    next.extend(progress.gone(life));
+                    next.extend(progress.set_gone(life));
                 }
                 if self.is_over() {
                     break;
@@ -68,7 +68,7 @@ impl Run<'_> {
     }
 
     /// Some groups whose turn has come; gives back who of them is destroyed.
-    async fn batch(&mut self, trial: &Trial, groups: &[&Group], wave: usize) -> Vec<LifeId> {
+    async fn batch(&mut self, trial: &Trial, groups: &[&Group], wave: usize) -> Vec<NodeId> {
         let mut members: Vec<Member> = Vec::new();
         for group in groups {
             let turn = self.turn(trial, group, wave).await;
@@ -86,7 +86,7 @@ impl Run<'_> {
     }
 
     /// Destroys members, whole groups at a time, until it is time to record that; then tells of their ends.
-    async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<LifeId> {
+    async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<NodeId> {
         let began = Instant::now();
         let (mut destroyed, mut failed, mut untouched): (Vec<Member>, Vec<Member>, Vec<Member>) =
             Default::default();
@@ -131,7 +131,7 @@ impl Run<'_> {
     async fn turn(&mut self, trial: &Trial, group: &Group, wave: usize) -> Vec<Member> {
         let mut members = Vec::with_capacity(group.members.len());
         for step in trial.members(&self.gc.world, group) {
-            let object = trial.object(step.life).and_then(|key| self.gc.world.handle(key));
+            let object = trial.object(step.node).and_then(|key| self.gc.world.handle(key));
             let Some(object) = object.filter(|object| !self.held.contains(&object.key())) else {
                 return Vec::new();
             };
@@ -141,8 +141,8 @@ impl Run<'_> {
             if self.stage(object.key()) != Some(Stage::Warned) {
                 return Vec::new();
             }
-            let reasons = trial.reasons(&self.gc.world, step.life);
-            let (life, group) = (step.life, group.members[0].life);
+            let reasons = trial.reasons(&self.gc.world, step.node);
+            let (life, group) = (step.node, group.members[0].node);
             members.push(Member { life, object, reasons, wave, group });
         }
         let together = members.len() > 1;
@@ -167,7 +167,7 @@ impl Run<'_> {
     async fn intend(&mut self, members: Vec<Member>) -> Vec<Member> {
         let marked = |member: &Member| {
             let state = self.states.get(&member.object.key())?;
-            step(state, &Event::Marked).ok().map(|(next, _)| next)
+            step(state, &Event::Terminating).ok().map(|(next, _)| next)
         };
         let states: Vec<Option<State>> = members.iter().map(marked).collect();
         let mut intents: Vec<Intent<'_>> = Vec::new();
@@ -183,7 +183,7 @@ impl Run<'_> {
         }
         let mut go: Vec<Member> = Vec::with_capacity(members.len());
         let mut stay: Vec<Member> = Vec::new();
-        let refused: HashSet<LifeId> = self.refused(&members);
+        let refused: HashSet<NodeId> = self.refused(&members);
         for (member, state) in members.into_iter().zip(states) {
             match state {
                 Some(state) if !refused.contains(&member.life) => {
@@ -218,12 +218,12 @@ impl Run<'_> {
     }
 
     /// Who does not die after all, with those who would have died together with them.
-    fn refused(&self, members: &[Member]) -> HashSet<LifeId> {
+    fn refused(&self, members: &[Member]) -> HashSet<NodeId> {
         let no = |member: &&Member| {
             let key = member.object.key();
             self.held.contains(&key) || self.is_stuck(key)
         };
-        let groups: HashSet<LifeId> = members.iter().filter(no).map(|member| member.group).collect();
+        let groups: HashSet<NodeId> = members.iter().filter(no).map(|member| member.group).collect();
         let refused = members.iter().filter(|member| groups.contains(&member.group));
         refused.map(|member| member.life).collect()
     }

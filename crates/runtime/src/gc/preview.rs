@@ -1,7 +1,7 @@
 //! What a collection would do: detected, ordered and proved like the real one, and nothing called.
 
 use hashbrown::HashSet;
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::NodeId;
 
 use super::order::Trial;
 use super::{CollectError, Doomed, HeldBack, Inner, Permit, Preview, Scope, detect};
@@ -37,7 +37,7 @@ pub(super) async fn preview(gc: &Inner, scope: Scope) -> Result<Preview, Collect
             wave: *wave,
         });
     }
-    let gone: HashSet<LifeId> = order.into_iter().map(|(life, _)| life).collect();
+    let gone: HashSet<NodeId> = order.into_iter().map(|(life, _)| life).collect();
     preview.waiting = trial.waiting(world, &gone, |key| held.contains(&key));
     preview.dropped = trial.dropped(world);
     preview.digest = trial.plan.digest.clone();

@@ -7,7 +7,7 @@ use sexton_client::{Gateway, Resources};
 use sexton_collector::approve::{self, Approval, Marked, Order};
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{Hypothetical, Judgement, Settings as Rules};
+use sexton_lifecycle::{Detection, DetectionSettings, HypotheticalDeletion};
 use sexton_model::Policy;
 use sexton_testkit::{Collecting, World};
 
@@ -15,7 +15,7 @@ use crate::common::{left, make, metadata};
 
 struct Looked {
     seen: Seen,
-    judgement: Judgement,
+    judgement: Detection,
     plan: Plan,
 }
 
@@ -27,8 +27,8 @@ fn gateway(world: &World) -> Arc<dyn Gateway> {
 async fn look(world: &World, uids: &[&str], policy: Policy) -> Looked {
     let seen = Seen::look(&*gateway(world), &Resources::new(world.kube())).await.unwrap();
     let lives = uids.iter().map(|uid| seen.life(uid).unwrap());
-    let asked: Vec<Hypothetical> = lives.map(|life| Hypothetical { life, policy }).collect();
-    let (judgement, plan) = seen.if_deleted(&asked, &Rules::default()).unwrap();
+    let asked: Vec<HypotheticalDeletion> = lives.map(|life| HypotheticalDeletion { life, policy }).collect();
+    let (judgement, plan) = seen.if_deleted(&asked, &DetectionSettings::default()).unwrap();
     Looked { seen, judgement, plan }
 }
 
