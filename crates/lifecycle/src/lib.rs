@@ -8,8 +8,8 @@
 //! 4. [`destruction`] is the state machine of one object's destruction: warn, notify, destroy, destroyed.
 //! 5. [`explain`] says of any object why it is doomed, what it waits for, or what keeps it.
 //!
-//! [`rules`] and [`module`] decide about orphans on foreign servers and about deployments; [`graph`] has the algorithms.
-//! The words used here are defined in `docs/glossary.md`.
+//! [`rules`] and [`module`] decide about orphans on foreign servers and about deployments; [`graph`] has the
+//! algorithms. The words used here are defined in `docs/glossary.md`.
 
 pub mod destruction;
 pub mod detect;

@@ -2,8 +2,8 @@
 //!
 //! [`step`] is all of it: a state and an event give the next state, and actions for the caller to execute. It is total:
 //! each pair of state and event is a step, has no effect, or is an [`IllegalEvent`]. The [`State`] is also the journal,
-//! stored on the object itself: after a crash it is all that is left, and [`Event::Resume`] repeats exactly the calls that
-//! have no recorded answer.
+//! stored on the object itself: after a crash it is all that is left, and [`Event::Resume`] repeats exactly the calls
+//! that have no recorded answer.
 //!
 //! ```text
 //! fresh ── Begin ─▶ warning ─▶ warned ── PredecessorsGone ─▶ notifying ─▶ (notified) ─▶ (deleting) ─▶ destroying
@@ -24,8 +24,8 @@
 //! | destroyed | subscribers are called: the object was destroyed | all have answered, or failed too often |
 //! | releasing | the finalizer is being removed | it is removed |
 //!
-//! The *origin* of a destruction is a request (a user's deletion, or a cascade from one: terminating from the start) or a
-//! candidate record (not terminating before `deleting`). Intent comes before effect: whatever actions a step returns,
+//! The *origin* of a destruction is a request (a user's deletion, or a cascade from one: terminating from the start) or
+//! a candidate record (not terminating before `deleting`). Intent comes before effect: whatever actions a step returns,
 //! writing the journal is the first of them.
 //!
 //! What an object consists of, what its subscribers are apart from uids, and how a method is called is not known here.

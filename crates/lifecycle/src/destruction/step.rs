@@ -5,8 +5,8 @@ use super::event::{Action, Event, IllegalEvent, Outcome, Retry, Subscriber};
 use super::state::{Abandoned, Callee, Ending, MAX_ERROR_BYTES, Origin, Phase, Stage, State};
 use super::{answer, answer::cut};
 
-/// Applies one event. A repeated, late or meaningless event leaves the state as it is, without actions. No event leads to
-/// an earlier stage.
+/// Applies one event. A repeated, late or meaningless event leaves the state as it is, without actions. No event leads
+/// to an earlier stage.
 ///
 /// # Errors
 /// If the event is impossible in this state.

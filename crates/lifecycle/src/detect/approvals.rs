@@ -11,7 +11,8 @@ use crate::snapshot::{NodeId, Snapshot};
 /// How many terminating objects above one are searched for an approval when only some roots are processed.
 const MAX_ANCESTORS: usize = 256;
 
-/// For each terminating object the digest of the plan with which its deletion, or that from which it follows, was approved.
+/// For each terminating object the digest of the plan with which its deletion, or that from which it follows, was
+/// approved.
 #[derive(Debug, Default)]
 pub(super) struct Approvals {
     digests: Vec<String>,
@@ -34,7 +35,8 @@ impl Approvals {
     }
 }
 
-/// Finds the approvals that matter for these roots. An object below several approved ones gets the first of their digests.
+/// Finds the approvals that matter for these roots. An object below several approved ones gets the first of their
+/// digests.
 pub(super) fn find(snapshot: &Snapshot, roots: Roots<'_>) -> Approvals {
     match roots {
         _ if !snapshot.has_approved() => Approvals::default(),

@@ -13,7 +13,8 @@
 //!
 //! 1. assumed deletions, and terminating objects that no other deletion explains;
 //! 2. objects of which an owner's removal was seen;
-//! 3. cycles of terminating objects that explain each other: the object deleted first begins ([`CauseChains::break_cycles`]);
+//! 3. cycles of terminating objects that explain each other: the object deleted first begins
+//!    ([`CauseChains::break_cycles`]);
 //! 4. objects whose cause is outside of what was examined ([`CauseChains::attach_to_outside`]).
 
 use std::cmp::Ordering;
@@ -27,7 +28,8 @@ use super::propagation::{AssumedDeletion, Propagation};
 use super::{Cause, Detector, Finding, Roots};
 use crate::snapshot::{NodeId, Ownership, Snapshot};
 
-/// How many terminating owners are followed upwards to find the root of a chain that begins outside of what was examined.
+/// How many terminating owners are followed upwards to find the root of a chain that begins outside of what was
+/// examined.
 const MAX_ANCESTORS: usize = 64;
 
 /// Why one object is doomed, and where its chain begins.

@@ -219,8 +219,8 @@ impl Detection {
 
     /// Whether a doomed object is deleted after this owner, even if another of its owners waits for the object.
     ///
-    /// Each owner would keep the object, and this one may still be rescued; so its deletion has to begin first. Not true
-    /// for a terminating object: its deletion cannot be undone, and waits for no owner.
+    /// Each owner would keep the object, and this one may still be rescued; so its deletion has to begin first. Not
+    /// true for a terminating object: its deletion cannot be undone, and waits for no owner.
     pub fn follows_owner(&self, snapshot: &Snapshot, node: NodeId, owner: NodeId) -> bool {
         if self.follows_all_owners(snapshot, node) {
             return true;
@@ -233,9 +233,9 @@ impl Detection {
         !by_cascade && self.is_deleted_first(owner)
     }
 
-    /// Whether an owner is removed without waiting for this dependent: the owner's deletion is a foreground one, and the
-    /// dependent's reference does not say `blockOwnerDeletion`. A doomed dependent that is not terminating yet blocks all
-    /// the same: the owner waits until its deletion has begun, though not until it is gone.
+    /// Whether an owner is removed without waiting for this dependent: the owner's deletion is a foreground one, and
+    /// the dependent's reference does not say `blockOwnerDeletion`. A doomed dependent that is not terminating yet
+    /// blocks all the same: the owner waits until its deletion has begun, though not until it is gone.
     pub fn is_nonblocking(&self, snapshot: &Snapshot, owner: NodeId, dependent: NodeId) -> bool {
         let foreground = self.doomed.get(&owner).is_some_and(|owner| owner.policy == Policy::Foreground);
         foreground
@@ -249,8 +249,8 @@ impl Detection {
         owner.is_some_and(|owner| !matches!(owner.policy, Policy::Cascade | Policy::Foreground))
     }
 
-    /// Adds what follows from candidates and orphans. An object that both detections doom keeps the finding of this one:
-    /// a deletion that was requested is the stronger reason.
+    /// Adds what follows from candidates and orphans. An object that both detections doom keeps the finding of this
+    /// one: a deletion that was requested is the stronger reason.
     pub fn merge_candidates(&mut self, candidates: Detection) {
         for (node, finding) in candidates.doomed {
             self.doomed.entry(node).or_insert(finding);

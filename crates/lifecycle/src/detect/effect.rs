@@ -7,7 +7,8 @@ use sexton_model::Policy;
 /// During propagation the effect of an object only ever grows. That is what makes the fixpoint terminate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeletionEffect {
-    /// Nothing: the owner survives, or it is terminating without a policy and its dependents follow only once it is gone.
+    /// Nothing: the owner survives, or it is terminating without a policy and its dependents follow only once it is
+    /// gone.
     None,
     /// Dependents survive and lose the reference.
     Orphan,

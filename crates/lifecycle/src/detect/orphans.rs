@@ -34,8 +34,8 @@ pub struct Orphans {
 
 /// Returns the objects that name owners of which none exists.
 ///
-/// An object without owner references is not an orphan, and neither is one with a reference that is invalid or cannot be
-/// resolved.
+/// An object without owner references is not an orphan, and neither is one with a reference that is invalid or cannot
+/// be resolved.
 pub fn find_orphans(snapshot: &Snapshot, grace: Grace<'_>, settings: &DetectionSettings) -> Orphans {
     let mut orphans = Orphans::default();
     let (mut assumed, mut unresolved, mut invalid) = (Vec::new(), Vec::new(), Vec::new());

@@ -23,8 +23,8 @@
 //!   [y]        y       none                                           {a, x, y}
 //! ```
 //!
-//! [`super::report`] then says that `z` loses its reference to `a`. If `keeper` were doomed later, `z` would be updated:
-//! its count of solid owners falls to 0, and it is doomed as well.
+//! [`super::report`] then says that `z` loses its reference to `a`. If `keeper` were doomed later, `z` would be
+//! updated: its count of solid owners falls to 0, and it is doomed as well.
 //!
 //! Objects are examined lazily, when something around them is doomed; whatever no deletion reaches costs nothing.
 

@@ -7,7 +7,8 @@ pub trait References {
     /// The number of vertices.
     fn count(&self) -> usize;
 
-    /// Announces the vertices that are visited next, so that an implementation with slow memory can fetch them all at once.
+    /// Announces the vertices that are visited next, so that an implementation with slow memory can fetch them all at
+    /// once.
     fn prepare(&self, _next: &[Vertex]) {}
 
     /// Calls `found` for every reference of a vertex. Repeated references and unknown vertices are allowed.

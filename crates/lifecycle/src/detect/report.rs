@@ -1,4 +1,5 @@
-//! What a detection says of objects that were examined and survive: lost, unresolved and invalid references, exclusions.
+//! What a detection says of objects that were examined and survive: lost, unresolved and invalid references,
+//! exclusions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,8 +59,8 @@ fn references(
     }
 }
 
-/// The references that a survivor loses: those to owners deleted with the policy `orphan`, and, if it has a solid owner,
-/// also those to owners that are doomed or absent.
+/// The references that a survivor loses: those to owners deleted with the policy `orphan`, and, if it has a solid
+/// owner, also those to owners that are doomed or absent.
 fn strip(propagation: &Propagation<'_>, node: NodeId) -> Option<Strip> {
     let (snapshot, survivor) = (propagation.snapshot, propagation.snapshot.node(node));
     let (mut lost, mut to_deleted) = (Vec::new(), Vec::new());

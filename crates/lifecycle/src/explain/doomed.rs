@@ -31,10 +31,11 @@ pub struct DoomedDetails {
     pub approved: Option<String>,
     /// The chain of causes to the root. Empty if it is the root itself.
     pub chain: Vec<ChainStep>,
-    /// The root: the object with whose deletion the chain begins. Without a name if it is gone and no reference names it.
+    /// The root: the object with whose deletion the chain begins. Without a name if it is gone and no reference names
+    /// it.
     pub root: ObjectRef,
-    /// When the deletion of the root was requested, if the root still exists, and with which policy. The policy is not known
-    /// once its finalizer is removed; a background deletion leaves none.
+    /// When the deletion of the root was requested, if the root still exists, and with which policy. The policy is not
+    /// known once its finalizer is removed; a background deletion leaves none.
     pub requested: Option<(i64, Option<Policy>)>,
     /// The stage of its destruction, if it has a journal.
     pub stage: Option<Stage>,

@@ -1,7 +1,8 @@
 //! Explanations: why an object is doomed and what it waits for; or why it survives and what would doom it.
 //!
 //! [`explain`] returns plain data: facts, each with the objects that it is about. [`story`] puts them into words: a
-//! headline, lines with commands, and a footer. Both are pure: the same snapshot, detection and plan give the same bytes.
+//! headline, lines with commands, and a footer. Both are pure: the same snapshot, detection and plan give the same
+//! bytes.
 //!
 //! The caller decides how an explanation is shown. Nothing here executes a remedy; it only names the command.
 
@@ -77,8 +78,8 @@ pub fn explain(
     Explanation { subject: snapshot.object_ref(node), status, subscriptions, note }
 }
 
-/// Why an object is doomed, in the sentence with which its [`story`] begins, without the subject and without times: the same
-/// reason always gives the same sentence.
+/// Why an object is doomed, in the sentence with which its [`story`] begins, without the subject and without times: the
+/// same reason always gives the same sentence.
 pub fn sentence(snapshot: &Snapshot, detection: &Detection, finding: &Finding, naming: &Naming) -> String {
     story::headline(&doomed::reason(snapshot, detection, finding), naming, None)
 }

@@ -100,7 +100,8 @@ pub(super) fn headline(details: &DoomedDetails, naming: &Naming, now: Option<i64
         (_, None) => facts.push(format!("deleted{asked}")),
     }
     let known = details.requested.map_or(Some(details.policy), |(_, policy)| policy);
-    // Without `now` the sentence is written when the deletion begins, so the policy of the finding is that of the request.
+    // Without `now` the sentence is written when the deletion begins, so the policy of the finding is that of the
+    // request.
     let policy = known.or_else(|| now.is_none().then_some(details.policy));
     facts.push(match policy {
         Some(policy) => format!("policy {}", phrases::policy(policy)),

@@ -29,8 +29,8 @@ const MAX_PATH_LEN: usize = 5;
 /// A predecessor on the path to an end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
-    /// The depth in the tree. An entry is below the last entry before it with a smaller depth; those of depth 0 are direct
-    /// predecessors of the explained object.
+    /// The depth in the tree. An entry is below the last entry before it with a smaller depth; those of depth 0 are
+    /// direct predecessors of the explained object.
     pub depth: usize,
     /// The predecessor.
     pub object: ObjectRef,
@@ -116,7 +116,8 @@ impl<'a> PredecessorSearch<'a> {
         PredecessorSearch { snapshot, plan, behind, passed, parent, found }
     }
 
-    /// The direct predecessors of an object in the plan and the other members of its cycle, but not what is before barriers.
+    /// The direct predecessors of an object in the plan and the other members of its cycle, but not what is before
+    /// barriers.
     fn before(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<'a> {
         let (snapshot, plan) = (self.snapshot, self.plan);
         let uid = snapshot.uid(node);

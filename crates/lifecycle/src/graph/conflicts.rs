@@ -54,8 +54,8 @@ impl Partition {
 
 /// Keeps all strong edges, and as many weak ones as are compatible with them.
 ///
-/// With `join`, a cycle of weak edges alone becomes one group, unless strong edges forbid that. In a cycle of both kinds
-/// weak edges are dropped: preferably one that leaves a vertex with a strong predecessor.
+/// With `join`, a cycle of weak edges alone becomes one group, unless strong edges forbid that. In a cycle of both
+/// kinds weak edges are dropped: preferably one that leaves a vertex with a strong predecessor.
 ///
 /// 1. Find the strongly connected components of all edges. Without a cycle nothing is to be resolved.
 /// 2. Keep to the *mixed* components: those with a strong edge inside. All others become one group each.

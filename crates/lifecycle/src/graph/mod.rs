@@ -1,8 +1,8 @@
 //! Directed graphs and their algorithms. A vertex is a number; what it stands for is not known here.
 //!
-//! Nothing here recurses: a path of a million vertices is an ordinary input, and the stack of a thread is not that deep.
-//! Everything is deterministic: the successors of a vertex are sorted, and results depend on the edges alone, not on the
-//! order in which they came.
+//! Nothing here recurses: a path of a million vertices is an ordinary input, and the stack of a thread is not that
+//! deep. Everything is deterministic: the successors of a vertex are sorted, and results depend on the edges alone, not
+//! on the order in which they came.
 
 mod components;
 mod conflicts;

@@ -61,12 +61,14 @@ impl fmt::Display for Member {
 
 /// The indexes of members that may be copies: objects that carry the label of the module without having been put by it.
 ///
-/// Other controllers copy labels: endpoints have those of their service, pods those of their owner. Sweeping copies would
-/// destroy objects in use. Only the field managers of an object tell for sure; this narrows down which to ask about.
+/// Other controllers copy labels: endpoints have those of their service, pods those of their owner. Sweeping copies
+/// would destroy objects in use. Only the field managers of an object tell for sure; this narrows down which to ask
+/// about.
 ///
-/// A member may be a copy if it has an owner, even with the mark of a deployment: many controllers copy annotations as well,
-/// some only once, so the mark need not be that of the owner now. Without a mark it may also be one if the module never put
-/// an object of its kind. `kinds` are the kinds that it ever put, as `resource.group`; `None` if that is not known.
+/// A member may be a copy if it has an owner, even with the mark of a deployment: many controllers copy annotations as
+/// well, some only once, so the mark need not be that of the owner now. Without a mark it may also be one if the module
+/// never put an object of its kind. `kinds` are the kinds that it ever put, as `resource.group`; `None` if that is not
+/// known.
 pub fn possible_copies(members: &[Member], kinds: Option<&BTreeSet<String>>) -> BTreeSet<usize> {
     let is_of_foreign_kind = |member: &Member| kinds.is_some_and(|kinds| !kinds.contains(&kind_of(member)));
     let may_be_copy = |member: &Member| {

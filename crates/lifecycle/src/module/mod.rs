@@ -1,5 +1,6 @@
-//! Modules: which resources are in scope, in which order documents are put, which resources are unmarked afterwards, and
-//! which places unmarked ones get. Decided from lists of [`Member`]s; how a deployment is executed is not known here.
+//! Modules: which resources are in scope, in which order documents are put, which resources are unmarked afterwards,
+//! and which places unmarked ones get. Decided from lists of [`Member`]s; how a deployment is executed is not known
+//! here.
 
 mod member;
 mod order;

@@ -1,7 +1,7 @@
 //! The order of a module's documents: as written, apart from edges that demand another one.
 //!
-//! Namespaces, definitions and classes come before what needs them, and the first document of an explicit edge before the
-//! second: these edges always hold, and a cycle of them is refused. Owners come before their dependents as far as
+//! Namespaces, definitions and classes come before what needs them, and the first document of an explicit edge before
+//! the second: these edges always hold, and a cycle of them is refused. Owners come before their dependents as far as
 //! possible: a cycle of owners is legal. How a document is put is not known here.
 //!
 //! Also the places of unmarked resources when a deployment does not sweep: [`renumber`].
@@ -90,8 +90,9 @@ impl Entry {
     }
 }
 
-/// The documents in the order in which they are put, each with its place. Places begin with 1, and a document has a higher
-/// place than all that it depends on. What is destroyed goes in the reverse order of places; equals may go in parallel.
+/// The documents in the order in which they are put, each with its place. Places begin with 1, and a document has a
+/// higher place than all that it depends on. What is destroyed goes in the reverse order of places; equals may go in
+/// parallel.
 ///
 /// For the documents `a`, `b`, `c` of one file and `d` of another, where `c` depends on `a`:
 ///

@@ -63,7 +63,8 @@ pub fn scope_change(old: &Scope, new: &Scope, members: &[Member]) -> ScopeChange
 pub struct MarkSplit {
     /// In scope, and put by the deployment.
     pub marked: Vec<usize>,
-    /// In scope, and not put by it. In the order in which they are swept: the highest place first, those without one last.
+    /// In scope, and not put by it. In the order in which they are swept: the highest place first, those without one
+    /// last.
     pub unmarked: Vec<usize>,
     /// Not in scope: never swept.
     pub outside: Vec<usize>,

@@ -115,8 +115,8 @@ proptest! {
         }
     }
 
-    /// REQ-CLD-24: after any number of dry deployments, resources that left the module in the same one keep their order,
-    /// and all that left stand behind all that are in it.
+    /// REQ-CLD-24: after any number of dry deployments, resources that left the module in the same one keep their
+    /// order, and all that left stand behind all that are in it.
     #[test]
     fn after_any_number_of_dry_deployments_there_is_an_order(rounds in vec(vec(0..8_usize, 0..8), 1..8)) {
         let mut places: Vec<Option<i64>> = vec![None; 8];
@@ -140,8 +140,8 @@ proptest! {
         }
     }
 
-    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-16, REQ-CLD-17: each document has one place; edges hold; without edges it is the order
-    /// of the documents; a circle is refused, and is one.
+    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-16, REQ-CLD-17: each document has one place; edges hold; without edges it is the
+    /// order of the documents; a circle is refused, and is one.
     #[test]
     fn documents_are_arranged(count in 1..8_usize, edges in vec((0..8_usize, 0..8_usize), 0..8)) {
         let name = |at: usize| format!("n{at}");
@@ -185,9 +185,9 @@ proptest! {
 }
 
 proptest! {
-    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-24: whatever order is meant, an edge leads to a higher place, and documents are put in
-    /// one order. With `edges` a place is the length of the longest way to it; with `files` those of another file are never
-    /// equal, and those of the same file are if nothing is between them.
+    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-24: whatever order is meant, an edge leads to a higher place, and documents are
+    /// put in one order. With `edges` a place is the length of the longest way to it; with `files` those of another
+    /// file are never equal, and those of the same file are if nothing is between them.
     #[test]
     fn equal_places_only_where_they_are_meant(
         files in vec(0..3_usize, 1..9),

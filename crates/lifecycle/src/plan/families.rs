@@ -105,8 +105,8 @@ fn compose(inner: &Partition, outer: &Partition, count: usize) -> Partition {
     Partition { of: inner.of.iter().map(|group| outer.of[*group as usize]).collect(), count }
 }
 
-/// The graph with ends. Its vertices are the hard cycles and, numbered after them, one end for each cycle of owners: the
-/// members of such a cycle own each other, so they share one family.
+/// The graph with ends. Its vertices are the hard cycles and, numbered after them, one end for each cycle of owners:
+/// the members of such a cycle own each other, so they share one family.
 struct FamilyEnds {
     hard_cycles: Partition,
     owner_cycles: Components,
@@ -248,7 +248,8 @@ impl<'a> FamilyMembers<'a> {
         pairs
     }
 
-    /// The barriers: where a head does not go before its owner, its family still does. One barrier for each such family.
+    /// The barriers: where a head does not go before its owner, its family still does. One barrier for each such
+    /// family.
     fn barriers(
         &self,
         doomed: &DoomedGraph<'_>,

@@ -1,5 +1,5 @@
-//! The order of modules: objects with a higher place are destroyed before those with a lower one, as far as hard and soft
-//! edges leave it open.
+//! The order of modules: objects with a higher place are destroyed before those with a lower one, as far as hard and
+//! soft edges leave it open.
 //!
 //! The objects of one place form a level. Two neighbouring levels are separated by one barrier vertex instead of by an
 //! edge between each pair of members, which would be quadratic:

@@ -6,8 +6,8 @@ use super::{Group, Plan, Step, Wave};
 use crate::detect::Detection;
 use crate::snapshot::{NodeId, Snapshot};
 
-/// Makes the plan that destroys all doomed objects of a detection. Costs as much as they have edges, however many objects
-/// survive.
+/// Makes the plan that destroys all doomed objects of a detection. Costs as much as they have edges, however many
+/// objects survive.
 pub fn make(snapshot: &Snapshot, detection: &Detection) -> Plan {
     let doomed = DoomedGraph::new(snapshot, detection);
     let order = PlanOrder::of(&doomed);

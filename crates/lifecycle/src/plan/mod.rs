@@ -1,8 +1,8 @@
 //! Plans: in which order the doomed objects are destroyed, and what had to be given up for it.
 //!
-//! A plan is a list of *waves*, each a set of *groups*, each one object or a cycle of objects. Whatever is in one wave may
-//! be destroyed at the same time; the members of a group take each step together. For `App/shop`, which owns two machines
-//! and a network that subscribes to both:
+//! A plan is a list of *waves*, each a set of *groups*, each one object or a cycle of objects. Whatever is in one wave
+//! may be destroyed at the same time; the members of a group take each step together. For `App/shop`, which owns two
+//! machines and a network that subscribes to both:
 //!
 //! ```text
 //!   App/shop ◀── Vm/a, Vm/b, Net/n       owner references
@@ -18,13 +18,14 @@
 //! 1. Destruction dependencies are *hard*: a target before its subscriber, the objects of a kind before its class. They
 //!    always hold. A cycle of them is one group.
 //! 2. Ownership is *soft*: a dependent before its owner, contents before their namespace or definition. An edge that
-//!    contradicts a hard one is dropped, and the plan lists it. A cycle of owners is one group. Ownership is transitive,
-//!    also over a dropped edge: what an object owns still goes before the owner of that object (see `families.rs`).
+//!    contradicts a hard one is dropped, and the plan lists it. A cycle of owners is one group. Ownership is
+//!    transitive, also over a dropped edge: what an object owns still goes before the owner of that object (see
+//!    `families.rs`).
 //! 3. Background deletions ask for the opposite, owner before dependent, and give way to 1 and 2.
 //! 4. StepIndex in the order of a module give way to all of these.
 //!
-//! [`make`] builds a plan, and [`verify`] checks it with other code. Both cost as much as there are doomed objects and edges
-//! between them. The same input gives the same bytes, and the same [`Plan::digest`].
+//! [`make`] builds a plan, and [`verify`] checks it with other code. Both cost as much as there are doomed objects and
+//! edges between them. The same input gives the same bytes, and the same [`Plan::digest`].
 //!
 //! A plan decides nothing about what is doomed, and does not know how an object is deleted.
 
@@ -52,7 +53,8 @@ pub use progress::PlanProgress;
 pub use text::{digest_matches, policy_name};
 pub use verify::{Flaw, verify};
 
-/// What is destroyed, and in which order. Made by [`make`]; immutable. It is executed only after [`verify`] accepted it.
+/// What is destroyed, and in which order. Made by [`make`]; immutable. It is executed only after [`verify`] accepted
+/// it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// In the order of execution.

@@ -5,8 +5,8 @@ use hashbrown::{HashMap, HashSet};
 use super::{Group, Plan};
 use crate::snapshot::NodeId;
 
-/// The state of a plan's execution. A group is ready when all groups and barriers before it are done; so an object that is
-/// stuck blocks only what must follow it. A group is done when all its members are gone.
+/// The state of a plan's execution. A group is ready when all groups and barriers before it are done; so an object that
+/// is stuck blocks only what must follow it. A group is done when all its members are gone.
 #[derive(Debug, Clone)]
 pub struct PlanProgress<'a> {
     groups: Vec<&'a Group>,
@@ -56,8 +56,8 @@ impl<'a> PlanProgress<'a> {
         progress
     }
 
-    /// Marks a group or barrier as done, opens the barriers that waited for nothing else, and returns the groups that became
-    /// ready.
+    /// Marks a group or barrier as done, opens the barriers that waited for nothing else, and returns the groups that
+    /// became ready.
     fn complete(&mut self, from: usize) -> Vec<usize> {
         let (mut ready, mut open) = (Vec::new(), vec![from]);
         while let Some(number) = open.pop() {

@@ -31,9 +31,9 @@ pub fn policy_name(policy: Policy) -> &'static str {
 }
 
 impl Plan {
-    /// The waves with the policy of each object, and the references that survivors lose. The digest is the hash of this text.
-    /// Revisions and reasons are not part of it, and neither is whether a deletion has begun: these may change without
-    /// changing what was approved.
+    /// The waves with the policy of each object, and the references that survivors lose. The digest is the hash of this
+    /// text. Revisions and reasons are not part of it, and neither is whether a deletion has begun: these may change
+    /// without changing what was approved.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -97,8 +97,8 @@ impl fmt::Display for DeletionLimitExceeded {
     }
 }
 
-/// Checks how much a detection would destroy of a scope. Only orphans and what follows from them count: a deletion that was
-/// requested may be of any size.
+/// Checks how much a detection would destroy of a scope. Only orphans and what follows from them count: a deletion that
+/// was requested may be of any size.
 ///
 /// # Errors
 /// If the limit is exceeded.

@@ -1,7 +1,8 @@
-//! Leftovers: candidates found by labels with the name of an owner in them, that belong to a former object of that name.
+//! Leftovers: candidates found by labels with the name of an owner in them, that belong to a former object of that
+//! name.
 //!
-//! The labels only nominate. An object is called a leftover only if it names a uid that is proved absent; what belongs to
-//! the object that has the name now, or to any other existing object, is never one.
+//! The labels only nominate. An object is called a leftover only if it names a uid that is proved absent; what belongs
+//! to the object that has the name now, or to any other existing object, is never one.
 
 use sexton_model::feed::OwnerReference;
 use sexton_model::rule::Leftover;
@@ -56,7 +57,8 @@ pub fn classify_leftover(
         // Any user can set labels: without a reference to such an owner the candidate never belonged to it.
         return if is_doubtful { Verdict::Unknown } else { Verdict::Owned };
     };
-    // An object made for the successor would name the successor; one that names only the former owner is as old as that.
+    // An object made for the successor would name the successor; one that names only the former owner is as old as
+    // that.
     let is_wanted = (rule.on_create && successor) || rule.on_delete;
     if !is_doubtful && !is_wanted {
         return Verdict::Owned;

@@ -1,7 +1,7 @@
 //! Standing rules: the verdict on one candidate, and the evidence for it. Only [`Verdict::Orphan`] leads to a deletion.
 //!
-//! Candidates must be listed before their owners: an owner that is created in between is then seen, so a candidate is never
-//! called an orphan because its owner is newer than the listing.
+//! Candidates must be listed before their owners: an owner that is created in between is then seen, so a candidate is
+//! never called an orphan because its owner is newer than the listing.
 //!
 //! Where candidates and owners come from, and what is done about a verdict, is not known here.
 

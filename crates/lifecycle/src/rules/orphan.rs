@@ -20,8 +20,8 @@ pub struct Candidate<'a> {
     pub protect: Option<&'a str>,
 }
 
-/// The verdict on a candidate. It is an orphan only if every owner is proved absent: a reference that cannot be resolved,
-/// or that does not match the object with its uid, is no proof.
+/// The verdict on a candidate. It is an orphan only if every owner is proved absent: a reference that cannot be
+/// resolved, or that does not match the object with its uid, is no proof.
 pub fn classify_orphan(candidate: &Candidate<'_>, owners: &Owners, min_age: i64) -> Verdict {
     if candidate.owners.is_empty() {
         return Verdict::Ownerless;

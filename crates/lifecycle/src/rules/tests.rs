@@ -77,7 +77,8 @@ fn rule(on_create: bool, on_delete: bool) -> Leftover {
     Leftover { owner: kind("Cluster"), labels, on_create, on_delete, hold: false }
 }
 
-/// REQ-RSS-3, REQ-RSS-5, EXT-21: what belongs to the object that has the name now is never a leftover of the one before.
+/// REQ-RSS-3, REQ-RSS-5, EXT-21: what belongs to the object that has the name now is never a leftover of the one
+/// before.
 #[test]
 fn leftovers_are_of_the_former_object_only() {
     let owners = owners();
@@ -113,7 +114,8 @@ fn leftovers_are_of_the_former_object_only() {
     assert!(said.starts_with("left over: Cluster.example.com/a (old) does not exist"), "{said}");
 }
 
-/// EXT-20: an object that is exactly as old as the rule asks for is old enough, and one that is a second younger is not.
+/// EXT-20: an object that is exactly as old as the rule asks for is old enough, and one that is a second younger is
+/// not.
 #[test]
 fn the_minimum_age_is_reached_to_the_second() {
     let (owners, old) = (owners(), [reference("Cluster", "c", "gone")]);

@@ -219,7 +219,8 @@ impl Snapshot {
             .map(|container| container.filter(|container| self.is_terminating(*container)))
     }
 
-    /// Whether any terminating object was approved with a plan. Usually false; lets callers skip the search for approvals.
+    /// Whether any terminating object was approved with a plan. Usually false; lets callers skip the search for
+    /// approvals.
     pub(crate) fn has_approved(&self) -> bool {
         self.terminating_approved > 0
     }

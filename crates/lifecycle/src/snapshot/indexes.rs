@@ -138,8 +138,8 @@ impl Snapshot {
 
 type TargetKey<'a> = ((&'a str, &'a str), &'a str, &'a str);
 
-/// The keys that a subscription by name can mean. Without a namespace: the subscriber's own, and none. A kind has objects
-/// in only one of the two.
+/// The keys that a subscription by name can mean. Without a namespace: the subscriber's own, and none. A kind has
+/// objects in only one of the two.
 fn targets<'a>(subscription: &'a Subscription, own: &'a str) -> impl Iterator<Item = TargetKey<'a>> {
     let named = match &subscription.target {
         Target::Own => None,

@@ -21,7 +21,8 @@ impl Hash for CompactUid {
     }
 }
 
-/// The position of the version in the first half of a UUID. It is 0 for interned strings, so the two cannot be confused.
+/// The position of the version in the first half of a UUID. It is 0 for interned strings, so the two cannot be
+/// confused.
 const VERSION_SHIFT: u32 = 12;
 
 #[derive(Debug, Clone)]

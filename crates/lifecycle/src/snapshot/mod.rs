@@ -8,11 +8,13 @@
 //!
 //! ```text
 //!   put Vm/web (uid 2, owner uid 1)   nodes: [web]         dependents: {1: [web]}   absent: {1}   by_uid: {2: web}
-//!   put App/shop (uid 1)              nodes: [web, shop]   dependents: {1: [web]}   absent: {}    by_uid: {2: web, 1: shop}
-//!   remove uid 1                      nodes: [web, -]      dependents: {1: [web]}   absent: {1}   removals: {1: shop}
+//!   put App/shop (uid 1)              nodes: [web, shop]   dependents: {1: [web]}   absent: {}    by_uid: {2: web, 1:
+//!   shop} remove uid 1                      nodes: [web, -]      dependents: {1: [web]}   absent: {1}   removals: {1:
+//!   shop}
 //! ```
 //!
-//! So after the first line `Vm/web` has an absent owner whose removal was not seen; after the third, one whose removal was.
+//! So after the first line `Vm/web` has an absent owner whose removal was not seen; after the third, one whose removal
+//! was.
 //!
 //! ```
 //! use sexton_lifecycle::{Observation, OwnerRef, Ownership, Snapshot};

@@ -9,7 +9,8 @@ use sexton_model::{Policy, Revision};
 
 use super::interner::{CompactUid, Symbol};
 
-/// The index of an object in a [`super::Snapshot`]. Valid until the object is removed; no later object gets an equal one.
+/// The index of an object in a [`super::Snapshot`]. Valid until the object is removed; no later object gets an equal
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId {
     pub(crate) index: u32,

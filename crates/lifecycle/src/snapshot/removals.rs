@@ -45,7 +45,8 @@ impl RemovalMemory {
         self.all.keys().copied()
     }
 
-    /// Remembers a removal. `needed` tells whether dependents refer to a uid. Returns the removal that is forgotten instead.
+    /// Remembers a removal. `needed` tells whether dependents refer to a uid. Returns the removal that is forgotten
+    /// instead.
     pub(crate) fn insert(
         &mut self,
         id: CompactUid,

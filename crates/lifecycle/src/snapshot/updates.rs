@@ -65,11 +65,11 @@ impl Snapshot {
         touched
     }
 
-    /// Records an object as removed at a revision, with the requester if it is known. The removal is remembered as long as
-    /// other objects refer to the uid, and for some time besides.
+    /// Records an object as removed at a revision, with the requester if it is known. The removal is remembered as long
+    /// as other objects refer to the uid, and for some time besides.
     ///
-    /// Returns the terminating objects that may have waited for this one: owners, namespace, definition, subscribers. They
-    /// have to be examined again, and so have its dependents, which [`Snapshot::dependents_of`] finds.
+    /// Returns the terminating objects that may have waited for this one: owners, namespace, definition, subscribers.
+    /// They have to be examined again, and so have its dependents, which [`Snapshot::dependents_of`] finds.
     pub fn remove(&mut self, uid: &Uid, at: Revision, by: Option<&str>) -> Vec<NodeId> {
         self.advance(at);
         match self.get(uid) {

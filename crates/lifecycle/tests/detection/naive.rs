@@ -124,7 +124,8 @@ impl Naive {
         }
     }
 
-    /// With what rank an object that is not marked would die, counting the approved ones or not; and whether it is kept.
+    /// With what rank an object that is not marked would die, counting the approved ones or not; and whether it is
+    /// kept.
     fn verdict(
         &self,
         seen: &Observation,

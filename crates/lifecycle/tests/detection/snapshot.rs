@@ -11,7 +11,8 @@ fn names(snapshot: &Snapshot, nodes: impl IntoIterator<Item = NodeId>) -> Vec<St
     names
 }
 
-/// REQ-KRK-5, REQ-KRK-25, REQ-KRK-28, REQ-KRK-54, REQ-KRK-56: only dependents name owners; both directions can be asked.
+/// REQ-KRK-5, REQ-KRK-25, REQ-KRK-28, REQ-KRK-54, REQ-KRK-56: only dependents name owners; both directions can be
+/// asked.
 #[test]
 fn owners_and_dependents() {
     let snapshot = world("app/shop\n vm/web <- app/shop, app/missing\n vm/b/bad <- app/shop");

@@ -150,7 +150,8 @@ fn a_plan_answers_questions() {
     assert!(make(&snapshot, &detection(&snapshot, &[])).is_empty());
 }
 
-/// An object was deleted by name, and only then its owner, or it was protected later: it is destroyed, and blocks nothing.
+/// An object was deleted by name, and only then its owner, or it was protected later: it is destroyed, and blocks
+/// nothing.
 #[test]
 fn a_deletion_that_has_begun_is_its_own_evidence() {
     for word in ["", " ; protected"] {
@@ -162,8 +163,8 @@ fn a_deletion_that_has_begun_is_its_own_evidence() {
     }
 }
 
-/// A foreground deletion waits for dependents that do not block until they are terminating; blocking ones hold their owner
-/// until they are gone. Without a policy all of them do.
+/// A foreground deletion waits for dependents that do not block until they are terminating; blocking ones hold their
+/// owner until they are gone. Without a policy all of them do.
 #[test]
 fn a_nonblocking_dependent_blocks_no_owner() {
     let world = "

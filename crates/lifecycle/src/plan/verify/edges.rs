@@ -75,8 +75,8 @@ fn nonblocking(snapshot: &Snapshot, detection: &Detection, owner: NodeId) -> Has
     }
 }
 
-/// Objects that are not deleted after all their owners: they are doomed for another reason than their owners, or have an
-/// owner that survives, or one whose policy makes it wait for its dependents.
+/// Objects that are not deleted after all their owners: they are doomed for another reason than their owners, or have
+/// an owner that survives, or one whose policy makes it wait for its dependents.
 fn waited_for(snapshot: &Snapshot, detection: &Detection) -> HashSet<NodeId> {
     let mut waited_for = HashSet::new();
     for (node, finding) in &detection.doomed {
@@ -95,8 +95,8 @@ fn waited_for(snapshot: &Snapshot, detection: &Detection) -> HashSet<NodeId> {
     waited_for
 }
 
-/// Whether an object must not be deleted before this owner: its own deletion has not begun and is not part of a cascade,
-/// and the owner waits for none of its dependents.
+/// Whether an object must not be deleted before this owner: its own deletion has not begun and is not part of a
+/// cascade, and the owner waits for none of its dependents.
 fn is_deleted_after(snapshot: &Snapshot, detection: &Detection, node: NodeId, owner: NodeId) -> bool {
     let waits_for_none = |one: NodeId| {
         let policy = detection.doomed.get(&one).map(|finding| finding.policy);

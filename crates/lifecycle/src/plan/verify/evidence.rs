@@ -85,8 +85,8 @@ fn follows(snapshot: &Snapshot, detection: &Detection, node: NodeId, owner: Node
     (policy == Policy::Orphan).then_some("its owner is deleted without its dependents")
 }
 
-/// The policy of an owner's deletion, if it is doomed: by this detection, or by a deletion outside of its scope that dooms
-/// dependents at once.
+/// The policy of an owner's deletion, if it is doomed: by this detection, or by a deletion outside of its scope that
+/// dooms dependents at once.
 fn policy_of(snapshot: &Snapshot, detection: &Detection, owner: NodeId) -> Option<Policy> {
     let recorded = || snapshot.policy(owner).filter(|_| snapshot.is_terminating(owner));
     let dooms_dependents = |policy: &Policy| matches!(policy, Policy::Cascade | Policy::Foreground);

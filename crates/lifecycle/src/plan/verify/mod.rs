@@ -1,7 +1,8 @@
 //! Verification of plans: shares the types with the code that makes them, and none of its functions.
 //!
-//! It derives the edges from the other side (from owners to dependents, from targets to subscribers), and finds cycles with
-//! another algorithm. A [`Flaw`] is a bug of this program, or the snapshot has changed: the plan must not be executed.
+//! It derives the edges from the other side (from owners to dependents, from targets to subscribers), and finds cycles
+//! with another algorithm. A [`Flaw`] is a bug of this program, or the snapshot has changed: the plan must not be
+//! executed.
 
 mod cycles;
 mod edges;
