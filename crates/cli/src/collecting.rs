@@ -9,7 +9,7 @@ use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Gateway, Kinds, Resources};
 use sexton_collector::hooks::{Hooks, Keeper, Scripts};
 use sexton_collector::{Collector, EventSettings, Means, Runner, Settings, SystemClock};
-use sexton_lifecycle::{DeletionScope, FuseLimits};
+use sexton_lifecycle::{DeletionLimit, DeletionScope};
 use sexton_model::hook::Allowance;
 
 use crate::world::{World, is_ours};
@@ -37,7 +37,7 @@ pub(crate) struct Choices {
     /// How long an object with absent owners is left alone.
     pub(crate) orphan_grace: Duration,
     /// The deletion limit: how many objects may be destroyed at once that no request named.
-    pub(crate) fuse: FuseLimits,
+    pub(crate) fuse: DeletionLimit,
     /// Whether the collector writes Events.
     pub(crate) events: bool,
     /// What methods of classes may run and call.

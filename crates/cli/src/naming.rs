@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use sexton_client::{Kinds, Place};
 use sexton_collector::modules::Member;
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::hook::ObjectRef;
 
 /// Labels relative to the namespace of the command: that namespace, and a group that is not needed, are left out.
@@ -62,8 +62,8 @@ impl Names {
     }
 
     /// The label of an object in a snapshot.
-    pub(crate) fn of(&self, snapshot: &Snapshot, life: LifeId) -> String {
-        self.label(&snapshot.object(life))
+    pub(crate) fn of(&self, snapshot: &Snapshot, life: NodeId) -> String {
+        self.label(&snapshot.object_ref(life))
     }
 }
 

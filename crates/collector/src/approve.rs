@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sexton_client::{BulkError, Gateway};
 use sexton_lifecycle::plan::{Plan, Step};
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detection, Finding, NodeId, Snapshot};
 use sexton_model::bulk::{Item, ItemResult};
 use sexton_model::{Policy, Revision, Status, Uid};
 
@@ -44,7 +44,7 @@ pub enum Order {
 /// The first write about one object.
 #[derive(Debug)]
 pub struct Mark {
-    life: LifeId,
+    life: NodeId,
     root: Uid,
     item: Item,
 }
@@ -57,7 +57,7 @@ impl Mark {
 
     /// The order of writes where the server does not check their evidence. An object with steps in a doomed namespace
     /// needs its finalizer before the controller deletes it; then come requested deletions, then what follows.
-    fn stage(&self, snapshot: &Snapshot, judgement: &Judgement) -> u8 {
+    fn stage(&self, snapshot: &Snapshot, judgement: &Detection) -> u8 {
         match self.is_asked() {
             true => 1,
             false if has_steps(snapshot, self.life) && is_inside(snapshot, judgement, self.life) => 0,
@@ -74,9 +74,9 @@ pub struct Marked {
     /// The revision up to which was written.
     pub revision: Revision,
     /// Refused objects, and why. Objects that were gone already are not among them.
-    pub refused: Vec<(LifeId, Box<Status>)>,
+    pub refused: Vec<(NodeId, Box<Status>)>,
     /// Objects that were not touched, because their root was refused.
-    pub untouched: Vec<LifeId>,
+    pub untouched: Vec<NodeId>,
 }
 
 /// Why the outcome is unknown.
@@ -111,7 +111,7 @@ impl From<SendError> for ApproveError {
 /// collector.
 pub fn items(
     world: &World,
-    judgement: &Judgement,
+    judgement: &Detection,
     plan: &Plan,
     approval: &Approval,
     order: Order,
@@ -127,9 +127,9 @@ pub fn items(
     let mut writes = Vec::new();
     for step in steps.iter().rev() {
         let finding = Finding { policy: policy(snapshot, step, order), ..step.finding.clone() };
-        let item = if finding.cause == Cause::Asked {
+        let item = if finding.cause == Cause::Requested {
             items::delete(snapshot, judgement, &finding, &signature)
-        } else if to_mark.contains(&step.life) && !is_controlled(snapshot, judgement, step.life, order) {
+        } else if to_mark.contains(&step.node) && !is_controlled(snapshot, judgement, step.node, order) {
             Item {
                 absent: Vec::new(),
                 marked: Vec::new(),
@@ -138,7 +138,7 @@ pub fn items(
         } else {
             continue;
         };
-        writes.push(Mark { life: step.life, root: finding.root, item });
+        writes.push(Mark { life: step.node, root: finding.root, item });
     }
     if order != Order::OurServer {
         writes.sort_by_key(|mark| mark.stage(snapshot, judgement));
@@ -149,11 +149,11 @@ pub fn items(
 /// The policy of a first write.
 fn policy(snapshot: &Snapshot, step: &Step, order: Order) -> Policy {
     let policy = step.finding.policy;
-    let asked = step.finding.cause == Cause::Asked;
+    let asked = step.finding.cause == Cause::Requested;
     // An object with `Background` could be removed before its turn. With `Foreground` it waits, and is removed all
     // the same.
     let waiting = if policy == Policy::Background && !asked { Policy::Foreground } else { policy };
-    let waits = !step.after.is_empty() || snapshot.is_referenced(step.life);
+    let waits = !step.after.is_empty() || snapshot.is_referenced(step.node);
     match (order, waiting) {
         (Order::OurServer, waiting) => waiting,
         (_, Policy::Cascade | Policy::Foreground) if !waits => Policy::Background,
@@ -164,51 +164,51 @@ fn policy(snapshot: &Snapshot, step: &Step, order: Order) -> Policy {
 
 /// Whether a controller of the cluster deletes an object, because its namespace or definition is deleted. An object
 /// with steps gets a write nevertheless: its finalizer holds it.
-fn is_controlled(snapshot: &Snapshot, judgement: &Judgement, life: LifeId, order: Order) -> bool {
+fn is_controlled(snapshot: &Snapshot, judgement: &Detection, life: NodeId, order: Order) -> bool {
     order != Order::OurServer && is_inside(snapshot, judgement, life) && !has_steps(snapshot, life)
 }
 
 /// Whether the namespace or the definition of an object is doomed, too.
-fn is_inside(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -> bool {
-    let doomed = |around: Option<LifeId>| around.is_some_and(|around| judgement.dooms(around));
-    doomed(snapshot.namespace_life(life)) || doomed(snapshot.definition_life(life))
+fn is_inside(snapshot: &Snapshot, judgement: &Detection, life: NodeId) -> bool {
+    let doomed = |around: Option<NodeId>| around.is_some_and(|around| judgement.is_doomed(around));
+    doomed(snapshot.namespace_of(life)) || doomed(snapshot.definition_of(life))
 }
 
 /// The objects below a terminating one that are not terminating yet: without a write of their own they would not
 /// count as approved.
-fn to_mark(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan) -> BTreeSet<LifeId> {
+fn to_mark(snapshot: &Snapshot, judgement: &Detection, plan: &Plan) -> BTreeSet<NodeId> {
     let followers = followers(plan);
-    let mut work: Vec<LifeId> = Vec::new();
+    let mut work: Vec<NodeId> = Vec::new();
     for step in plan.steps() {
-        let (life, finding) = (step.life, &step.finding);
+        let (life, finding) = (step.node, &step.finding);
         let inside = is_inside(snapshot, judgement, life);
         let goes_at_once = finding.policy == Policy::Background
-            && (finding.cause == Cause::Asked || followers.contains(&life))
+            && (finding.cause == Cause::Requested || followers.contains(&life))
             && !inside;
         if !goes_at_once {
             work.push(life);
         }
     }
-    let mut found: BTreeSet<LifeId> = work.iter().copied().collect();
+    let mut found: BTreeSet<NodeId> = work.iter().copied().collect();
     while let Some(owner) = work.pop() {
         let below = snapshot.dependents(owner).map(|(life, _)| life);
-        let new = below.filter(|life| judgement.dooms(*life) && !found.contains(life));
-        let new: Vec<LifeId> = new.collect();
+        let new = below.filter(|life| judgement.is_doomed(*life) && !found.contains(life));
+        let new: Vec<NodeId> = new.collect();
         found.extend(&new);
         work.extend(new);
     }
-    found.retain(|life| !snapshot.is_marked(*life));
+    found.retain(|life| !snapshot.is_terminating(*life));
     found
 }
 
 /// The objects that follow, over owners, an object that is removed at once by request.
-fn followers(plan: &Plan) -> BTreeSet<LifeId> {
-    let mut below: BTreeMap<LifeId, Vec<LifeId>> = BTreeMap::new();
+fn followers(plan: &Plan) -> BTreeSet<NodeId> {
+    let mut below: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
     let mut work = Vec::new();
     for step in plan.steps() {
         match step.finding.cause {
-            Cause::OwnerDoomed { owner } => below.entry(owner).or_default().push(step.life),
-            Cause::Asked if step.finding.policy == Policy::Background => work.push(step.life),
+            Cause::OwnerDoomed { owner } => below.entry(owner).or_default().push(step.node),
+            Cause::Requested if step.finding.policy == Policy::Background => work.push(step.node),
             _ => {}
         }
     }
@@ -225,13 +225,13 @@ fn followers(plan: &Plan) -> BTreeSet<LifeId> {
 /// Whether any object of a plan waits for another, or takes steps: then a collector must carry it out.
 pub fn takes_a_collector(world: &World, plan: &Plan) -> bool {
     let snapshot = world.snapshot();
-    let waits = |step: &Step| !step.after.is_empty() || snapshot.is_referenced(step.life);
+    let waits = |step: &Step| !step.after.is_empty() || snapshot.is_referenced(step.node);
     takes_steps(world, plan) || plan.steps().any(waits)
 }
 
 /// Whether any object of a plan takes steps, which only our collector can do.
 pub fn takes_steps(world: &World, plan: &Plan) -> bool {
-    plan.steps().any(|step| has_steps(world.snapshot(), step.life))
+    plan.steps().any(|step| has_steps(world.snapshot(), step.node))
 }
 
 /// Makes the writes.
@@ -246,7 +246,7 @@ pub async fn send(gateway: Arc<dyn Gateway>, writes: Vec<Mark>) -> Result<Marked
     let followers = writes.iter().rposition(Mark::is_asked).map_or(0, |last| last + 1);
     let mut first = writes;
     let others = first.split_off(followers);
-    let roots: BTreeMap<LifeId, Uid> = first.iter().map(|mark| (mark.life, mark.root.clone())).collect();
+    let roots: BTreeMap<NodeId, Uid> = first.iter().map(|mark| (mark.life, mark.root.clone())).collect();
     let mut marked = send_all(gateway.clone(), first).await?;
     let refused: BTreeSet<&Uid> = marked.refused.iter().filter_map(|(life, _)| roots.get(life)).collect();
     let (others, untouched): (Vec<Mark>, Vec<Mark>) =
@@ -262,10 +262,10 @@ pub async fn send(gateway: Arc<dyn Gateway>, writes: Vec<Mark>) -> Result<Marked
 }
 
 async fn send_all(gateway: Arc<dyn Gateway>, writes: Vec<Mark>) -> Result<Marked, ApproveError> {
-    let (lives, items): (Vec<LifeId>, Vec<Item>) =
+    let (lives, items): (Vec<NodeId>, Vec<Item>) =
         writes.into_iter().map(|mark| (mark.life, mark.item)).unzip();
     let sent = Hand::new(gateway, None).send(items).await?;
-    let refusal = |(life, result): (LifeId, &ItemResult)| {
+    let refusal = |(life, result): (NodeId, &ItemResult)| {
         let status = result.status.clone().filter(|_| result.code >= 400 && result.code != 404)?;
         Some((life, status))
     };

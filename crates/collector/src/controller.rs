@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::NodeId;
 use sexton_model::Revision;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -62,7 +62,7 @@ pub struct Collector {
     pub(crate) hand: Option<Hand>,
     pub(crate) stop: watch::Receiver<Stop>,
     /// Objects with steps that have no predecessors left.
-    pub(crate) turn: Vec<LifeId>,
+    pub(crate) turn: Vec<NodeId>,
     pub(crate) summary: Summary,
     pub(crate) events: Events,
     lease: Lease,

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sexton_lifecycle::detect::{self, Grace, Roots};
 use sexton_lifecycle::plan::{self, Flaw, Plan, Relation};
-use sexton_lifecycle::protect::{self, Held};
-use sexton_lifecycle::{Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::protect::{self, DeletionLimitExceeded};
+use sexton_lifecycle::{Detection, Finding, NodeId, Snapshot};
 use sexton_model::Uid;
 use sexton_model::bulk::Item;
 
@@ -46,7 +46,7 @@ impl Waiting {
         self.spared.iter().map(|(uid, until)| (uid, *until))
     }
 
-    fn spares(&self, snapshot: &Snapshot, life: LifeId, finding: &Finding) -> bool {
+    fn spares(&self, snapshot: &Snapshot, life: NodeId, finding: &Finding) -> bool {
         let spared = |uid: &Uid| self.spared.contains_key(uid);
         !self.spared.is_empty() && (spared(&finding.root) || spared(&snapshot.uid(life)))
     }
@@ -61,16 +61,16 @@ impl Waiting {
 /// A judgement, its plan, and what follows from edges that the plan dropped.
 #[derive(Debug)]
 pub(crate) struct Decision {
-    pub(crate) judgement: Judgement,
+    pub(crate) judgement: Detection,
     pub(crate) plan: Plan,
     /// Dependents that are destroyed after their owner, because they subscribe to its destruction: it does not wait
     /// for them.
-    pub(crate) survivors: HashMap<LifeId, Vec<LifeId>>,
+    pub(crate) survivors: HashMap<NodeId, Vec<NodeId>>,
     /// Owners that are destroyed after a dependent that would follow them, because they subscribe to its destruction:
     /// they are not absent before it.
-    late_owners: HashMap<LifeId, Vec<LifeId>>,
+    late_owners: HashMap<NodeId, Vec<NodeId>>,
     /// The orphans, if they are more than the deletion limit allows.
-    pub(crate) fuse: Option<Held>,
+    pub(crate) fuse: Option<DeletionLimitExceeded>,
     /// Whether these are deleted nevertheless, because a user allowed it. Otherwise none of them is touched.
     pub(crate) let_through: bool,
     /// Whether there are candidates at all. Usually false; lets callers skip the checks of candidates.
@@ -84,7 +84,7 @@ pub(crate) struct Decision {
 
 impl Decision {
     /// The dependents of an object that are destroyed after it.
-    pub(crate) fn survivors_of(&self, life: LifeId) -> &[LifeId] {
+    pub(crate) fn survivors_of(&self, life: NodeId) -> &[NodeId] {
         self.survivors.get(&life).map_or(&[], Vec::as_slice)
     }
 
@@ -93,40 +93,41 @@ impl Decision {
     /// gone.
     pub(crate) fn accuses(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let root = || snapshot.get(&finding.root).and_then(|root| self.judgement.doomed.get(&root));
-        !finding.marked
-            && (finding.detector.accuses()
-                || snapshot.journal(finding.life).is_some()
-                || self.accuses_some && root().is_some_and(|root| root.detector.accuses() && !root.marked))
+        !finding.is_terminating
+            && (finding.detector.is_automatic()
+                || snapshot.journal(finding.node).is_some()
+                || self.accuses_some
+                    && root().is_some_and(|root| root.detector.is_automatic() && !root.is_terminating))
     }
 
     /// Whether a controller of the cluster releases this object once it is empty.
-    pub(crate) fn leaves(&self, snapshot: &Snapshot, life: LifeId) -> bool {
+    pub(crate) fn leaves(&self, snapshot: &Snapshot, life: NodeId) -> bool {
         self.leaves_containers && (snapshot.is_namespace(life) || snapshot.is_definition(life))
     }
 
     /// Whether some owners of this object are destroyed after it.
-    pub(crate) fn has_late_owners(&self, life: LifeId) -> bool {
+    pub(crate) fn has_late_owners(&self, life: NodeId) -> bool {
         self.late_owners.contains_key(&life)
     }
 
     /// Whether this owner is destroyed after this object.
-    pub(crate) fn goes_late(&self, life: LifeId, owner: LifeId) -> bool {
+    pub(crate) fn goes_late(&self, life: NodeId, owner: NodeId) -> bool {
         self.late_owners.get(&life).is_some_and(|late| late.contains(&owner))
     }
 
     /// Checks the plan with other code than that which made it. Nothing is written before.
     pub(crate) fn prove(&self, snapshot: &Snapshot) -> Result<(), Unproved> {
-        plan::check(snapshot, &self.judgement, &self.plan).map_err(Unproved)
+        plan::verify(snapshot, &self.judgement, &self.plan).map_err(Unproved)
     }
 
     /// The deletion of an object, with the preconditions that hold when its turn comes: owners that are destroyed
     /// after it are not required to be absent, but to be terminating.
     pub(crate) fn deletion(&self, snapshot: &Snapshot, finding: &Finding, signature: &Signature) -> Item {
         let mut item = items::delete(snapshot, &self.judgement, finding, signature);
-        for owner in self.late_owners.get(&finding.life).into_iter().flatten() {
+        for owner in self.late_owners.get(&finding.node).into_iter().flatten() {
             let uid = snapshot.uid(*owner).0;
             item.absent.retain(|absent| *absent != uid);
-            if !self.judgement.follows_owners(snapshot, finding.life) {
+            if !self.judgement.follows_all_owners(snapshot, finding.node) {
                 item.marked.push(uid);
             }
         }
@@ -143,21 +144,21 @@ pub(crate) struct Unproved(pub(crate) Vec<Flaw>);
 pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, now: i64) -> Decision {
     let snapshot = &view.snapshot;
     let rules = &settings.rules;
-    let mut judgement = detect::judge(snapshot, Roots::All, &[], rules);
+    let mut judgement = detect::follow_deletions(snapshot, Roots::All, &[], rules);
     let (mut fuse, mut let_through, mut accuses_some) = (None, false, false);
     waiting.spared.retain(|_, until| *until > now);
     if !waiting.spared.is_empty() {
         // The root that they followed may be gone by now.
-        let asked = |finding: &Finding| finding.marked || snapshot.get(&finding.root).is_some();
-        let stays = |life: LifeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
+        let asked = |finding: &Finding| finding.is_terminating || snapshot.get(&finding.root).is_some();
+        let stays = |life: NodeId, finding: &Finding| !waiting.spares(snapshot, life, finding);
         judgement.doomed.retain(|life, finding| asked(finding) || stays(*life, finding));
     }
     if settings.takes_orphans {
         let period = i64::try_from(settings.orphan_grace.as_secs()).unwrap_or(i64::MAX);
         let grace = Grace { now, period, since: &waiting.since };
-        let orphans = detect::orphaned(snapshot, grace, rules);
-        let seen: BTreeSet<Uid> = orphans.waiting.iter().map(|life| snapshot.uid(*life)).collect();
-        let accused = spared_out(snapshot, waiting, orphans.judgement);
+        let orphans = detect::find_orphans(snapshot, grace, rules);
+        let seen: BTreeSet<Uid> = orphans.in_grace.iter().map(|life| snapshot.uid(*life)).collect();
+        let accused = spared_out(snapshot, waiting, orphans.detection);
         waiting.since.retain(|uid, _| seen.contains(uid) || still_accused(snapshot, &accused, uid));
         for uid in seen {
             waiting.since.entry(uid).or_insert(now);
@@ -165,27 +166,32 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
         accuses_some = !accused.doomed.is_empty();
         // Events are messages about objects, and do not count as objects for the limit.
         let told = if accuses_some { snapshot.instances("", "Event").count() } else { 0 };
-        match protect::fuse(snapshot, &accused, snapshot.len().saturating_sub(told), &settings.fuse) {
-            Ok(()) => judgement.absorb(accused),
+        match protect::check_deletion_limit(
+            snapshot,
+            &accused,
+            snapshot.len().saturating_sub(told),
+            &settings.fuse,
+        ) {
+            Ok(()) => judgement.merge_candidates(accused),
             Err(held) => {
                 let_through = held.doomed <= waiting.let_through;
                 if let_through {
-                    judgement.absorb(accused);
+                    judgement.merge_candidates(accused);
                 }
                 fuse = Some(held);
             }
         }
     }
     // Rules and sweeps have checked their own deletion limit before they wrote accusations.
-    let accused = spared_out(snapshot, waiting, detect::accused(snapshot, rules));
+    let accused = spared_out(snapshot, waiting, detect::follow_candidates(snapshot, rules));
     accuses_some |= !accused.doomed.is_empty();
-    judgement.absorb(accused);
+    judgement.merge_candidates(accused);
     let plan = plan::make(snapshot, &judgement);
-    let mut survivors: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+    let mut survivors: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Owner) {
         survivors.entry(edge.second).or_default().push(edge.first);
     }
-    let mut late_owners: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+    let mut late_owners: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
     for edge in plan.dropped.iter().filter(|edge| edge.relation == Relation::Background) {
         late_owners.entry(edge.second).or_default().push(edge.first);
     }
@@ -204,11 +210,11 @@ pub(crate) fn decide(view: &View, settings: &Settings, waiting: &mut Waiting, no
 }
 
 /// Takes out the deferred objects, and those that follow from them.
-fn spared_out(snapshot: &Snapshot, waiting: &Waiting, mut accused: Judgement) -> Judgement {
+fn spared_out(snapshot: &Snapshot, waiting: &Waiting, mut accused: Detection) -> Detection {
     accused.doomed.retain(|life, finding| !waiting.spares(snapshot, *life, finding));
     accused
 }
 
-fn still_accused(snapshot: &Snapshot, accused: &Judgement, uid: &Uid) -> bool {
+fn still_accused(snapshot: &Snapshot, accused: &Detection, uid: &Uid) -> bool {
     snapshot.get(uid).is_some_and(|life| accused.doomed.contains_key(&life))
 }

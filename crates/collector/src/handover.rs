@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sexton_client::Gateway;
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::bulk::{Action, Item};
 use sexton_model::{Policy, Uid};
 
@@ -25,7 +25,7 @@ pub async fn hand_over<'a>(
     uids: impl IntoIterator<Item = &'a Uid>,
 ) -> Result<usize, ApproveError> {
     let held = uids.into_iter().filter_map(|uid| snapshot.get(uid)).filter(|life| is_held(snapshot, *life));
-    let held: Vec<LifeId> = held.collect();
+    let held: Vec<NodeId> = held.collect();
     if held.is_empty() {
         return Ok(0);
     }
@@ -41,19 +41,19 @@ fn cascades(finalizer: &str) -> bool {
     Policy::recorded_by(finalizer) == Some(Policy::Cascade)
 }
 
-fn is_held(snapshot: &Snapshot, life: LifeId) -> bool {
-    snapshot.is_marked(life) && snapshot.finalizers(life).any(cascades)
+fn is_held(snapshot: &Snapshot, life: NodeId) -> bool {
+    snapshot.is_terminating(life) && snapshot.finalizers(life).any(cascades)
 }
 
 /// A second deletion, which adds Kubernetes' finalizer.
-fn delete(snapshot: &Snapshot, life: LifeId) -> Item {
+fn delete(snapshot: &Snapshot, life: NodeId) -> Item {
     let policy = Some("Foreground".to_owned());
     let action = Action::Delete { policy, annotations: BTreeMap::new(), hold: false };
     Item::new(snapshot.key(life), snapshot.uid(life).0, action)
 }
 
 /// Removes our finalizers that cascade.
-fn release(snapshot: &Snapshot, life: LifeId) -> Item {
+fn release(snapshot: &Snapshot, life: NodeId) -> Item {
     let ours = snapshot.finalizers(life).filter(|one| cascades(one));
     let action = Action::Patch {
         remove_finalizers: ours.map(str::to_owned).collect(),

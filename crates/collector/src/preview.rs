@@ -8,7 +8,7 @@ use sexton_client::{CallError, Gateway, Lines, Resources};
 use sexton_lifecycle::detect::{self, Roots};
 use sexton_lifecycle::plan::{self, Plan};
 use sexton_lifecycle::{
-    DeletionScope, Finding, Grace, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot,
+    DeletionScope, Detection, DetectionSettings, Finding, Grace, HypotheticalDeletion, NodeId, Snapshot,
 };
 use sexton_model::feed::Line;
 use sexton_model::hook::Allowance;
@@ -125,7 +125,7 @@ impl World {
     /// such a method is not allowed. Marked, it would wait until that is mended.
     pub fn may_delete(
         &self,
-        lives: impl IntoIterator<Item = LifeId>,
+        lives: impl IntoIterator<Item = NodeId>,
         allowance: Option<&Allowance>,
     ) -> Result<(), PreviewError> {
         if let Some(status) = &self.hidden_classes {
@@ -133,15 +133,15 @@ impl World {
         }
         let snapshot = self.snapshot();
         let mut allowed = BTreeSet::new();
-        for life in lives.into_iter().filter(|life| !snapshot.is_marked(*life)) {
+        for life in lives.into_iter().filter(|life| !snapshot.is_terminating(*life)) {
             if let Some(allowance) = allowance {
                 self.check_methods(life, allowance, &mut allowed)?;
             }
             let subscribers = snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber);
             let broken =
-                |one: LifeId| self.view.classes.broken(snapshot.group(one), snapshot.kind(one)).is_some();
+                |one: NodeId| self.view.classes.broken(snapshot.group(one), snapshot.kind(one)).is_some();
             if std::iter::once(life).chain(subscribers).any(broken) {
-                return Err(PreviewError::BrokenClass(snapshot.object(life).to_string()));
+                return Err(PreviewError::BrokenClass(snapshot.object_ref(life).to_string()));
             }
         }
         Ok(())
@@ -151,7 +151,7 @@ impl World {
     /// it shows what they want.
     fn check_methods(
         &self,
-        life: LifeId,
+        life: NodeId,
         allowance: &Allowance,
         allowed: &mut BTreeSet<String>,
     ) -> Result<(), PreviewError> {
@@ -164,7 +164,7 @@ impl World {
             if allowed.insert(method.run.command())
                 && let Err(refused) = may_call(&method.run, allowance)
             {
-                let object = snapshot.object(life).to_string();
+                let object = snapshot.object_ref(life).to_string();
                 return Err(PreviewError::NotAllowed { object, why: refused });
             }
         }
@@ -191,12 +191,12 @@ impl World {
     }
 
     /// Blockers and steps under way of the terminating objects.
-    pub fn standing(&self, judgement: &Judgement) -> Standing {
+    pub fn standing(&self, judgement: &Detection) -> Standing {
         Standing::of(self.snapshot(), judgement)
     }
 
     /// The policy of a deletion that names none: as the server decides it.
-    pub fn usual_policy(&self, life: LifeId) -> Policy {
+    pub fn usual_policy(&self, life: NodeId) -> Policy {
         let snapshot = self.snapshot();
         let class = snapshot.kind(life) == "Class" && snapshot.group(life) == "sexton.dev";
         let holds_others = snapshot.is_namespace(life) || snapshot.is_definition(life) || class;
@@ -209,26 +209,26 @@ impl World {
     }
 
     /// The whole command or address of an object's `destroy`.
-    pub fn destroy_method(&self, life: LifeId) -> Option<String> {
+    pub fn destroy_method(&self, life: NodeId) -> Option<String> {
         let snapshot = self.snapshot();
         let class = self.view.classes.of(snapshot.group(life), snapshot.kind(life))?;
         class.destroy.as_ref().map(|method| method.run.command())
     }
 
     /// The whole command or address of the handler with which a subscriber is called for an object.
-    pub fn handler_method(&self, life: LifeId, subscriber: LifeId) -> Option<String> {
+    pub fn handler_method(&self, life: NodeId, subscriber: NodeId) -> Option<String> {
         let found = handler_of(self.snapshot(), &self.view.classes, life, subscriber);
         found.ok().map(|(_, method, _)| method.run.command())
     }
 
     /// The class of the kind of an object.
-    pub(crate) fn class_of(&self, life: LifeId) -> Option<Uid> {
+    pub(crate) fn class_of(&self, life: NodeId) -> Option<Uid> {
         let snapshot = self.snapshot();
         self.view.classes.uid_of(snapshot.group(life), snapshot.kind(life)).cloned()
     }
 
     /// The object with a uid.
-    pub fn life(&self, uid: &str) -> Option<LifeId> {
+    pub fn life(&self, uid: &str) -> Option<NodeId> {
         self.snapshot().get(&Uid(uid.to_owned()))
     }
 
@@ -239,27 +239,27 @@ impl World {
     /// The plan did not pass its check.
     pub fn if_deleted(
         &self,
-        asked: &[Hypothetical],
-        rules: &Rules,
-    ) -> Result<(Judgement, Plan), PreviewError> {
-        let judgement = detect::judge(self.snapshot(), Roots::None, asked, &self.here(rules));
-        self.planned(judgement.without_asides(self.snapshot()))
+        asked: &[HypotheticalDeletion],
+        rules: &DetectionSettings,
+    ) -> Result<(Detection, Plan), PreviewError> {
+        let judgement = detect::follow_deletions(self.snapshot(), Roots::None, asked, &self.here(rules));
+        self.planned(judgement.without_namespace_events(self.snapshot()))
     }
 
     /// What follows from terminating objects, and from accusations.
     ///
     /// # Errors
     /// The plan did not pass its check.
-    pub fn under_way(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+    pub fn under_way(&self, rules: &DetectionSettings) -> Result<(Detection, Plan), PreviewError> {
         let rules = &self.here(rules);
-        let mut judgement = detect::judge(self.snapshot(), Roots::All, &[], rules);
-        judgement.absorb(detect::accused(self.snapshot(), rules));
+        let mut judgement = detect::follow_deletions(self.snapshot(), Roots::All, &[], rules);
+        judgement.merge_candidates(detect::follow_candidates(self.snapshot(), rules));
         self.planned(judgement)
     }
 
     /// The rules as they are on this server.
-    fn here(&self, rules: &Rules) -> Rules {
-        Rules { kubernetes: self.kubernetes, ..rules.clone() }
+    fn here(&self, rules: &DetectionSettings) -> DetectionSettings {
+        DetectionSettings { kubernetes: self.kubernetes, ..rules.clone() }
     }
 
     /// What a command of ours left unfinished, with what follows from it: objects that carry the mark of an approved plan,
@@ -267,28 +267,28 @@ impl World {
     ///
     /// # Errors
     /// The plan did not pass its check.
-    pub fn left_by_commands(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+    pub fn left_by_commands(&self, rules: &DetectionSettings) -> Result<(Detection, Plan), PreviewError> {
         let snapshot = self.snapshot();
         let (judgement, _) = self.under_way(rules)?;
-        let ours = |life: LifeId| carries_our_marks(snapshot, life);
+        let ours = |life: NodeId| carries_our_marks(snapshot, life);
         let follows = |finding: &Finding| snapshot.get(&finding.root).is_some_and(ours);
         let left = judgement.doomed.iter().filter(|(life, finding)| ours(**life) || follows(finding));
         let scope = DeletionScope::only(left.map(|(life, _)| snapshot.uid(*life)));
-        self.under_way(&Rules { scope, ..rules.clone() })
+        self.under_way(&DetectionSettings { scope, ..rules.clone() })
     }
 
     /// Objects with owners that do not exist, and what follows from them. Certain on a server of ours only.
     ///
     /// # Errors
     /// The plan did not pass its check.
-    pub fn without_owners(&self, rules: &Rules) -> Result<(Judgement, Plan), PreviewError> {
+    pub fn without_owners(&self, rules: &DetectionSettings) -> Result<(Detection, Plan), PreviewError> {
         let grace = Grace { now: 0, period: 0, since: &BTreeMap::new() };
-        self.planned(detect::orphaned(self.snapshot(), grace, rules).judgement)
+        self.planned(detect::find_orphans(self.snapshot(), grace, rules).detection)
     }
 
-    fn planned(&self, judgement: Judgement) -> Result<(Judgement, Plan), PreviewError> {
+    fn planned(&self, judgement: Detection) -> Result<(Detection, Plan), PreviewError> {
         let plan = plan::make(self.snapshot(), &judgement);
-        match plan::check(self.snapshot(), &judgement, &plan) {
+        match plan::verify(self.snapshot(), &judgement, &plan) {
             Ok(()) => Ok((judgement, plan)),
             Err(flaws) => Err(PreviewError::Unproved(Unproved(flaws).to_string())),
         }
@@ -296,11 +296,11 @@ impl World {
 }
 
 /// Whether one of our commands began to destroy an object: its plan was approved, it was swept, or it takes steps.
-fn carries_our_marks(snapshot: &Snapshot, life: LifeId) -> bool {
+fn carries_our_marks(snapshot: &Snapshot, life: NodeId) -> bool {
     let ours = |finalizer: &str| {
         finalizer == marks::DESTROY_FINALIZER || Policy::recorded_by(finalizer) == Some(Policy::Cascade)
     };
-    let marked = snapshot.is_marked(life);
-    let approved = snapshot.approved(life).is_some() || snapshot.finalizers(life).any(ours);
-    snapshot.accusation(life).is_some() || snapshot.journal(life).is_some() || (marked && approved)
+    let marked = snapshot.is_terminating(life);
+    let approved = snapshot.approved_plan(life).is_some() || snapshot.finalizers(life).any(ours);
+    snapshot.candidate_record(life).is_some() || snapshot.journal(life).is_some() || (marked && approved)
 }

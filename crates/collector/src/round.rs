@@ -143,11 +143,11 @@ impl Collector {
             return BTreeSet::new();
         }
         let warned = |step: &Step| {
-            let stage = self.actives.stage(snapshot, step.life);
+            let stage = self.actives.stage(snapshot, step.node);
             stage.is_some_and(|stage| (Stage::Warned..=Stage::Released).contains(&stage))
         };
         let accused = decision.plan.steps().filter(|step| decision.accuses(snapshot, &step.finding));
-        let unwarned = accused.filter(|step| has_steps(snapshot, step.life) && !warned(step));
+        let unwarned = accused.filter(|step| has_steps(snapshot, step.node) && !warned(step));
         unwarned.map(|step| step.finding.root.clone()).collect()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sexton_client::{Gateway, Resources};
-use sexton_lifecycle::{FuseLimits, Settings as Rules};
+use sexton_lifecycle::{DeletionLimit, DetectionSettings};
 
 use crate::clock::Clock;
 use crate::events::EventSettings;
@@ -38,9 +38,9 @@ pub struct Settings {
     /// The longest such pause.
     pub max_backoff: Duration,
     /// What is protected.
-    pub rules: Rules,
+    pub rules: DetectionSettings,
     /// The deletion limit: how many of the orphans that the collector found itself it may delete at once.
-    pub fuse: FuseLimits,
+    pub fuse: DeletionLimit,
     /// Most hooks under way: each may be a process.
     pub hooks_at_once: usize,
     /// Most methods of programs under way, besides hooks: each has a worker with memory of its own.
@@ -69,8 +69,8 @@ impl Settings {
             full_pass: Duration::from_secs(600),
             backoff: Duration::from_millis(50),
             max_backoff: Duration::from_secs(10),
-            rules: Rules::default(),
-            fuse: FuseLimits::default(),
+            rules: DetectionSettings::default(),
+            fuse: DeletionLimit::default(),
             hooks_at_once: 64,
             scripts_at_once: 8,
             max_hook_time: Duration::from_secs(3600),

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use sexton_lifecycle::destruction::{self, Pending, State};
-use sexton_lifecycle::{Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Detection, NodeId, Snapshot};
 use sexton_model::collection::Blocker;
 
 use crate::blockers::{Stuck, blockers};
@@ -19,25 +19,25 @@ pub struct Standing {
     /// What blocks.
     pub blockers: Vec<Blocker>,
     /// Objects with a call under way, and its phase.
-    pub under_way: Vec<(LifeId, String)>,
+    pub under_way: Vec<(NodeId, String)>,
     /// The next moment at which something is tried again by itself, in seconds since 1970.
     pub next: Option<i64>,
     /// Objects with calls that are all refused by a class or by settings of the operator. To try again does not help
     /// until one of these is changed.
-    pub refused: BTreeSet<LifeId>,
+    pub refused: BTreeSet<NodeId>,
     /// Lives whose calls all wait for a person: refused, vetoed, or failed too often. None is made again by itself.
-    pub stopped: BTreeSet<LifeId>,
+    pub stopped: BTreeSet<NodeId>,
 }
 
 impl Standing {
-    pub(crate) fn of(snapshot: &Snapshot, judgement: &Judgement) -> Standing {
-        let marked = || judgement.doomed.keys().copied().filter(|life| snapshot.is_marked(*life));
-        let finalizers: Vec<LifeId> = marked()
+    pub(crate) fn of(snapshot: &Snapshot, judgement: &Detection) -> Standing {
+        let marked = || judgement.doomed.keys().copied().filter(|life| snapshot.is_terminating(*life));
+        let finalizers: Vec<NodeId> = marked()
             .filter(|life| !is_held_by_us(snapshot, *life) && !foreign_finalizers(snapshot, *life).is_empty())
             .collect();
         let stuck = Stuck { finalizers, ..Stuck::default() };
-        let journal = |life: LifeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
-        let states: Vec<(LifeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
+        let journal = |life: NodeId| Some((life, State::decode(snapshot.journal(life)?).ok()?));
+        let states: Vec<(NodeId, State)> = judgement.doomed.keys().copied().filter_map(journal).collect();
         let steps = states.iter().map(|(life, state)| (*life, state));
         let blockers = blockers(snapshot, judgement, steps, &stuck);
         let under_way = states.iter().filter_map(|(life, state)| Some((*life, asked(state)?)));
@@ -65,19 +65,21 @@ impl Standing {
 
 /// Whether nothing of what a life waits for goes on without a person.
 fn is_stopped(state: &State) -> bool {
-    let stopped = |pending: &Pending| !pending.asked && pending.block.is_some() && pending.next.is_none();
+    let stopped = |pending: &Pending| !pending.in_flight && pending.block.is_some() && pending.next.is_none();
     !state.open.is_empty() && state.open.values().all(|pending| stopped(pending) || is_refused(pending))
 }
 
 /// Whether a life waits until our collector lets go of it, for example because others have to go before it.
-pub fn waits_for_us(snapshot: &Snapshot, life: LifeId) -> bool {
-    snapshot.is_marked(life) && is_held_by_us(snapshot, life) && foreign_finalizers(snapshot, life).is_empty()
+pub fn waits_for_us(snapshot: &Snapshot, life: NodeId) -> bool {
+    snapshot.is_terminating(life)
+        && is_held_by_us(snapshot, life)
+        && foreign_finalizers(snapshot, life).is_empty()
 }
 
 /// What a life is in the middle of, in a word or two.
 fn asked(state: &State) -> Option<String> {
     let phase = state.phase()?;
-    let mut asked = state.open.iter().filter(|(_, pending)| pending.asked);
+    let mut asked = state.open.iter().filter(|(_, pending)| pending.in_flight);
     let (_, first) = asked.next()?;
     let attempt = match first.failures {
         0 => String::new(),

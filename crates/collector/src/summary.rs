@@ -61,7 +61,7 @@ impl Summary {
         // A blocker without a time of its own is as old as the deletion that it blocks.
         let since = |blocker: &Blocker| match &blocker.since {
             Some(since) => time::parse(since),
-            None => snapshot.deleted(snapshot.get(&Uid(blocker.object.uid.clone()))?),
+            None => snapshot.terminating_since(snapshot.get(&Uid(blocker.object.uid.clone()))?),
         };
         self.oldest_blocker = all.iter().filter_map(|one| since(&one.blocker)).min();
     }

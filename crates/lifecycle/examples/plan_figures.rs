@@ -1,4 +1,4 @@
-//! How long a plan takes: who dies, in which order, and the proof of both, for worlds of N lives.
+//! How long a plan takes: detection, order, and verification, for worlds of N objects.
 //!
 //! Usage: `cargo run --release -p sexton-lifecycle --example plan_figures [N]` (100,000)
 
@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use sexton_lifecycle::detect::{self, Roots};
-use sexton_lifecycle::{Hypothetical, Observation, OwnerRef, Settings, Snapshot, plan};
+use sexton_lifecycle::{DetectionSettings, HypotheticalDeletion, Observation, OwnerRef, Snapshot, plan};
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
 /// As in the program itself.
@@ -18,8 +18,8 @@ fn uid(number: usize) -> Uid {
     Uid(format!("{number:08x}-0000-4000-8000-000000000000"))
 }
 
-/// A life; with an owner, and with a place in a module.
-fn life(number: usize, owner: Option<usize>, order: Option<i64>) -> Observation {
+/// An object; with an owner, and with a place in a module.
+fn node(number: usize, owner: Option<usize>, order: Option<i64>) -> Observation {
     let name = |number: usize| format!("m-{number:07}");
     let key =
         Key { kind: GroupResource::new("", "configmaps"), namespace: "default".into(), name: name(number) };
@@ -31,8 +31,8 @@ fn life(number: usize, owner: Option<usize>, order: Option<i64>) -> Observation 
             name: name(owner),
             uid: uid(owner),
             version: "v1".into(),
-            controller: false,
-            blocks: false,
+            is_controller: false,
+            is_blocking: false,
         })
         .into_iter()
         .collect();
@@ -53,22 +53,23 @@ fn main() {
         let mut snapshot = Snapshot::default();
         for number in 0..count {
             let (owner, order) = shape(number);
-            snapshot.put(life(number, owner, order));
+            snapshot.put(node(number, owner, order));
         }
         snapshot.set_synced(true);
-        let asked: Vec<Hypothetical> = (0..count)
+        let asked: Vec<HypotheticalDeletion> = (0..count)
             .filter(|number| shape(*number).0.is_none())
-            .map(|number| Hypothetical {
-                life: snapshot.get(&uid(number)).unwrap(),
+            .map(|number| HypotheticalDeletion {
+                node: snapshot.get(&uid(number)).unwrap(),
                 policy: Policy::Background,
             })
             .collect();
         let begun = Instant::now();
-        let judgement = detect::judge(&snapshot, Roots::None, &asked, &Settings::default());
+        let detection =
+            detect::follow_deletions(&snapshot, Roots::None, &asked, &DetectionSettings::default());
         let judged = begun.elapsed();
-        let plan = plan::make(&snapshot, &judgement);
+        let plan = plan::make(&snapshot, &detection);
         let made = begun.elapsed();
-        plan::check(&snapshot, &judgement, &plan).unwrap();
+        plan::verify(&snapshot, &detection, &plan).unwrap();
         let all = begun.elapsed();
         assert_eq!(plan.len(), count);
         println!(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sexton_client::Kinds;
 use sexton_collector::rights::missing_rights;
 use sexton_collector::{LeaseSettings, Stop};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
-    max_delete: Option<FuseLimits>,
+    max_delete: Option<DeletionLimit>,
     /// Write no events about what is destroyed, and what is in the way of that
     #[arg(long)]
     no_events: bool,

@@ -5,8 +5,8 @@
 use sexton_client::Kinds;
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Request, Want};
-use sexton_lifecycle::Settings as Rules;
-use sexton_lifecycle::explain::{self, Fate, Remedy};
+use sexton_lifecycle::DetectionSettings;
+use sexton_lifecycle::explain::{self, Remedy, Status};
 use sexton_model::collection::{self, Collection, Phase};
 use sexton_model::{Uid, marks};
 
@@ -130,10 +130,10 @@ async fn blockers(world: &World, kinds: &Kinds, one: &One) -> Result<Vec<Blocker
     let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
     let label = &one.label;
     let Some(life) = seen.life(one.uid()) else { return Err(Failure::new(format!("{label} is gone"))) };
-    let (judgement, plan) = seen.under_way(&Rules::default())?;
+    let (judgement, plan) = seen.under_way(&DetectionSettings::default())?;
     let told = explain::explain(seen.snapshot(), &judgement, &plan, life, now());
     let why = format!("sexton why {}", quoted(&one.label));
-    let Fate::Dies(dying) = told.fate else {
+    let Status::Doomed(dying) = told.status else {
         return Err(Failure::new(format!("{label} is not being destroyed"))
             .exit(Exit::Held)
             .next("see why it lives", why));
@@ -141,7 +141,7 @@ async fn blockers(world: &World, kinds: &Kinds, one: &One) -> Result<Vec<Blocker
     let naming = shown::naming(&world.namespace);
     let mut found = Vec::new();
     for blocker in &dying.blockers {
-        let forced = blocker.clears.iter().find_map(|remedy| match remedy {
+        let forced = blocker.remedies.iter().find_map(|remedy| match remedy {
             Remedy::Force { blocker, .. } => Some(blocker.clone()),
             _ => None,
         });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use sexton_collector::preview::World as Seen;
-use sexton_lifecycle::Settings as Rules;
+use sexton_lifecycle::DetectionSettings;
 
 use crate::failure::{Exit, Failure};
 use crate::naming::Names;
@@ -67,7 +67,7 @@ pub(crate) async fn run(args: Args, settings: &Settings, output: &Output) -> Res
     }
     let seen = Seen::look(&*world.gateway(&kinds), &world.resources).await?;
     world.tell_unseen(&seen);
-    let (_, plan) = seen.under_way(&Rules::default())?;
+    let (_, plan) = seen.under_way(&DetectionSettings::default())?;
     let names = Names::new(&kinds, &world.namespace);
     let view = View { snapshot: seen.snapshot(), plan: &plan, names: &names };
     let lives: Vec<_> = uids.iter().filter_map(|uid| seen.life(uid)).collect();

@@ -7,7 +7,7 @@ use sexton_client::resources::ListAsk;
 use sexton_client::{Kinds, Place, ServedKind};
 use sexton_collector::modules::{Buried, ModuleView, Modules};
 use sexton_collector::preview::World as Seen;
-use sexton_lifecycle::{DeletionScope, Settings as Rules};
+use sexton_lifecycle::{DeletionScope, DetectionSettings};
 use sexton_model::Uid;
 use sexton_model::collection::{Collection, KIND, RESOURCE};
 use sexton_model::module::ModulePhase;
@@ -195,7 +195,7 @@ struct Left {
 
 impl Left {
     fn find(seen: &Seen, world: &World, what: Resumed<'_>, names: &Names) -> Result<Left, Failure> {
-        let rules = Rules::default();
+        let rules = DetectionSettings::default();
         // The embedded store has no other users: what is terminating there was left by a command or a server of it.
         let (_, plan) = if world.embedded { seen.under_way(&rules)? } else { seen.left_by_commands(&rules)? };
         let digest = plan.digest.clone();
@@ -210,7 +210,7 @@ impl Left {
                 left.roots.push(step.uid.clone());
             }
             let wave = plan.wave_of(&step.uid).unwrap_or(0) + 1;
-            left.lives.push((step.uid.clone(), names.of(seen.snapshot(), step.life), wave));
+            left.lives.push((step.uid.clone(), names.of(seen.snapshot(), step.node), wave));
             left.scope.extend([step.uid.clone(), step.finding.root.clone()]);
         }
         match what {

@@ -6,8 +6,8 @@ use sexton_client::{CallError, Kinds, Place, ServedKind};
 use sexton_collector::modules::Modules;
 use sexton_collector::namespace_holds;
 use sexton_collector::preview::World as Seen;
-use sexton_lifecycle::Settings as Rules;
-use sexton_lifecycle::explain::{self, Explanation, Progress};
+use sexton_lifecycle::DetectionSettings;
+use sexton_lifecycle::explain::{self, CollectionProgress, Explanation};
 use sexton_lifecycle::plan::policy_name;
 use sexton_model::collection::{self, Collection};
 use sexton_model::tombstone::{self, Outcome, Tombstone};
@@ -89,7 +89,7 @@ async fn of_a_life(world: &World, kinds: &Kinds, uid: &str) -> Result<Why, Failu
     let Some(life) = seen.life(uid) else {
         return Err(Failure::new("it was there a moment ago, and is gone now").next("ask again", "the same"));
     };
-    let (judgement, plan) = seen.under_way(&Rules::default())?;
+    let (judgement, plan) = seen.under_way(&DetectionSettings::default())?;
     let now = now();
     let mut told = explain::explain(seen.snapshot(), &judgement, &plan, life, now);
     if let Some(name) = seen.snapshot().collection(life)
@@ -124,11 +124,11 @@ async fn is_swept(world: &World, told: &Explanation) -> Result<bool, Failure> {
 }
 
 /// How far a collection is, if there is a record of it.
-async fn progress(world: &World, name: &str) -> Result<Option<Progress>, Failure> {
+async fn progress(world: &World, name: &str) -> Result<Option<CollectionProgress>, Failure> {
     let place = Place::new(&ServedKind::of_ours(collection::RESOURCE, collection::KIND), None);
     let record = world.resources.find(&place, name).await?;
     let record = record.and_then(|record| Collection::read(&record).ok());
-    Ok(record.map(|record| Progress { gone: record.status.gone, doomed: record.status.doomed }))
+    Ok(record.map(|record| CollectionProgress { gone: record.status.gone, doomed: record.status.doomed }))
 }
 
 /// The policy with which an object was deleted, by the latest collection that has it as a root. `None`: no record.

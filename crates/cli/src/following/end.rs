@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_collector::preview::World as Seen;
-use sexton_lifecycle::explain::{self, Explanation, Fate, Naming, Obstacle};
-use sexton_lifecycle::{LifeId, Settings as Rules};
+use sexton_lifecycle::explain::{self, Explanation, Naming, Obstacle, Status};
+use sexton_lifecycle::{DetectionSettings, NodeId};
 use sexton_model::Uid;
 
 use super::now;
@@ -68,11 +68,13 @@ impl End {
     /// blockers; then a line with the objects that have none of their own. If no blocker is visible in the snapshot,
     /// explains some of the objects in `of` instead. Empty if the plan for the snapshot does not pass its check.
     pub(crate) fn explanations(&self, of: &[Uid], namespace: &str) -> Vec<Why> {
-        let Ok((judgement, plan)) = self.seen.under_way(&Rules::default()) else { return Vec::new() };
+        let Ok((judgement, plan)) = self.seen.under_way(&DetectionSettings::default()) else {
+            return Vec::new();
+        };
         let (snapshot, now) = (self.seen.snapshot(), now());
-        let explain = |life: LifeId| explain::explain(snapshot, &judgement, &plan, life, now);
+        let explain = |life: NodeId| explain::explain(snapshot, &judgement, &plan, life, now);
         let standing = self.seen.standing(&judgement);
-        let blocked: BTreeSet<LifeId> =
+        let blocked: BTreeSet<NodeId> =
             standing.blockers.iter().filter_map(|one| snapshot.get(&Uid(one.object.uid.clone()))).collect();
         let causes = causes(blocked.iter().take(COMPARED).map(|life| explain(*life)));
         let told = Told { naming: shown::naming(namespace), now, tombstones: self.tombstones };
@@ -100,8 +102,8 @@ impl End {
 fn causes(blocked: impl Iterator<Item = Explanation>) -> Vec<Vec<Explanation>> {
     let mut causes: Vec<(Vec<Obstacle>, Vec<Explanation>)> = Vec::new();
     for told in blocked {
-        let Fate::Dies(dying) = &told.fate else { continue };
-        let what: Vec<Obstacle> = dying.blockers.iter().map(|blocker| cause(&blocker.what)).collect();
+        let Status::Doomed(dying) = &told.status else { continue };
+        let what: Vec<Obstacle> = dying.blockers.iter().map(|blocker| cause(&blocker.obstacle)).collect();
         if what.is_empty() {
             continue;
         }

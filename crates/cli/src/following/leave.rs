@@ -10,7 +10,7 @@ use std::time::Duration;
 use sexton_client::{Place, ServedKind};
 use sexton_collector::handover::hand_over;
 use sexton_collector::{namespace_holds, waits_for_us};
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::NodeId;
 
 use super::{Follow, Work, now};
 use crate::output::why::Why;
@@ -26,14 +26,14 @@ impl Follow<'_> {
     /// of which that is true are gone.
     pub(super) fn waits_for_people(&self) -> bool {
         let (snapshot, stopped) = (self.seen.snapshot(), &self.standing.stopped);
-        let waits = |life: LifeId| stopped.contains(&life) || waits_for_us(snapshot, life);
+        let waits = |life: NodeId| stopped.contains(&life) || waits_for_us(snapshot, life);
         !stopped.is_empty() && self.left.keys().all(|uid| snapshot.get(uid).is_some_and(waits))
     }
 
     /// Whether the controllers of a cluster have stopped. What may take its time, such as a pod, says until when.
     pub(super) fn is_stalled(&self) -> bool {
         let snapshot = self.seen.snapshot();
-        let ends_later = |life| snapshot.deleted(life).is_some_and(|at| at > now());
+        let ends_later = |life| snapshot.terminating_since(life).is_some_and(|at| at > now());
         self.deadline.is_none()
             && self.moved.elapsed() >= STALLED
             && !self.left.keys().filter_map(|uid| snapshot.get(uid)).any(ends_later)

@@ -24,8 +24,8 @@ use futures::stream::Fuse;
 use sexton_client::{Gateway, Kinds, Lines, Resources};
 use sexton_collector::preview::World as Seen;
 use sexton_collector::{Standing, Summary};
-use sexton_lifecycle::detect::accused;
-use sexton_lifecycle::{DeletionScope, Judgement, Ownership, Roots, Settings as Rules, judge};
+use sexton_lifecycle::detect::follow_candidates;
+use sexton_lifecycle::{DeletionScope, Detection, DetectionSettings, Ownership, Roots, follow_deletions};
 use sexton_model::Uid;
 use tokio::time::Instant;
 
@@ -94,7 +94,7 @@ pub(crate) struct Follow<'a> {
     /// Followed objects that still exist, with their labels.
     left: BTreeMap<Uid, String>,
     /// Limits blockers to the followed objects.
-    rules: Rules,
+    rules: DetectionSettings,
     /// When to stop waiting, also if objects are left.
     deadline: Option<Instant>,
     total: usize,
@@ -135,7 +135,7 @@ impl<'a> Follow<'a> {
         Ok(Follow {
             progress: Progress::new(output.talk_style(), output.is_live()),
             left: BTreeMap::new(),
-            rules: Rules::default(),
+            rules: DetectionSettings::default(),
             deadline: None,
             total: 0,
             waves: BTreeMap::new(),
@@ -332,18 +332,18 @@ impl<'a> Follow<'a> {
             return;
         }
         let (snapshot, rules) = (self.seen.snapshot(), &self.rules);
-        let mut judgement = judge(snapshot, Roots::All, &[], rules);
-        judgement.absorb(accused(snapshot, rules));
+        let mut judgement = follow_deletions(snapshot, Roots::All, &[], rules);
+        judgement.merge_candidates(follow_candidates(snapshot, rules));
         self.standing = self.seen.standing(&judgement);
         self.saved = !self.goes_on(&judgement);
         self.next_look = Instant::now() + (begin.elapsed() * 20).max(DRAW);
     }
 
     /// Whether any object that is left is doomed, or has an absent owner: its end may have been missed by the feed.
-    fn goes_on(&self, judgement: &Judgement) -> bool {
+    fn goes_on(&self, judgement: &Detection) -> bool {
         let snapshot = self.seen.snapshot();
         let absent = |(_, owner): (Uid, Ownership)| matches!(owner, Ownership::Absent { .. });
-        let dies = |life| judgement.dooms(life) || snapshot.owner_uids(life).any(absent);
+        let dies = |life| judgement.is_doomed(life) || snapshot.owner_uids(life).any(absent);
         self.left.keys().filter_map(|uid| snapshot.get(uid)).any(dies)
     }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use sexton_lifecycle::plan::{Plan, Step};
-use sexton_lifecycle::{Cause, LifeId, Ownership, Snapshot};
+use sexton_lifecycle::{Cause, NodeId, Ownership, Snapshot};
 use sexton_model::Uid;
 
 use crate::naming::Names;
@@ -15,11 +15,11 @@ use crate::output::graph::{Edge, Meaning, Node, Picture, State};
 
 /// The objects of a picture.
 pub(crate) struct Scene {
-    pub(crate) lives: BTreeSet<LifeId>,
+    pub(crate) lives: BTreeSet<NodeId>,
     /// How many further objects exist that are not drawn.
     pub(crate) more: usize,
     /// The objects that the picture is about; drawn in any case.
-    pub(crate) roots: Vec<LifeId>,
+    pub(crate) roots: Vec<NodeId>,
 }
 
 /// What pictures are made from.
@@ -33,15 +33,15 @@ impl View<'_> {
     /// All objects that have a relation to another object, or are doomed. All objects at all if there are none, or if
     /// `unconnected` is set. Records of the collector, leases and events are left out.
     pub(crate) fn all(&self, unconnected: bool) -> Scene {
-        let everything = || self.snapshot.lives().filter(|life| !is_record(self.snapshot, *life));
-        let is_wanted = |life: &LifeId| unconnected || self.is_connected(*life);
-        let wanted: BTreeSet<LifeId> = everything().filter(is_wanted).collect();
+        let everything = || self.snapshot.nodes().filter(|life| !is_record(self.snapshot, *life));
+        let is_wanted = |life: &NodeId| unconnected || self.is_connected(*life);
+        let wanted: BTreeSet<NodeId> = everything().filter(is_wanted).collect();
         let total = everything().count();
         let lives = if wanted.is_empty() { everything().collect() } else { wanted };
         Scene { more: total - lives.len(), lives, roots: Vec::new() }
     }
 
-    fn is_connected(&self, life: LifeId) -> bool {
+    fn is_connected(&self, life: NodeId) -> bool {
         let snapshot = self.snapshot;
         self.plan.is_doomed(&snapshot.uid(life))
             || snapshot.is_referenced(life)
@@ -52,18 +52,18 @@ impl View<'_> {
 
     /// The roots, and everything reachable from them over owners, dependents and subscriptions in both directions, and
     /// from a container to its contents.
-    pub(crate) fn around(&self, roots: &[LifeId]) -> Scene {
-        let mut found: BTreeSet<LifeId> = roots.iter().copied().collect();
-        let mut work: VecDeque<LifeId> = roots.iter().copied().collect();
+    pub(crate) fn around(&self, roots: &[NodeId]) -> Scene {
+        let mut found: BTreeSet<NodeId> = roots.iter().copied().collect();
+        let mut work: VecDeque<NodeId> = roots.iter().copied().collect();
         while let Some(life) = work.pop_front() {
             work.extend(self.neighbours(life).into_iter().filter(|next| found.insert(*next)));
         }
         Scene { lives: found, more: 0, roots: roots.to_vec() }
     }
 
-    fn neighbours(&self, life: LifeId) -> Vec<LifeId> {
+    fn neighbours(&self, life: NodeId) -> Vec<NodeId> {
         let snapshot = self.snapshot;
-        let mut all: Vec<LifeId> = snapshot.owner_lives(life).collect();
+        let mut all: Vec<NodeId> = snapshot.valid_owners(life).collect();
         all.extend(snapshot.dependents(life).map(|(dependent, _)| dependent));
         all.extend(snapshot.targets_of(life));
         all.extend(snapshot.subscribers_of(life).into_iter().map(|(subscriber, _)| subscriber));
@@ -74,13 +74,13 @@ impl View<'_> {
     /// The objects of the plan: doomed ones, dependents that only lose a reference, and ones that are held because they
     /// are protected or not approved. The roots are the objects that the request named.
     pub(crate) fn doomed(&self) -> Scene {
-        let lost = self.plan.strips.iter().map(|strip| strip.life);
-        let held = self.plan.holds.iter().map(|hold| hold.life);
-        let asked = |step: &&Step| step.finding.cause == Cause::Asked;
+        let lost = self.plan.strips.iter().map(|strip| strip.node);
+        let held = self.plan.exclusions.iter().map(|hold| hold.node);
+        let asked = |step: &&Step| step.finding.cause == Cause::Requested;
         Scene {
-            lives: self.plan.steps().map(|step| step.life).chain(lost).chain(held).collect(),
+            lives: self.plan.steps().map(|step| step.node).chain(lost).chain(held).collect(),
             more: 0,
-            roots: self.plan.steps().filter(asked).map(|step| step.life).collect(),
+            roots: self.plan.steps().filter(asked).map(|step| step.node).collect(),
         }
     }
 
@@ -106,13 +106,13 @@ impl View<'_> {
         Picture { title, nodes, edges, more, roots }
     }
 
-    fn node(&self, life: LifeId) -> Node {
+    fn node(&self, life: NodeId) -> Node {
         let (snapshot, uid) = (self.snapshot, self.snapshot.uid(life));
         let state = match self.plan.wave_of(&uid) {
             _ if snapshot.is_destroyed(life) => State::Destroyed,
             Some(wave) => State::Doomed { order: wave + 1 },
-            None if snapshot.is_marked(life) => State::Marked,
-            None if snapshot.protect(life).is_some() => State::Protected,
+            None if snapshot.is_terminating(life) => State::Marked,
+            None if snapshot.protection(life).is_some() => State::Protected,
             None => State::Alive,
         };
         Node {
@@ -126,8 +126,8 @@ impl View<'_> {
 
     fn edges(
         &self,
-        life: LifeId,
-        drawn: &BTreeSet<LifeId>,
+        life: NodeId,
+        drawn: &BTreeSet<NodeId>,
         edges: &mut Vec<Edge>,
         absent: &mut HashMap<Uid, Node>,
     ) {
@@ -151,7 +151,7 @@ impl View<'_> {
             let meaning = Meaning::DiesBefore { dropped: false };
             edges.push(Edge { from: snapshot.uid(target).0, to: own(), meaning });
         }
-        let around = [snapshot.namespace_life(life), snapshot.definition_life(life)];
+        let around = [snapshot.namespace_of(life), snapshot.definition_of(life)];
         for holder in around.into_iter().flatten().filter(|holder| drawn.contains(holder)) {
             edges.push(Edge { from: own(), to: snapshot.uid(holder).0, meaning: Meaning::Inside });
         }
@@ -159,7 +159,7 @@ impl View<'_> {
 }
 
 /// Whether an object is bookkeeping and not part of what users manage: records, leases, events.
-fn is_record(snapshot: &Snapshot, life: LifeId) -> bool {
+fn is_record(snapshot: &Snapshot, life: NodeId) -> bool {
     matches!(
         (snapshot.group(life), snapshot.kind(life)),
         ("sexton.dev", "Collection" | "Tombstone")

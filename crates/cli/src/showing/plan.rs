@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use sexton_collector::preview::World;
 use sexton_lifecycle::plan::{Plan, Relation, Step};
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, WhyHeld, WhyInvalid, WhyUnknown};
+use sexton_lifecycle::{Cause, Detection, Finding, NodeId, Ownership, WhyExcluded, WhyInvalid, WhyUnknown};
 use sexton_model::{Policy, marks};
 
 use crate::naming::Names;
@@ -19,7 +19,7 @@ const TOLD_SHOWN: usize = 2;
 /// A plan with everything that is needed to put it into words.
 pub(crate) struct Shown<'a> {
     pub(crate) world: &'a World,
-    pub(crate) judgement: &'a Judgement,
+    pub(crate) judgement: &'a Detection,
     pub(crate) plan: &'a Plan,
     pub(crate) names: &'a Names,
 }
@@ -28,7 +28,7 @@ impl Shown<'_> {
     /// The plan in words. The caller fills in target, title and commands.
     pub(crate) fn death_plan(&self) -> DeathPlan {
         let steps = || self.plan.steps();
-        let places: HashMap<LifeId, usize> = steps().enumerate().map(|(at, step)| (step.life, at)).collect();
+        let places: HashMap<NodeId, usize> = steps().enumerate().map(|(at, step)| (step.node, at)).collect();
         let mut entries = Vec::with_capacity(self.plan.len());
         for (wave, in_wave) in self.plan.waves.iter().enumerate() {
             for (group, in_group) in in_wave.groups.iter().enumerate() {
@@ -45,7 +45,7 @@ impl Shown<'_> {
                 .judgement
                 .strips
                 .iter()
-                .map(|strip| self.beside(strip.life, self.lost(strip)))
+                .map(|strip| self.beside(strip.node, self.lost(strip)))
                 .collect(),
             holds: self.held(),
             unknown: self.unknown(),
@@ -55,20 +55,20 @@ impl Shown<'_> {
         }
     }
 
-    fn name(&self, life: LifeId) -> String {
+    fn name(&self, life: NodeId) -> String {
         match self.world.snapshot().contains(life) {
             true => self.names.of(self.world.snapshot(), life),
             false => "something that is gone".to_owned(),
         }
     }
 
-    fn beside(&self, life: LifeId, why: String) -> Beside {
+    fn beside(&self, life: NodeId, why: String) -> Beside {
         Beside { label: self.name(life), why }
     }
 
     fn death(&self, step: &Step) -> Death {
         Death {
-            label: self.name(step.life),
+            label: self.name(step.node),
             uid: step.uid.0.clone(),
             reason: self.reason(&step.finding),
             marks: self.marks(step),
@@ -78,17 +78,17 @@ impl Shown<'_> {
 
     fn reason(&self, finding: &Finding) -> String {
         match &finding.cause {
-            Cause::Asked if finding.marked => "is being destroyed already".to_owned(),
-            Cause::Asked => "asked for".to_owned(),
+            Cause::Requested if finding.is_terminating => "is being destroyed already".to_owned(),
+            Cause::Requested => "asked for".to_owned(),
             Cause::OwnerDoomed { owner } => {
                 let first = self.judgement.doomed.get(owner);
-                let goes_first =
-                    first.is_some_and(|one| one.cause == Cause::Asked && one.policy == Policy::Background);
+                let goes_first = first
+                    .is_some_and(|one| one.cause == Cause::Requested && one.policy == Policy::Background);
                 let then = if goes_first { ", which is gone then" } else { "" };
                 format!("owned by {}{then}", self.name(*owner))
             }
             Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
-            Cause::Accused { accused } => accused.said.because.clone(),
+            Cause::Candidate { record: accused } => accused.accusation.because.clone(),
             Cause::Unreachable => "nothing alive refers to it".to_owned(),
             Cause::Removed => "not in the model any more".to_owned(),
             Cause::InNamespace { namespace } => format!("in {}", self.name(*namespace)),
@@ -99,14 +99,14 @@ impl Shown<'_> {
     fn marks(&self, step: &Step) -> Vec<String> {
         let snapshot = self.world.snapshot();
         let mut marks = Vec::new();
-        if step.finding.marked && step.finding.cause != Cause::Asked {
+        if step.finding.is_terminating && step.finding.cause != Cause::Requested {
             marks.push("marked already".to_owned());
         }
         marks.extend(self.other_owners(&step.finding));
-        marks.extend(self.lives_on(step.life));
-        marks.extend(self.world.destroy_method(step.life).map(|method| format!("destroy {method}")));
-        let others = snapshot.subscribers_of(step.life).into_iter().filter(|(other, _)| *other != step.life);
-        let told: Vec<LifeId> = others
+        marks.extend(self.lives_on(step.node));
+        marks.extend(self.world.destroy_method(step.node).map(|method| format!("destroy {method}")));
+        let others = snapshot.subscribers_of(step.node).into_iter().filter(|(other, _)| *other != step.node);
+        let told: Vec<NodeId> = others
             .filter(|(_, subscription)| subscription.handler.is_some())
             .map(|(subscriber, _)| subscriber)
             .collect();
@@ -119,7 +119,7 @@ impl Shown<'_> {
             marks.push(format!("warns {}{more}", shown.join(", ")));
         }
         // Each handler's command is shown once, also those of subscribers that are only counted above.
-        let called = |subscriber: &LifeId| self.world.handler_method(step.life, *subscriber);
+        let called = |subscriber: &NodeId| self.world.handler_method(step.node, *subscriber);
         let commands: BTreeSet<String> = told.iter().filter_map(called).collect();
         marks.extend(commands.into_iter().map(|command| format!("handler {command}")));
         marks
@@ -127,10 +127,10 @@ impl Shown<'_> {
 
     /// A remark if the object subscribes to objects that are not doomed. A subscription orders destructions and nothing
     /// else: here the subscriber is destroyed although its target still exists.
-    fn lives_on(&self, life: LifeId) -> Option<String> {
+    fn lives_on(&self, life: NodeId) -> Option<String> {
         let targets = self.world.snapshot().targets_of(life).into_iter();
         let alive: Vec<String> = targets
-            .filter(|target| *target != life && !self.judgement.dooms(*target))
+            .filter(|target| *target != life && !self.judgement.is_doomed(*target))
             .map(|target| self.name(target))
             .collect();
         match alive.as_slice() {
@@ -150,9 +150,9 @@ impl Shown<'_> {
         if !matches!(finding.cause, Cause::OwnerDoomed { .. }) {
             return None;
         }
-        let owners = self.world.snapshot().owner_lives(finding.life);
+        let owners = self.world.snapshot().valid_owners(finding.node);
         let alive: Vec<String> =
-            owners.filter(|owner| !self.judgement.dooms(*owner)).map(|owner| self.name(owner)).collect();
+            owners.filter(|owner| !self.judgement.is_doomed(*owner)).map(|owner| self.name(owner)).collect();
         match alive.as_slice() {
             [] => None,
             [one] => Some(format!("although {one} owns it, too")),
@@ -161,14 +161,14 @@ impl Shown<'_> {
     }
 
     fn lost(&self, strip: &sexton_lifecycle::Strip) -> String {
-        let owners = self.world.snapshot().owners(strip.life);
+        let owners = self.world.snapshot().owners(strip.node);
         let lost: Vec<String> = owners
             .iter()
             .filter(|(reference, _)| strip.owners.contains(&reference.uid))
             .map(|(reference, _)| format!("{}/{}", reference.kind, reference.name))
             .collect();
         let keepers = owners.iter().filter_map(|(_, owner)| match owner {
-            Ownership::Valid(owner) if !self.judgement.dooms(*owner) => Some(self.name(*owner)),
+            Ownership::Valid(owner) if !self.judgement.is_doomed(*owner) => Some(self.name(*owner)),
             _ => None,
         });
         let keepers: Vec<String> = keepers.collect();
@@ -181,22 +181,22 @@ impl Shown<'_> {
 
     fn held(&self) -> Vec<Beside> {
         let mut held: Vec<Beside> = Vec::new();
-        for hold in &self.judgement.holds {
+        for hold in &self.judgement.exclusions {
             let why = match &hold.why {
-                WhyHeld::Protected(text) if text == "true" => "is protected".to_owned(),
-                WhyHeld::Protected(text) => format!("is protected: {text}"),
-                WhyHeld::NotApproved(digest) => format!("was not in the approved plan {digest}"),
-                WhyHeld::NotInPlan => "is not in the plan that is carried out".to_owned(),
+                WhyExcluded::Protected(text) if text == "true" => "is protected".to_owned(),
+                WhyExcluded::Protected(text) => format!("is protected: {text}"),
+                WhyExcluded::NotApproved(digest) => format!("was not in the approved plan {digest}"),
+                WhyExcluded::NotInPlan => "is not in the plan that is carried out".to_owned(),
             };
-            let waits = hold.keeps.map(|keeps| format!("; {} waits for it", self.name(keeps)));
-            held.push(self.beside(hold.life, format!("{why}{}", waits.unwrap_or_default())));
+            let waits = hold.blocks.map(|keeps| format!("; {} waits for it", self.name(keeps)));
+            held.push(self.beside(hold.node, format!("{why}{}", waits.unwrap_or_default())));
         }
         let snapshot = self.world.snapshot();
         for step in self.plan.steps() {
-            let foreign = snapshot.finalizers(step.life).filter(|finalizer| !is_ours(finalizer));
+            let foreign = snapshot.finalizers(step.node).filter(|finalizer| !is_ours(finalizer));
             let foreign: Vec<&str> = foreign.collect();
             if !foreign.is_empty() {
-                held.push(self.beside(step.life, format!("waits for the finalizer {}", foreign.join(", "))));
+                held.push(self.beside(step.node, format!("waits for the finalizer {}", foreign.join(", "))));
             }
         }
         held
@@ -204,14 +204,14 @@ impl Shown<'_> {
 
     fn unknown(&self) -> Vec<Beside> {
         let mut all = Vec::new();
-        for unknown in &self.judgement.unknown {
+        for unknown in &self.judgement.unresolved {
             let owner = format!("{}/{}", unknown.reference.kind, unknown.reference.name);
             let why = match &unknown.why {
                 WhyUnknown::KindUnknown => format!("its owner {owner} is of a kind that nobody serves"),
                 WhyUnknown::Incomplete(reason) => format!("whether {owner} exists is not known: {reason}"),
                 WhyUnknown::Starting => format!("whether {owner} exists is not known yet"),
             };
-            all.push(self.beside(unknown.life, format!("{why}; left alone")));
+            all.push(self.beside(unknown.node, format!("{why}; left alone")));
         }
         for invalid in &self.judgement.invalid {
             let owner = format!("{}/{}", invalid.reference.kind, invalid.reference.name);
@@ -222,7 +222,7 @@ impl Shown<'_> {
                 WhyInvalid::NotInNamespace => "is in a namespace",
             };
             all.push(
-                self.beside(invalid.life, format!("names {owner} as its owner, which {why}; not heeded")),
+                self.beside(invalid.node, format!("names {owner} as its owner, which {why}; not heeded")),
             );
         }
         all
@@ -245,14 +245,14 @@ impl Shown<'_> {
 }
 
 /// The object that is the cause of a finding: its doomed owner, its namespace or its definition.
-fn cause(finding: &Finding) -> Option<LifeId> {
+fn cause(finding: &Finding) -> Option<NodeId> {
     match finding.cause {
         Cause::OwnerDoomed { owner } => Some(owner),
         Cause::InNamespace { namespace } => Some(namespace),
         Cause::OfDefinition { definition } => Some(definition),
-        Cause::Asked
+        Cause::Requested
         | Cause::OwnersGone { .. }
-        | Cause::Accused { .. }
+        | Cause::Candidate { .. }
         | Cause::Unreachable
         | Cause::Removed => None,
     }

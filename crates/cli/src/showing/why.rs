@@ -9,7 +9,7 @@ use crate::suggest;
 /// The explanation for output. Every command gets the flags of the target. Without `tombstones` no command promises to
 /// leave a tombstone: the target does not have that kind.
 pub(crate) fn why(story: Story, tombstones: bool) -> Why {
-    let command = |typed: sexton_lifecycle::explain::Typed| Command {
+    let command = |typed: sexton_lifecycle::explain::SuggestedCommand| Command {
         what: typed.purpose,
         command: suggest::complete(&typed.command),
         note: match typed.note.strip_prefix("leaves a tombstone: ") {
@@ -20,8 +20,8 @@ pub(crate) fn why(story: Story, tombstones: bool) -> Why {
     let line = |line: sexton_lifecycle::explain::Line| WhyLine {
         depth: line.depth,
         text: line.text,
-        aside: line.aside,
-        commands: line.typed.into_iter().map(command).collect(),
+        aside: line.detail,
+        commands: line.commands.into_iter().map(command).collect(),
     };
     Why {
         subject: story.subject,

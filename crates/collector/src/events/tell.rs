@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use sexton_lifecycle::explain::{self, Naming};
-use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Finding, NodeId, Snapshot};
 use sexton_model::collection::{Blocker, Root};
 use sexton_model::{Uid, collection, time};
 
@@ -43,7 +43,7 @@ impl Collector {
     }
 
     /// Reports that finalizers of other controllers are removed, because a user requested it.
-    pub(crate) fn tell_forced(&mut self, lives: impl Iterator<Item = LifeId>) {
+    pub(crate) fn tell_forced(&mut self, lives: impl Iterator<Item = NodeId>) {
         let snapshot = &self.view.snapshot;
         for life in lives {
             let Some(request) = snapshot.request(life).and_then(Request::read) else { continue };
@@ -72,7 +72,7 @@ impl Collector {
         let uid = Uid(root.uid.clone());
         let living = view.snapshot.get(&uid).and_then(|life| judgement.doomed.get(&life));
         let finding = living.or_else(|| judgement.doomed.values().find(|finding| finding.root == uid))?;
-        let namespace = view.snapshot.namespace(finding.life).to_owned();
+        let namespace = view.snapshot.namespace(finding.node).to_owned();
         let why = explain::sentence(&view.snapshot, judgement, finding, &Naming { namespace, groups: false });
         let follow = record.status.doomed.saturating_sub(1 + others);
         let follow = match follow {
@@ -83,10 +83,10 @@ impl Collector {
         match living {
             Some(finding) => {
                 let message = format!("{why}{with}{follow}");
-                Some(of_life(&view.snapshot, finding.life, Reason::Destroying, &message))
+                Some(of_life(&view.snapshot, finding.node, Reason::Destroying, &message))
             }
             None => {
-                let first = view.snapshot.object(finding.life);
+                let first = view.snapshot.object_ref(finding.node);
                 let count = record.status.doomed;
                 let message =
                     format!("{count} that depended on it: {}/{} {why}{with}", first.kind, first.name);
@@ -200,11 +200,11 @@ fn pending(snapshot: &Snapshot, one: &InTheWay) -> Option<Pending> {
     Some(Pending { what, failures, said })
 }
 
-fn of_life(snapshot: &Snapshot, life: LifeId, reason: Reason, message: &str) -> Said {
+fn of_life(snapshot: &Snapshot, life: NodeId, reason: Reason, message: &str) -> Said {
     Said::new(involved(snapshot, life), snapshot.revision_of(life).to_string(), reason, message)
 }
 
-fn involved(snapshot: &Snapshot, life: LifeId) -> Involved {
+fn involved(snapshot: &Snapshot, life: NodeId) -> Involved {
     Involved {
         api_version: api_version(snapshot.group(life), snapshot.version(life)),
         kind: snapshot.kind(life).to_owned(),
@@ -219,7 +219,7 @@ fn gone(view: &View, root: &Root, follower: Option<&Finding>) -> Option<Involved
     let snapshot = &view.snapshot;
     let written = follower.and_then(|follower| {
         let Cause::OwnersGone { .. } = follower.cause else { return None };
-        let owners = snapshot.owners(follower.life).into_iter();
+        let owners = snapshot.owners(follower.node).into_iter();
         owners.map(|(owner, _)| owner).find(|owner| owner.uid.0 == root.uid)
     });
     let (group, kind, name) = match written {
@@ -229,7 +229,7 @@ fn gone(view: &View, root: &Root, follower: Option<&Finding>) -> Option<Involved
     let served = view.kinds.iter().find(|one| one.served && one.group == group && one.kind == kind)?;
     let namespace = match follower {
         // An owner is in the namespace of its dependents, or cluster-scoped.
-        Some(follower) if served.namespaced => snapshot.namespace(follower.life).to_owned(),
+        Some(follower) if served.namespaced => snapshot.namespace(follower.node).to_owned(),
         Some(_) => String::new(),
         None => root.namespace.clone(),
     };

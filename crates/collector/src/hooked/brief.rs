@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sexton_client::ServedKind;
 use sexton_lifecycle::destruction::{Callee, Phase};
-use sexton_lifecycle::{Finding, LifeId};
+use sexton_lifecycle::{Finding, NodeId};
 use sexton_model::Uid;
 use sexton_model::hook::{MAX_DOOMED, ObjectRef};
 
@@ -19,7 +19,7 @@ impl Collector {
         &self,
         hand: &Hand,
         decision: &Decision,
-        life: LifeId,
+        life: NodeId,
         callee: Callee,
         phase: Phase,
         attempt: u32,
@@ -69,7 +69,7 @@ impl Collector {
     }
 
     /// The lane in which a call of a method of this object waits.
-    fn lane(&self, life: LifeId) -> Lane {
+    fn lane(&self, life: NodeId) -> Lane {
         let snapshot = &self.view.snapshot;
         let class = (snapshot.group(life).to_owned(), snapshot.kind(life).to_owned());
         Lane { class, namespace: snapshot.key(life).namespace }
@@ -77,7 +77,7 @@ impl Collector {
 
     fn destroy_method(
         &self,
-        life: LifeId,
+        life: NodeId,
     ) -> Result<(String, sexton_model::class::Method, sexton_model::class::Retry), String> {
         let snapshot = &self.view.snapshot;
         let kind = snapshot.kind(life);
@@ -91,7 +91,7 @@ impl Collector {
     }
 
     /// Kind, namespace and name of an object.
-    fn address(&self, life: LifeId) -> (ServedKind, String, String) {
+    fn address(&self, life: NodeId) -> (ServedKind, String, String) {
         let snapshot = &self.view.snapshot;
         let key = snapshot.key(life);
         let mut kind = ServedKind::well_known(
@@ -108,7 +108,7 @@ impl Collector {
     fn doomed_refs(&self, decision: &Decision, of: Option<&Finding>) -> (Vec<ObjectRef>, usize) {
         let mut same =
             decision.plan.steps().filter(|step| of.is_none_or(|one| one.root == step.finding.root));
-        let first = same.by_ref().take(MAX_DOOMED).map(|step| self.view.snapshot.object(step.life));
+        let first = same.by_ref().take(MAX_DOOMED).map(|step| self.view.snapshot.object_ref(step.node));
         let first: Vec<ObjectRef> = first.collect();
         let count = first.len() + same.count();
         (first, count)
@@ -118,19 +118,19 @@ impl Collector {
     fn fates(
         &self,
         decision: &Decision,
-        life: LifeId,
-        subscriber: Option<LifeId>,
+        life: NodeId,
+        subscriber: Option<NodeId>,
         phase: Phase,
     ) -> (BTreeMap<String, bool>, BTreeMap<String, bool>) {
         let snapshot = &self.view.snapshot;
-        let mut known: BTreeSet<LifeId> = BTreeSet::new();
+        let mut known: BTreeSet<NodeId> = BTreeSet::new();
         for one in [Some(life), subscriber].into_iter().flatten() {
             known.insert(one);
             known.extend(snapshot.targets_of(one));
             known.extend(snapshot.owners(one).iter().filter_map(|(owner, _)| snapshot.get(&owner.uid)));
         }
-        let uid = |one: &LifeId| snapshot.uid(*one).0;
-        let doomed = known.iter().map(|one| (uid(one), decision.judgement.dooms(*one))).collect();
+        let uid = |one: &NodeId| snapshot.uid(*one).0;
+        let doomed = known.iter().map(|one| (uid(one), decision.judgement.is_doomed(*one))).collect();
         let destroyed = known.iter().map(|one| {
             (uid(one), snapshot.is_destroyed(*one) || (*one == life && phase == Phase::Destroyed))
         });

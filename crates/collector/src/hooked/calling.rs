@@ -72,7 +72,9 @@ impl Answer {
     pub(crate) fn event(&self) -> Option<Event> {
         let outcome = match (&self.reply, &self.callee) {
             (Reply::NotMade, _) => return None,
-            (Reply::Left, Callee::Subscriber(uid)) => return Some(Event::Left { uid: uid.clone() }),
+            (Reply::Left, Callee::Subscriber(uid)) => {
+                return Some(Event::SubscriberLeft { uid: uid.clone() });
+            }
             (Reply::Left, Callee::Destroy) => Outcome::Gone,
             (Reply::Said(outcome), _) => outcome.clone(),
         };

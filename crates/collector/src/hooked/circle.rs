@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_lifecycle::destruction::{Event, Stage, State};
 use sexton_lifecycle::plan::Group;
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::Uid;
 
 use super::Active;
@@ -22,13 +22,13 @@ impl Collector {
             return;
         }
         let unfinished = self.actives.iter().filter(|(_, active)| is_to_be_destroyed(&active.state));
-        let unfinished: BTreeMap<LifeId, bool> = unfinished
-            .filter_map(|(uid, active)| Some((snapshot.get(&Uid(uid.clone()))?, active.state.marked)))
+        let unfinished: BTreeMap<NodeId, bool> = unfinished
+            .filter_map(|(uid, active)| Some((snapshot.get(&Uid(uid.clone()))?, active.state.is_terminating)))
             .collect();
         let waiting = waiting(snapshot, decision, &unfinished);
         let groups = decision.plan.groups().filter(|group| self.is_notified(group));
-        let free = groups.flat_map(|group| &group.members).map(|step| step.life);
-        let free: Vec<LifeId> = free.filter(|life| !waiting.contains(life)).collect();
+        let free = groups.flat_map(|group| &group.members).map(|step| step.node);
+        let free: Vec<NodeId> = free.filter(|life| !waiting.contains(life)).collect();
         for life in free {
             if let Ok(active) = self.actives.open(snapshot, life)
                 && notified(active)
@@ -40,7 +40,7 @@ impl Collector {
 
     fn is_notified(&self, group: &Group) -> bool {
         group.members.iter().all(|step| {
-            let stage = self.actives.stage(&self.view.snapshot, step.life);
+            let stage = self.actives.stage(&self.view.snapshot, step.node);
             stage.is_some_and(|stage| (Stage::Notified..=Stage::Released).contains(&stage))
         })
     }
@@ -60,13 +60,13 @@ fn is_to_be_destroyed(state: &State) -> bool {
 fn waiting(
     snapshot: &Snapshot,
     decision: &Decision,
-    unfinished: &BTreeMap<LifeId, bool>,
-) -> BTreeSet<LifeId> {
-    let owners: BTreeMap<LifeId, BTreeSet<LifeId>> =
+    unfinished: &BTreeMap<NodeId, bool>,
+) -> BTreeSet<NodeId> {
+    let owners: BTreeMap<NodeId, BTreeSet<NodeId>> =
         unfinished.keys().map(|life| (*life, owners(snapshot, decision, *life))).collect();
     let mut waiting = BTreeSet::new();
     for (owned, above) in &owners {
-        let terminates = |life: &LifeId| unfinished.get(life).copied().unwrap_or_default();
+        let terminates = |life: &NodeId| unfinished.get(life).copied().unwrap_or_default();
         for owner in above.iter().filter(|owner| terminates(owned) || terminates(owner)) {
             let is_mutual = owners.get(owner).is_some_and(|above| above.contains(owned));
             if owner != owned && !is_mutual {
@@ -78,13 +78,13 @@ fn waiting(
 }
 
 /// The owners of an object, their owners, and so on, as far as the dependent is destroyed first.
-fn owners(snapshot: &Snapshot, decision: &Decision, life: LifeId) -> BTreeSet<LifeId> {
+fn owners(snapshot: &Snapshot, decision: &Decision, life: NodeId) -> BTreeSet<NodeId> {
     let judgement = &decision.judgement;
     let (mut found, mut open) = (BTreeSet::new(), vec![life]);
     while let Some(owned) = open.pop() {
-        for owner in snapshot.owner_lives(owned) {
-            let goes_first =
-                !judgement.follows(snapshot, owned, owner) && !judgement.goes_without(snapshot, owner, owned);
+        for owner in snapshot.valid_owners(owned) {
+            let goes_first = !judgement.follows_owner(snapshot, owned, owner)
+                && !judgement.is_nonblocking(snapshot, owner, owned);
             if goes_first && found.insert(owner) {
                 open.push(owner);
             }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use sexton_lifecycle::destruction::{self, Action, Event, Origin, Stage, State};
 use sexton_lifecycle::plan::Step;
-use sexton_lifecycle::{Cause, Detector, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detector, Finding, NodeId, Snapshot};
 use sexton_model::bulk::{Item, ItemResult, Outcome};
 use sexton_model::{Policy, Uid, marks};
 
@@ -57,12 +57,12 @@ impl Collector {
     /// Feeds the events that the decision and the snapshot imply: begin, the turn has come, rescued, a user's
     /// request.
     fn begin_and_rescue(&mut self, decision: &Decision, now: i64) {
-        let turn: BTreeSet<LifeId> = self.turn.iter().copied().collect();
+        let turn: BTreeSet<NodeId> = self.turn.iter().copied().collect();
         for group in decision.plan.groups() {
-            if group.members.iter().any(|step| has_steps(&self.view.snapshot, step.life)) {
+            if group.members.iter().any(|step| has_steps(&self.view.snapshot, step.node)) {
                 for step in &group.members {
-                    if step.finding.marked || decision.accuses(&self.view.snapshot, &step.finding) {
-                        self.advance(step, group.members.len() > 1, turn.contains(&step.life), now);
+                    if step.finding.is_terminating || decision.accuses(&self.view.snapshot, &step.finding) {
+                        self.advance(step, group.members.len() > 1, turn.contains(&step.node), now);
                     }
                 }
             }
@@ -77,7 +77,8 @@ impl Collector {
     fn find_again(&mut self, decision: &Decision, now: i64) {
         let snapshot = &self.view.snapshot;
         let scope = &self.settings.rules.scope;
-        let saved = |life: &LifeId| !decision.judgement.dooms(*life) && scope.contains(&snapshot.uid(*life));
+        let saved =
+            |life: &NodeId| !decision.judgement.is_doomed(*life) && scope.contains(&snapshot.uid(*life));
         for life in self.view.accused().filter(saved) {
             match self.actives.open(snapshot, life) {
                 Ok(active) if (Stage::Notifying..=Stage::Released).contains(&active.state.stage) => {
@@ -93,7 +94,7 @@ impl Collector {
 
     fn advance(&mut self, step: &Step, together: bool, is_its_turn: bool, now: i64) {
         let snapshot = &self.view.snapshot;
-        let (life, marked) = (step.life, step.finding.marked);
+        let (life, marked) = (step.node, step.finding.is_terminating);
         let uid = snapshot.uid(life).0;
         let released = |active: &Active| active.state.stage == Stage::Released;
         if self.actives.get(&uid).is_some_and(released) && items::is_held_by_us(snapshot, life) {
@@ -112,13 +113,13 @@ impl Collector {
             let has_method = classes.of(group, &step.kind).is_some_and(|class| class.destroy.is_some());
             let may_have_method = has_method || classes.broken(group, &step.kind).is_some();
             active.take(&Event::Begin {
-                origin: if marked { Origin::Asked } else { Origin::Accused },
+                origin: if marked { Origin::Requested } else { Origin::Candidate },
                 subscribers: subscribers(snapshot, life),
                 // An object that begins anew is not destroyed a second time.
                 has_destroy: may_have_method && !snapshot.is_destroyed(life),
             });
-        } else if marked && active.state.origin == Origin::Accused {
-            active.take(&Event::Asked);
+        } else if marked && active.state.origin == Origin::Candidate {
+            active.take(&Event::Requested);
         }
         listen(active, snapshot, life, now);
         if is_its_turn && active.state.stage == Stage::Warned && snapshot.revision() >= active.seen {
@@ -129,12 +130,12 @@ impl Collector {
     /// Rescues candidates that were warned of at most and are not doomed any more.
     fn rescue(&mut self, decision: &Decision) {
         let snapshot = &self.view.snapshot;
-        let accused: Vec<LifeId> = self
+        let accused: Vec<NodeId> = self
             .actives
             .iter()
-            .filter(|(_, active)| active.state.origin == Origin::Accused && !active.state.marked)
+            .filter(|(_, active)| active.state.origin == Origin::Candidate && !active.state.is_terminating)
             .filter_map(|(uid, _)| snapshot.get(&Uid(uid.clone())))
-            .filter(|life| !decision.judgement.dooms(*life))
+            .filter(|life| !decision.judgement.is_doomed(*life))
             .collect();
         for life in accused {
             if let Ok(active) = self.actives.open(snapshot, life)
@@ -221,9 +222,9 @@ impl Collector {
         &mut self,
         hand: &Hand,
         decision: &Decision,
-        effects: Vec<(String, LifeId, State, Vec<Action>)>,
+        effects: Vec<(String, NodeId, State, Vec<Action>)>,
     ) -> Result<Sent, SendError> {
-        let mut writes: Vec<(String, LifeId, Event, Item)> = Vec::new();
+        let mut writes: Vec<(String, NodeId, Event, Item)> = Vec::new();
         for (uid, life, state, actions) in effects {
             for action in actions {
                 match action {
@@ -238,9 +239,9 @@ impl Collector {
                             self.calls.spawn(Caller { key, wanted, ..caller }.make());
                         }
                     }
-                    Action::Mark => {
+                    Action::Delete => {
                         let item = self.mark_item(decision, life);
-                        writes.push((uid.clone(), life, Event::Marked, item));
+                        writes.push((uid.clone(), life, Event::Terminating, item));
                     }
                     Action::Release => match self.release_item(decision, life, &state) {
                         Some(item) => writes.push((uid.clone(), life, Event::Released, item)),
@@ -276,7 +277,7 @@ impl Collector {
     }
 
     /// Feeds the result of a deletion or a release to the table.
-    fn take_effect(&mut self, uid: &str, life: LifeId, event: &Event, result: &ItemResult) {
+    fn take_effect(&mut self, uid: &str, life: NodeId, event: &Event, result: &ItemResult) {
         match result.outcome {
             Some(outcome) => {
                 self.summary.removed += u64::from(outcome == Outcome::Removed);
@@ -315,16 +316,16 @@ impl Collector {
     /// The deletion of a candidate: only if the owners it names still do not exist. An owner that turned up after
     /// subscribers were notified comes too late: then nothing dooms the object any more, and it is deleted
     /// nevertheless.
-    fn mark_item(&self, decision: &Decision, life: LifeId) -> Item {
+    fn mark_item(&self, decision: &Decision, life: NodeId) -> Item {
         let snapshot = &self.view.snapshot;
         let inevitable = || Finding {
-            life,
+            node: life,
             detector: Detector::Orphaned,
-            cause: Cause::Asked,
+            cause: Cause::Requested,
             policy: Policy::Background,
-            marked: false,
+            is_terminating: false,
             root: snapshot.uid(life),
-            initiator: None,
+            requester: None,
         };
         let finding = decision.judgement.doomed.get(&life).cloned().unwrap_or_else(inevitable);
         let signature = crate::perform::Sign::signature(&self.ledger, &finding);
@@ -332,12 +333,12 @@ impl Collector {
         Item { owners: None, unmarked: true, ..item }
     }
 
-    fn release_item(&mut self, decision: &Decision, life: LifeId, state: &State) -> Option<Item> {
+    fn release_item(&mut self, decision: &Decision, life: NodeId, state: &State) -> Option<Item> {
         let finding = decision.judgement.doomed.get(&life)?;
         let snapshot = &self.view.snapshot;
         let group = decision.plan.group_of(&snapshot.uid(life));
-        let circle: BTreeSet<LifeId> =
-            group.into_iter().flat_map(|group| &group.members).map(|step| step.life).collect();
+        let circle: BTreeSet<NodeId> =
+            group.into_iter().flat_map(|group| &group.members).map(|step| step.node).collect();
         let survivors = decision.survivors_of(life);
         let mut item = items::release(snapshot, &decision.judgement, finding, &circle, survivors);
         if let sexton_model::bulk::Action::Patch { remove_finalizers, .. } = &mut item.action
@@ -354,7 +355,7 @@ impl Collector {
 }
 
 /// The journal with which a candidate can no longer be rescued, together with the evidence why it is doomed.
-fn condemned(snapshot: &Snapshot, decision: &Decision, life: LifeId, journal: Item) -> Item {
+fn condemned(snapshot: &Snapshot, decision: &Decision, life: NodeId, journal: Item) -> Item {
     // No subscriber is missed: the write fails if there is one that the snapshot does not know.
     let journal = Item { subscribers: Some(subscribers_known(snapshot, life)), ..journal };
     let Some(finding) = decision.judgement.doomed.get(&life) else { return journal };
@@ -368,18 +369,18 @@ fn condemned(snapshot: &Snapshot, decision: &Decision, life: LifeId, journal: It
     Item { absent: proof.absent, marked: proof.marked, ..journal }
 }
 
-fn subscribers_known(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
-    snapshot.may_subscribe(life).into_iter().map(|uid| uid.0).collect()
+fn subscribers_known(snapshot: &Snapshot, life: NodeId) -> Vec<String> {
+    snapshot.possible_subscribers(life).into_iter().map(|uid| uid.0).collect()
 }
 
 /// Feeds what is new for an object: a request of a user, callees that are gone, and deadlines that have passed.
-fn listen(active: &mut Active, snapshot: &Snapshot, life: LifeId, now: i64) {
+fn listen(active: &mut Active, snapshot: &Snapshot, life: NodeId, now: i64) {
     let heard = active.hear_request(snapshot.request(life));
     if let Some(event) = heard.and_then(|text| Request::read(&text)?.event()) {
         active.take(&event);
     }
     for uid in left(snapshot, life, &active.state) {
-        active.take(&Event::Left { uid });
+        active.take(&Event::SubscriberLeft { uid });
     }
     if destruction::due(&active.state).is_some_and(|due| due <= now) {
         active.take(&Event::Tick { now });

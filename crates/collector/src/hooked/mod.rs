@@ -37,9 +37,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sexton_lifecycle::destruction::{
-    self, Action, Block, Callee, Event, Illegal, Origin, Pending, Phase, Stage, State, step,
+    self, Action, Block, Callee, Event, IllegalEvent, Origin, Pending, Phase, Stage, State, step,
 };
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::bulk::ItemResult;
 use sexton_model::{Revision, Uid, marks};
 
@@ -96,9 +96,9 @@ pub(crate) struct Actives {
 }
 
 /// Whether an object is destroyed in steps, rather than by one write: it has our finalizer, a class, or subscribers.
-pub(crate) fn has_steps(snapshot: &Snapshot, life: LifeId) -> bool {
+pub(crate) fn has_steps(snapshot: &Snapshot, life: NodeId) -> bool {
     snapshot.finalizers(life).any(|finalizer| finalizer == marks::DESTROY_FINALIZER)
-        || snapshot.class_for(life).is_some()
+        || snapshot.class_of(life).is_some()
         || !snapshot.subscribers_of(life).is_empty()
 }
 
@@ -113,11 +113,11 @@ pub(crate) fn is_refused(pending: &Pending) -> bool {
 
 /// Whether all calls that an object waits for are refused in this way.
 pub(crate) fn is_refused_whole(state: &State) -> bool {
-    !state.open.is_empty() && state.open.values().all(|pending| !pending.asked && is_refused(pending))
+    !state.open.is_empty() && state.open.values().all(|pending| !pending.in_flight && is_refused(pending))
 }
 
 /// Whether a user requested to begin anew, although the object has a journal that cannot be parsed.
-fn begins_anew(snapshot: &Snapshot, life: LifeId) -> bool {
+fn begins_anew(snapshot: &Snapshot, life: NodeId) -> bool {
     snapshot.request(life).and_then(Request::read).is_some_and(|request| request.begins_anew())
 }
 
@@ -129,12 +129,12 @@ impl Actives {
     /// The step that an object has reached: from memory, or else from its journal. After a restart or a change of
     /// leader nothing is in memory, although all of it is in the journals. `None` if its destruction has not begun,
     /// or its journal cannot be parsed.
-    pub(crate) fn stage(&self, snapshot: &Snapshot, life: LifeId) -> Option<Stage> {
+    pub(crate) fn stage(&self, snapshot: &Snapshot, life: NodeId) -> Option<Stage> {
         self.state(snapshot, life).map(|state| state.stage)
     }
 
     /// The same with all of the state.
-    pub(crate) fn state(&self, snapshot: &Snapshot, life: LifeId) -> Option<Cow<'_, State>> {
+    pub(crate) fn state(&self, snapshot: &Snapshot, life: NodeId) -> Option<Cow<'_, State>> {
         match self.by_uid.get(&snapshot.uid(life).0) {
             Some(active) => Some(Cow::Borrowed(&active.state)),
             None => State::decode(snapshot.journal(life)?).ok().map(Cow::Owned),
@@ -169,7 +169,7 @@ impl Actives {
     pub(crate) fn open(
         &mut self,
         snapshot: &Snapshot,
-        life: LifeId,
+        life: NodeId,
     ) -> Result<&mut Active, destruction::BadJournal> {
         let uid = snapshot.uid(life).0;
         if !self.by_uid.contains_key(&uid) {
@@ -239,7 +239,7 @@ impl Actives {
         let Some(active) = self.by_uid.get(uid) else { return false };
         let told = active.written.as_deref().and_then(|text| State::decode(text).ok());
         let inevitable = told.is_some_and(|told| told.stage > Stage::Warned);
-        active.state.marked || active.state.stage <= Stage::Warned || inevitable
+        active.state.is_terminating || active.state.stage <= Stage::Warned || inevitable
     }
 
     /// Puts actions off until the object is seen as it is now. If its turn had just come, that is undone: the change
@@ -258,7 +258,7 @@ impl Actives {
 
     /// The version over which a journal may be written: the newest one seen, if the journal on it is the one that is
     /// known here. `None` if another collector has written another journal.
-    pub(crate) fn version_for(&mut self, uid: &str, snapshot: &Snapshot, life: LifeId) -> Option<Revision> {
+    pub(crate) fn version_for(&mut self, uid: &str, snapshot: &Snapshot, life: NodeId) -> Option<Revision> {
         let active = self.by_uid.get_mut(uid)?;
         if snapshot.revision_of(life) > active.version {
             if snapshot.journal(life) != active.written.as_deref() {
@@ -287,7 +287,7 @@ impl Actives {
     pub(crate) fn cancel_accused(&mut self, reason: &str) -> Vec<String> {
         let mut cancelled = Vec::new();
         for (uid, active) in &mut self.by_uid {
-            if active.state.origin == Origin::Accused && !active.state.marked {
+            if active.state.origin == Origin::Candidate && !active.state.is_terminating {
                 active.take(&Event::Cancelled { reason: reason.to_owned() });
                 if active.state.stage == Stage::Cancelled {
                     cancelled.push(uid.clone());
@@ -309,14 +309,14 @@ impl Actives {
         waiting
             .map(|(uid, active)| {
                 let mut actions = std::mem::take(&mut active.actions);
-                actions.retain(|action| active.state.wants(action));
+                actions.retain(|action| active.state.still_wants(action));
                 (uid.clone(), active.state.clone(), actions)
             })
             .collect()
     }
 
     /// Objects that do not progress for a reason that is not an answer to a call.
-    pub(crate) fn troubled(&self, snapshot: &Snapshot) -> Vec<(LifeId, String)> {
+    pub(crate) fn troubled(&self, snapshot: &Snapshot) -> Vec<(NodeId, String)> {
         let unreadable = self.unreadable.iter().map(|(uid, why)| {
             (uid, format!("what is written in its annotation {} cannot be understood: {why}", marks::JOURNAL))
         });
@@ -349,7 +349,7 @@ impl Active {
 
     /// Tries calls again that were refused before anything ran. Asking once more costs nothing.
     fn retry_refused(&mut self) {
-        let waiting = self.state.open.iter().filter(|(_, pending)| !pending.asked && is_refused(pending));
+        let waiting = self.state.open.iter().filter(|(_, pending)| !pending.in_flight && is_refused(pending));
         let waiting: Vec<Callee> = waiting.map(|(callee, _)| callee.clone()).collect();
         for callee in waiting {
             self.take(&Event::RetryNow { callee: Some(callee) });
@@ -366,7 +366,7 @@ impl Active {
                 self.under_way.retain(|(of, callee), _| phase == Some(*of) && open.contains_key(callee));
                 self.actions.extend(actions);
             }
-            Err(illegal @ Illegal::TooManySubscribers) => self.illegal = Some(illegal.to_string()),
+            Err(illegal @ IllegalEvent::TooManySubscribers) => self.illegal = Some(illegal.to_string()),
             Err(illegal) => tracing::debug!(uid = self.state.uid, ?event, %illegal, "an event is ignored"),
         }
     }

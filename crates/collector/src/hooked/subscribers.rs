@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sexton_lifecycle::destruction::{Callee, State, Subscriber};
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::class::{Class, Method};
 
 use crate::view::Classes;
 
 /// The subscribers of an object that can be called: destroyed ones run no method any more.
-pub(crate) fn subscribers(snapshot: &Snapshot, life: LifeId) -> Vec<Subscriber> {
+pub(crate) fn subscribers(snapshot: &Snapshot, life: NodeId) -> Vec<Subscriber> {
     snapshot
         .subscribers_of(life)
         .into_iter()
@@ -29,8 +29,8 @@ pub(crate) fn subscribers(snapshot: &Snapshot, life: LifeId) -> Vec<Subscriber> 
 pub(crate) fn handler_of(
     snapshot: &Snapshot,
     classes: &Classes,
-    life: LifeId,
-    subscriber: LifeId,
+    life: NodeId,
+    subscriber: NodeId,
 ) -> Result<(String, Method, Arc<Class>), String> {
     let all = snapshot.subscribers_of(life);
     let found = all.into_iter().find(|(other, _)| *other == subscriber);
@@ -50,7 +50,7 @@ pub(crate) fn handler_of(
 }
 
 /// The uids of subscribers with an open call that cannot answer any more: gone, unsubscribed, or destroyed.
-pub(super) fn left(snapshot: &Snapshot, life: LifeId, state: &State) -> Vec<String> {
+pub(super) fn left(snapshot: &Snapshot, life: NodeId, state: &State) -> Vec<String> {
     let open: Vec<&String> = state
         .open
         .keys()

@@ -1,7 +1,7 @@
 //! The record of orphans that exceed the deletion limit: one for as long as they do, with the command that allows it.
 
 use sexton_lifecycle::Snapshot;
-use sexton_lifecycle::protect::Held;
+use sexton_lifecycle::protect::DeletionLimitExceeded;
 use sexton_model::collection::{self, Blocker, Collection, Phase, Progress, Spec, trigger};
 use sexton_model::hook::ObjectRef;
 use sexton_model::{GroupResource, Key, time};
@@ -73,7 +73,7 @@ fn begun(now: i64) -> Collection {
     Collection { name: format!("{PREFIX}{now:x}"), spec, status: Progress::default() }
 }
 
-fn holding(held: &Held, name: &str) -> Progress {
+fn holding(held: &DeletionLimitExceeded, name: &str) -> Progress {
     let kind = collection::KIND.to_owned();
     let object =
         ObjectRef { group: "sexton.dev".to_owned(), kind, name: name.to_owned(), ..ObjectRef::default() };

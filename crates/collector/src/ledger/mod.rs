@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Finding, NodeId, Snapshot};
 use sexton_model::accusation::{Accusation, Accuser};
 use sexton_model::collection::{Blocker, Collection, KindCount, Phase, Progress, Root, Spec, trigger};
 use sexton_model::raw::Raw;
@@ -114,15 +114,15 @@ impl Ledger {
                 self.begin(snapshot, decision, finding, name, now);
             }
         }
-        for finding in findings.values().filter(|finding| !finding.is_aside(snapshot)) {
+        for finding in findings.values().filter(|finding| !finding.is_namespace_event(snapshot)) {
             let Some(name) = self.by_root.get(&finding.root) else { continue };
             let Some(open) = self.open.get_mut(name) else { continue };
-            let uid = snapshot.uid(finding.life);
+            let uid = snapshot.uid(finding.node);
             if open.members.contains(&uid) {
                 continue;
             }
             let other = self.by_member.insert(self.numbers.hash_one(&uid), open.name.clone());
-            open.count(uid.clone(), kind_of(snapshot, finding), has_steps(snapshot, finding.life));
+            open.count(uid.clone(), kind_of(snapshot, finding), has_steps(snapshot, finding.node));
             if let Some(other) = other.and_then(|other| self.open.get_mut(&*other)) {
                 other.hand_over(&uid, &kind_of(snapshot, finding), name);
             }
@@ -133,7 +133,7 @@ impl Ledger {
     fn begin(&mut self, snapshot: &Snapshot, decision: &Decision, finding: &Finding, name: String, now: i64) {
         let root = snapshot.get(&finding.root);
         let accused = root.and_then(|root| decision.judgement.doomed.get(&root));
-        let nobody_asked = accused.is_some_and(|root| root.detector.accuses());
+        let nobody_asked = accused.is_some_and(|root| root.detector.is_automatic());
         let accusation = accusation_of(snapshot, decision, &finding.root);
         let trigger = match accusation.map(|said| said.accuser) {
             Some(Accuser::Unmarked) => trigger::SWEEP,
@@ -149,11 +149,11 @@ impl Ledger {
                 name: name.clone(),
                 spec: Spec {
                     trigger: trigger.to_owned(),
-                    by: finding.initiator.clone(),
+                    by: finding.requester.clone(),
                     roots: Vec::new(),
                     roots_omitted: 0,
                     digest: Some(decision.plan.digest.clone()),
-                    approved: root.is_some_and(|root| snapshot.approved(root).is_some()),
+                    approved: root.is_some_and(|root| snapshot.approved_plan(root).is_some()),
                     started_at: time::format(now),
                 },
                 status: Progress::default(),
@@ -169,7 +169,7 @@ impl Ledger {
         });
         let policy = || accused.map(|root| sexton_lifecycle::plan::policy_name(root.policy).to_owned());
         open.record.spec.add_root(|| match root {
-            Some(root) => Root::new(snapshot.object(root), policy()),
+            Some(root) => Root::new(snapshot.object_ref(root), policy()),
             None => Root {
                 uid: finding.root.0.clone(),
                 kind: "(gone)".to_owned(),
@@ -189,9 +189,11 @@ impl Ledger {
         now: i64,
     ) -> Vec<Collection> {
         let mut left: HashMap<&str, BTreeMap<String, u64>> = HashMap::new();
-        for finding in decision.judgement.doomed.values().filter(|finding| !finding.is_aside(snapshot)) {
+        for finding in
+            decision.judgement.doomed.values().filter(|finding| !finding.is_namespace_event(snapshot))
+        {
             if let Some(name) = self.by_root.get(&finding.root)
-                && snapshot.contains(finding.life)
+                && snapshot.contains(finding.node)
             {
                 *left.entry(name).or_default().entry(kind_of(snapshot, finding)).or_default() += 1;
             }
@@ -333,13 +335,13 @@ impl Sign for Ledger {
         let worth = |name: &&String| self.open.get(*name).is_some_and(|open| open.worth);
         Signature {
             collection: self.by_root.get(&finding.root).filter(worth).cloned(),
-            initiator: finding.initiator.clone(),
+            initiator: finding.requester.clone(),
             approved: None,
         }
     }
 
     fn tombstone(&self, snapshot: &Snapshot, finding: &Finding, burials: &mut Burials) -> Option<Raw> {
-        if finding.is_aside(snapshot) {
+        if finding.is_namespace_event(snapshot) {
             return None;
         }
         let name = self.by_root.get(&finding.root)?;
@@ -357,7 +359,7 @@ impl Sign for Ledger {
 /// The accusation of a root, if it has one.
 fn accusation_of<'a>(snapshot: &Snapshot, decision: &'a Decision, root: &Uid) -> Option<&'a Accusation> {
     match &decision.judgement.doomed.get(&snapshot.get(root)?)?.cause {
-        Cause::Accused { accused } => Some(&accused.said),
+        Cause::Candidate { record: accused } => Some(&accused.accusation),
         _ => None,
     }
 }
@@ -369,10 +371,10 @@ fn name_of(root: &Uid) -> String {
 }
 
 fn kind_of(snapshot: &Snapshot, finding: &Finding) -> String {
-    name_of_kind(snapshot, finding.life)
+    name_of_kind(snapshot, finding.node)
 }
 
-fn name_of_kind(snapshot: &Snapshot, life: LifeId) -> String {
+fn name_of_kind(snapshot: &Snapshot, life: NodeId) -> String {
     match snapshot.group(life) {
         "" => snapshot.kind(life).to_owned(),
         group => format!("{}.{group}", snapshot.kind(life)),

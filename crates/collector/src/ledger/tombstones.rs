@@ -1,7 +1,7 @@
 //! Tombstones: the record of an object that the collector removed.
 
 use sexton_lifecycle::destruction::{Ending, State};
-use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Finding, NodeId, Snapshot};
 use sexton_model::raw::Raw;
 use sexton_model::tombstone::{Outcome, Tombstone};
 
@@ -9,15 +9,17 @@ use crate::request::Request;
 
 /// Why an object is doomed, in words for people.
 pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
-    let named = |life: LifeId| match snapshot.contains(life) {
-        true => snapshot.object(life).to_string(),
+    let named = |life: NodeId| match snapshot.contains(life) {
+        true => snapshot.object_ref(life).to_string(),
         false => "something that is gone".to_owned(),
     };
     match &finding.cause {
-        Cause::Asked => "asked for".to_owned(),
+        Cause::Requested => "asked for".to_owned(),
         Cause::OwnerDoomed { owner } => format!("its owner {} is destroyed", named(*owner)),
         Cause::OwnersGone { .. } => "its owners do not exist any more".to_owned(),
-        Cause::Accused { accused } => format!("{}: {}", accused.said.by, accused.said.because),
+        Cause::Candidate { record: accused } => {
+            format!("{}: {}", accused.accusation.by, accused.accusation.because)
+        }
         Cause::Unreachable => "nothing alive refers to it".to_owned(),
         Cause::Removed => "the incoming model does not hold it any more".to_owned(),
         Cause::InNamespace { namespace } => format!("its namespace {} is destroyed", named(*namespace)),
@@ -28,7 +30,7 @@ pub(crate) fn reason(snapshot: &Snapshot, finding: &Finding) -> String {
 /// The tombstone of an object with a finalizer that a user gave up.
 pub(super) fn of_force(snapshot: &Snapshot, finding: &Finding, collection: Option<&str>) -> Option<Raw> {
     let mut tombstone = made(snapshot, finding, collection, None);
-    let request = Request::read(snapshot.request(finding.life)?)?;
+    let request = Request::read(snapshot.request(finding.node)?)?;
     tombstone.outcome = Outcome::Abandoned;
     let what = request.blocker.unwrap_or_default();
     let why = request.reason.unwrap_or_default();
@@ -52,15 +54,15 @@ fn made(
     collection: Option<&str>,
     state: Option<&State>,
 ) -> Tombstone {
-    let owners = snapshot.owners(finding.life).into_iter();
+    let owners = snapshot.owners(finding.node).into_iter();
     let mut tombstone = Tombstone {
-        object: snapshot.object(finding.life),
+        object: snapshot.object_ref(finding.node),
         reason: reason(snapshot, finding),
-        by: finding.initiator.clone(),
+        by: finding.requester.clone(),
         collection: collection.map(str::to_owned),
         owners: owners.map(|(owner, _)| format!("{}/{} {}", owner.kind, owner.name, owner.uid)).collect(),
         subscriptions: snapshot
-            .subscriptions(finding.life)
+            .subscriptions(finding.node)
             .iter()
             .map(|subscription| subscription.target.to_string())
             .collect(),

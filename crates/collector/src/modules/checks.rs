@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use sexton_client::resources::text;
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_lifecycle::module::Member;
 use sexton_model::module::{check_scope, manager_name};
 use sexton_model::names;
@@ -18,7 +18,7 @@ use super::records::ModuleRecord;
 use super::victims::Destruction;
 
 /// Checks that need nothing from the server.
-pub(super) fn check(deployment: &Deployment) -> Result<FuseLimits, PlanError> {
+pub(super) fn check(deployment: &Deployment) -> Result<DeletionLimit, PlanError> {
     let spec = &deployment.spec;
     manager_name(&spec.manager).map_err(|why| PlanError::Name { name: spec.manager.clone(), why })?;
     check_scope(&spec.scope, &spec.manager).map_err(PlanError::Scope)?;
@@ -28,7 +28,7 @@ pub(super) fn check(deployment: &Deployment) -> Result<FuseLimits, PlanError> {
     if deployment.documents.is_empty() && !deployment.allow_empty {
         return Err(PlanError::Empty(spec.manager.clone()));
     }
-    let limits = spec.max_delete.as_deref().map(str::parse::<FuseLimits>).transpose();
+    let limits = spec.max_delete.as_deref().map(str::parse::<DeletionLimit>).transpose();
     Ok(limits.map_err(|error| PlanError::Limit(error.to_string()))?.unwrap_or_default())
 }
 
@@ -77,14 +77,14 @@ pub(super) fn refuse_doomed(documents: &[Arc<Prepared>], doom: &Destruction) -> 
     // By the place of the document: the object that it would follow.
     let mut found: BTreeMap<(i64, Slot), (&Prepared, String)> = BTreeMap::new();
     let mut doomed: HashMap<&str, String> = HashMap::new();
-    for step in doom.plan.steps().filter(|step| !step.finding.marked) {
+    for step in doom.plan.steps().filter(|step| !step.finding.is_terminating) {
         let key = &step.key;
         let at = (key.kind.group.clone(), key.kind.resource.clone(), key.namespace.clone(), key.name.clone());
         if let Some(document) = slots.get(&at) {
-            let with = step.finding.cause.life().map_or_else(|| "its owner".to_owned(), label);
+            let with = step.finding.cause.node().map_or_else(|| "its owner".to_owned(), label);
             found.insert((document.order, at), (document, with));
         }
-        doomed.insert(&step.uid.0, label(step.life));
+        doomed.insert(&step.uid.0, label(step.node));
     }
     for document in documents {
         if let Some(with) = taken_along(document, &doomed) {

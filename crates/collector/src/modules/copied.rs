@@ -13,7 +13,7 @@ use futures::stream::{self, StreamExt};
 use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_client::{Kinds, Place, ServedKind};
-use sexton_lifecycle::module::{Member, copies, kind_of};
+use sexton_lifecycle::module::{Member, kind_of, possible_copies};
 
 use super::Modules;
 use super::look::{Looked, slot_of};
@@ -46,7 +46,7 @@ impl Modules {
         let put =
             looked.members.iter().filter(|member| member.deployment.is_some() && member.owners.is_empty());
         let kinds = kinds.map(|kinds| put.map(kind_of).chain(kinds).collect());
-        let mut doubtful = copies(&looked.members, kinds.as_ref());
+        let mut doubtful = possible_copies(&looked.members, kinds.as_ref());
         doubtful.retain(|at| !is_named(&looked.members[*at]));
         let copied = self.not_put(looked, module, doubtful).await;
         let (copies, members): (Vec<_>, Vec<_>) =

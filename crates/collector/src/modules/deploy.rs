@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use sexton_lifecycle::Held;
+use sexton_lifecycle::DeletionLimitExceeded;
 use sexton_lifecycle::module::Member;
 use sexton_model::module::{Intent, ModulePhase, Past, Sealed};
 use sexton_model::time;
@@ -36,7 +36,7 @@ pub struct Deployed {
 pub enum DeployError {
     /// The sweep would exceed the deletion limit. Nothing was touched.
     #[error(transparent)]
-    Held(Box<Held>),
+    Held(Box<DeletionLimitExceeded>),
     /// Other managers wrote other values than the documents have. Nothing was touched.
     #[error("{fields} of {objects} objects have other managers")]
     Conflicts {

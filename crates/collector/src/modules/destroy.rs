@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use sexton_lifecycle::module::{Member, in_scope, sort};
+use sexton_lifecycle::module::{Member, in_scope, split_by_mark};
 use sexton_model::GroupResource;
 use sexton_model::module::{ModulePhase, ModuleSpec, default_scope, manager_name};
 use sexton_model::time;
@@ -113,7 +113,7 @@ impl Modules {
             .members
             .into_iter()
             .partition(|member| in_scope(&scope, member) || member.deployment.is_some());
-        let order = sort(&default_scope(name), &own, |_| false).unmarked;
+        let order = split_by_mark(&default_scope(name), &own, |_| false).unmarked;
         let own = order.into_iter().map(|at| own[at].clone()).collect();
         let mut unmarked = divide(own).without_namespaces(&looked.unanswered);
         for victim in &mut unmarked.victims {

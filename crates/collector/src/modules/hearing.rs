@@ -78,7 +78,7 @@ impl<'a> Hearing<'a> {
     }
 
     fn looked(mut self) -> Looked {
-        self.members.sort_by(|a, b| a.slot().cmp(&b.slot()));
+        self.members.sort_by(|a, b| a.key().cmp(&b.key()));
         Looked { members: self.members, unlistable: self.unlistable, ..Looked::default() }
     }
 }

@@ -135,7 +135,7 @@ pub(super) async fn look(
             }
         }
     }
-    looked.members.sort_by(|a, b| a.slot().cmp(&b.slot()));
+    looked.members.sort_by(|a, b| a.key().cmp(&b.key()));
     looked.unlistable.sort_by(|a, b| a.kind.cmp(&b.kind));
     looked
 }
@@ -191,7 +191,7 @@ async fn cannot_be_listed(resources: &Resources, kinds: &Kinds) -> Vec<Unlistabl
 }
 
 pub(super) fn slot_of(member: &Member) -> Slot {
-    let (group, resource, namespace, name) = member.slot();
+    let (group, resource, namespace, name) = member.key();
     (group.to_owned(), resource.to_owned(), namespace.to_owned(), name.to_owned())
 }
 
@@ -305,9 +305,9 @@ pub(super) fn member(kind: &ServedKind, mut slim: Slim) -> Member {
         ),
         labels: slim.labels,
         owners: slim.owner_references.into_iter().map(|owner| owner.uid).collect(),
-        accused: slim.annotations.contains_key(marks::ACCUSED),
+        is_candidate: slim.annotations.contains_key(marks::ACCUSED),
         order: slim.annotations.get(marks::DEPENDENCY_ORDER).and_then(|order| order.parse().ok()),
         protect,
-        terminating: slim.deletion_timestamp.is_some(),
+        is_terminating: slim.deletion_timestamp.is_some(),
     }
 }

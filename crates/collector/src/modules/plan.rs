@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sexton_client::CallError;
 use sexton_lifecycle::module::{Member, OrderError};
-use sexton_lifecycle::{FuseLimits, Held};
+use sexton_lifecycle::{DeletionLimit, DeletionLimitExceeded};
 use sexton_model::module::{Intent, ModuleOrder, ModuleSpec, OnFailure, Scope, Sealed};
 use tokio::time::Instant;
 
@@ -118,9 +118,9 @@ pub struct ModulePlan {
     /// Kinds that could not be listed: then nothing is swept.
     pub unlistable: Vec<Unlistable>,
     /// Why the sweep exceeds the deletion limit, if it does: then nothing may be deployed.
-    pub held: Option<Held>,
+    pub held: Option<DeletionLimitExceeded>,
     /// The deletion limit.
-    pub limits: FuseLimits,
+    pub limits: DeletionLimit,
     /// How many objects are in scope.
     pub in_scope: usize,
     /// Sweeping is turned on for a module that has unmarked resources from before.
@@ -158,7 +158,7 @@ impl ModulePlan {
 
     /// All unmarked objects that are not terminating.
     pub(super) fn unmarked(&self) -> impl Iterator<Item = &Member> {
-        let kept = self.kept.iter().map(|kept| &kept.member).filter(|member| !member.terminating);
+        let kept = self.kept.iter().map(|kept| &kept.member).filter(|member| !member.is_terminating);
         self.victims.iter().map(|victim| &victim.member).chain(kept)
     }
 }

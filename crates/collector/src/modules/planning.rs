@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use sexton_lifecycle::FuseLimits;
-use sexton_lifecycle::module::{Member, scope_change, sort};
+use sexton_lifecycle::DeletionLimit;
+use sexton_lifecycle::module::{Member, scope_change, split_by_mark};
 use sexton_model::GroupResource;
 use sexton_model::module::ModuleOrder;
 use tokio::time::Instant;
@@ -73,7 +73,7 @@ impl Modules {
         // asked.
         let kinds = record.as_ref().filter(|_| was_on).map(|record| kinds_of(record, &named));
         self.set_copies_aside(&mut looked, &spec.manager, kinds, is_marked).await;
-        let sorted = sort(&spec.scope, &looked.members, is_marked);
+        let sorted = split_by_mark(&spec.scope, &looked.members, is_marked);
         let in_scope = sorted.marked.len() + sorted.unmarked.len();
         let pick = |places: &[usize]| -> Vec<Member> {
             places.iter().map(|at| looked.members[*at].clone()).collect()
@@ -150,7 +150,7 @@ struct Material {
     looked: Looked,
     /// When the objects were listed.
     looked_at: Instant,
-    limits: FuseLimits,
+    limits: DeletionLimit,
     order_before: Option<ModuleOrder>,
 }
 

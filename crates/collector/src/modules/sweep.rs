@@ -186,7 +186,7 @@ impl Modules {
 
     /// Removes accusations of an earlier sweep from objects that are not terminating yet.
     pub(super) async fn withdraw(&self, unmarked: &[&Member], epoch: &Epoch) -> Result<(), SweepError> {
-        let accused: Vec<&Member> = unmarked.iter().copied().filter(|member| member.accused).collect();
+        let accused: Vec<&Member> = unmarked.iter().copied().filter(|member| member.is_candidate).collect();
         for chunk in accused.chunks(TOGETHER) {
             let write = |_: &Member| Annotations::from([(marks::ACCUSED.to_owned(), None)]);
             self.send(shared(chunk, |_| (), write), epoch).await?;

@@ -96,7 +96,7 @@ impl Modules {
         let live = self.tools.resources.find(&ask.place, &ask.name).await?.ok_or(TransferError::Missing)?;
         let now = member(&ask.place.kind, Slim::of(&live)?);
         let from = now.labels.get(marks::MANAGER).cloned();
-        if now.terminating {
+        if now.is_terminating {
             return Err(TransferError::Terminating);
         }
         if let Some(set) = now.labels.get(APPLY_SET) {

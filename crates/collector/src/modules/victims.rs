@@ -8,7 +8,8 @@ use sexton_lifecycle::module::{Member, kind_of};
 use sexton_lifecycle::plan::Plan;
 use sexton_lifecycle::protect::TopCause;
 use sexton_lifecycle::{
-    FuseLimits, Held, Hypothetical, Judgement, LifeId, Settings as Rules, Snapshot, WhyHeld,
+    DeletionLimit, DeletionLimitExceeded, Detection, DetectionSettings, HypotheticalDeletion, NodeId,
+    Snapshot, WhyExcluded,
 };
 use sexton_model::hook::Allowance;
 use sexton_model::names::PERMANENT_NAMESPACES;
@@ -46,7 +47,7 @@ pub struct Destruction {
     /// The snapshot in which it was planned.
     pub world: World,
     /// The doomed objects, with causes.
-    pub judgement: Judgement,
+    pub judgement: Detection,
     /// The order of destruction.
     pub plan: Plan,
 }
@@ -54,7 +55,7 @@ pub struct Destruction {
 impl Destruction {
     /// Whether all of it may be marked for deletion; see [`World::may_delete`].
     pub(super) fn may_be_marked(&self, allowance: Option<&Allowance>) -> Result<(), PreviewError> {
-        self.world.may_delete(self.plan.steps().map(|step| step.life), allowance)
+        self.world.may_delete(self.plan.steps().map(|step| step.node), allowance)
     }
 }
 
@@ -74,7 +75,7 @@ pub(super) fn reason(member: &Member) -> String {
 
 /// Why an unmarked resource is not swept, if so.
 pub(super) fn spared(member: &Member) -> Option<String> {
-    if member.terminating {
+    if member.is_terminating {
         return Some("it is being deleted already".to_owned());
     }
     if let Some(set) = member.labels.get(APPLY_SET) {
@@ -138,7 +139,8 @@ pub(super) fn divide(unmarked: Vec<Member>) -> Unmarked {
 /// Objects that an earlier sweep has accused and that no document names.
 pub(super) fn accused_before(documents: &[Arc<Prepared>], members: &[Member]) -> Unmarked {
     let saved: HashSet<Slot> = documents.iter().map(|document| document.own_slot()).collect();
-    let goes = |member: &&Member| member.accused && !member.terminating && !saved.contains(&slot_of(member));
+    let goes =
+        |member: &&Member| member.is_candidate && !member.is_terminating && !saved.contains(&slot_of(member));
     divide(members.iter().filter(goes).cloned().collect())
 }
 
@@ -165,9 +167,9 @@ pub(super) fn foresee_in(
     // Each turn spares at least one object, or ends.
     while !unmarked.victims.is_empty() {
         let lives = unmarked.victims.iter().filter_map(|victim| world.life(&victim.member.uid));
-        let asked: Vec<Hypothetical> =
-            lives.map(|life| Hypothetical { life, policy: Policy::Background }).collect();
-        let (judgement, plan) = world.if_deleted(&asked, &Rules::default())?;
+        let asked: Vec<HypotheticalDeletion> =
+            lives.map(|life| HypotheticalDeletion { node: life, policy: Policy::Background }).collect();
+        let (judgement, plan) = world.if_deleted(&asked, &DetectionSettings::default())?;
         let foreign = of_other_modules(world.snapshot(), &judgement, module);
         let needed = needed_by_kept(&world, &judgement, &unmarked.kept);
         let before = unmarked.victims.len();
@@ -182,22 +184,22 @@ pub(super) fn foresee_in(
 
 /// Objects that must stay because an object that stays would block them forever: the owners, namespace and definition
 /// of a protected object, and the class of every object that is not swept. By uid, with the reason in words.
-fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeMap<Uid, String> {
+fn needed_by_kept(world: &World, judgement: &Detection, kept: &[Kept]) -> BTreeMap<Uid, String> {
     let snapshot = world.snapshot();
     let mut needed = BTreeMap::new();
-    let mut need = |uid: Uid, life: LifeId, why: &str| {
+    let mut need = |uid: Uid, life: NodeId, why: &str| {
         let told = || format!("{}/{} {why} and needs it", snapshot.kind(life), snapshot.name(life));
         needed.entry(uid).or_insert_with(told);
     };
-    for hold in judgement.holds.iter().filter(|hold| matches!(hold.why, WhyHeld::Protected(_))) {
-        let owners = snapshot.owner_uids(hold.life).map(|(uid, _)| uid);
-        for uid in owners.chain(hold.keeps.map(|keeps| snapshot.uid(keeps))) {
+    for hold in judgement.exclusions.iter().filter(|hold| matches!(hold.why, WhyExcluded::Protected(_))) {
+        let owners = snapshot.owner_uids(hold.node).map(|(uid, _)| uid);
+        for uid in owners.chain(hold.blocks.map(|keeps| snapshot.uid(keeps))) {
             // Such an object may be doomed as a consequence of another deletion only: then that one must not happen.
             let finding = snapshot.get(&uid).and_then(|life| judgement.doomed.get(&life));
             if let Some(finding) = finding {
-                need(finding.root.clone(), hold.life, "is protected");
+                need(finding.root.clone(), hold.node, "is protected");
             }
-            need(uid, hold.life, "is protected");
+            need(uid, hold.node, "is protected");
         }
     }
     for life in kept.iter().filter_map(|kept| world.life(&kept.member.uid)) {
@@ -209,15 +211,15 @@ fn needed_by_kept(world: &World, judgement: &Judgement, kept: &[Kept]) -> BTreeM
 }
 
 /// The roots that would take along objects of other modules, and which.
-fn of_other_modules(snapshot: &Snapshot, judgement: &Judgement, module: &str) -> BTreeMap<Uid, String> {
-    let mut taken: BTreeMap<Uid, Vec<LifeId>> = BTreeMap::new();
-    for finding in judgement.doomed.values().filter(|finding| !finding.marked) {
-        if snapshot.manager(finding.life).is_some_and(|manager| manager != module) {
-            taken.entry(finding.root.clone()).or_default().push(finding.life);
+fn of_other_modules(snapshot: &Snapshot, judgement: &Detection, module: &str) -> BTreeMap<Uid, String> {
+    let mut taken: BTreeMap<Uid, Vec<NodeId>> = BTreeMap::new();
+    for finding in judgement.doomed.values().filter(|finding| !finding.is_terminating) {
+        if snapshot.manager(finding.node).is_some_and(|manager| manager != module) {
+            taken.entry(finding.root.clone()).or_default().push(finding.node);
         }
     }
-    let why = |lives: &[LifeId]| {
-        let first = lives.iter().min_by(|a, b| snapshot.compare(**a, **b)).copied()?;
+    let why = |lives: &[NodeId]| {
+        let first = lives.iter().min_by(|a, b| snapshot.compare_keys(**a, **b)).copied()?;
         let more = match lives.len() {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
@@ -234,10 +236,10 @@ pub(super) fn fuse(
     destruction: &Destruction,
     victims: &[Victim],
     scope: usize,
-    limits: &FuseLimits,
-) -> Option<Held> {
-    let doomed = destruction.judgement.doomed.values().filter(|finding| !finding.marked).count();
-    if !limits.exceeded(doomed, scope) {
+    limits: &DeletionLimit,
+) -> Option<DeletionLimitExceeded> {
+    let doomed = destruction.judgement.doomed.values().filter(|finding| !finding.is_terminating).count();
+    if !limits.is_exceeded(doomed, scope) {
         return None;
     }
     let mut causes: BTreeMap<String, usize> = BTreeMap::new();
@@ -257,5 +259,5 @@ pub(super) fn fuse(
         causes.into_iter().map(|(text, count)| TopCause { text, count }).collect();
     causes.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text.cmp(&b.text)));
     causes.truncate(NAMED);
-    Some(Held { doomed, scope, causes })
+    Some(DeletionLimitExceeded { doomed, scope, causes })
 }

@@ -24,7 +24,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use sexton_lifecycle::destruction::{Stage, State};
 use sexton_lifecycle::plan::{Group, Step};
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Detection, Finding, NodeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 
@@ -34,14 +34,14 @@ use crate::hooked::has_steps;
 
 /// The owners that are the reason why an object is doomed: the one in its cause if that is deleted with `Cascade`
 /// (or is not doomed itself), otherwise all its doomed owners, because each of them alone would keep the object.
-pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
+pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Detection, finding: &Finding) -> Vec<NodeId> {
     let Cause::OwnerDoomed { owner } = finding.cause else { return Vec::new() };
-    let other = |owner: &LifeId| *owner != finding.life;
+    let other = |owner: &NodeId| *owner != finding.node;
     if judgement.doomed.get(&owner).is_none_or(|owner| owner.policy == Policy::Cascade) {
         return Some(owner).filter(other).into_iter().collect();
     }
-    let owners = snapshot.owner_lives(finding.life).filter(other);
-    let mut owners: Vec<LifeId> = owners.filter(|owner| judgement.dooms(*owner)).collect();
+    let owners = snapshot.valid_owners(finding.node).filter(other);
+    let mut owners: Vec<NodeId> = owners.filter(|owner| judgement.is_doomed(*owner)).collect();
     owners.sort_unstable();
     owners.dedup();
     owners
@@ -49,11 +49,11 @@ pub(super) fn rests_on(snapshot: &Snapshot, judgement: &Judgement, finding: &Fin
 
 /// The owners that must be terminating before an object may be set terminating: those of [`rests_on`] that are not
 /// destroyed before the object.
-pub(super) fn marked_before(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> Vec<LifeId> {
+pub(super) fn marked_before(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> Vec<NodeId> {
     let judgement = &decision.judgement;
     let mut owners = rests_on(snapshot, judgement, finding);
-    let late = |owner: &LifeId| decision.goes_late(finding.life, *owner);
-    owners.retain(|owner| late(owner) || !judgement.follows(snapshot, finding.life, *owner));
+    let late = |owner: &NodeId| decision.goes_late(finding.node, *owner);
+    owners.retain(|owner| late(owner) || !judgement.follows_owner(snapshot, finding.node, *owner));
     owners
 }
 
@@ -61,9 +61,9 @@ pub(super) fn marked_before(snapshot: &Snapshot, decision: &Decision, finding: &
 /// that first owner is gone, the object cannot be set terminating: the absence of the owner is a precondition.
 pub(super) fn is_preceded(snapshot: &Snapshot, decision: &Decision, finding: &Finding) -> bool {
     let judgement = &decision.judgement;
-    !judgement.follows_owners(snapshot, finding.life)
+    !judgement.follows_all_owners(snapshot, finding.node)
         && rests_on(snapshot, judgement, finding).into_iter().any(|owner| {
-            judgement.follows(snapshot, finding.life, owner) && !decision.goes_late(finding.life, owner)
+            judgement.follows_owner(snapshot, finding.node, owner) && !decision.goes_late(finding.node, owner)
         })
 }
 
@@ -73,57 +73,57 @@ pub(super) fn may_be_marked(
     snapshot: &Snapshot,
     decision: &Decision,
     finding: &Finding,
-    marked: &HashSet<LifeId>,
+    marked: &HashSet<NodeId>,
 ) -> bool {
-    let is_marked = |owner: &LifeId| snapshot.is_marked(*owner) || marked.contains(owner);
-    decision.judgement.follows_owners(snapshot, finding.life)
+    let is_marked = |owner: &NodeId| snapshot.is_terminating(*owner) || marked.contains(owner);
+    decision.judgement.follows_all_owners(snapshot, finding.node)
         || marked_before(snapshot, decision, finding).iter().all(is_marked)
 }
 
 /// The doomed objects that must be set terminating early: with policy `Background`, and needed by an object in the
 /// plan, directly or through another such owner. Candidates that take steps are left out, because they can still be
 /// saved.
-pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<LifeId> {
+pub(super) fn early(snapshot: &Snapshot, decision: &Decision) -> BTreeSet<NodeId> {
     let judgement = &decision.judgement;
     let before_owners =
-        |finding: &&Finding| !finding.marked && !judgement.follows_owners(snapshot, finding.life);
+        |finding: &&Finding| !finding.is_terminating && !judgement.follows_all_owners(snapshot, finding.node);
     let mut work: Vec<&Finding> =
         decision.plan.steps().map(|step| &step.finding).filter(before_owners).collect();
     let mut early = BTreeSet::new();
     while let Some(finding) = work.pop() {
         let owners = marked_before(snapshot, decision, finding).into_iter();
-        for owner in owners.filter(|owner| !snapshot.is_marked(*owner)) {
+        for owner in owners.filter(|owner| !snapshot.is_terminating(*owner)) {
             let Some(owner) = judgement.doomed.get(&owner) else { continue };
-            let steps = owner.detector.accuses() && has_steps(snapshot, owner.life);
-            if owner.policy == Policy::Background && !steps && early.insert(owner.life) {
+            let steps = owner.detector.is_automatic() && has_steps(snapshot, owner.node);
+            if owner.policy == Policy::Background && !steps && early.insert(owner.node) {
                 work.push(owner);
             }
         }
     }
     early.extend(
-        decision.plan.steps().filter(|step| is_free(snapshot, judgement, step)).map(|step| step.life),
+        decision.plan.steps().filter(|step| is_free(snapshot, judgement, step)).map(|step| step.node),
     );
     early
 }
 
 /// Whether an object has to wait for others, and its owner, which is deleted in the foreground, does not wait for it
 /// once it is terminating: then it is set terminating at once.
-fn is_free(snapshot: &Snapshot, judgement: &Judgement, step: &Step) -> bool {
-    let (life, finding) = (step.life, &step.finding);
+fn is_free(snapshot: &Snapshot, judgement: &Detection, step: &Step) -> bool {
+    let (life, finding) = (step.node, &step.finding);
     let Cause::OwnerDoomed { owner } = finding.cause else { return false };
-    let foreground = |owner: &Finding| owner.policy == Policy::Foreground && !owner.detector.accuses();
-    !finding.marked
+    let foreground = |owner: &Finding| owner.policy == Policy::Foreground && !owner.detector.is_automatic();
+    !finding.is_terminating
         && finding.policy == Policy::Background
         && !step.after.is_empty()
         && judgement.doomed.get(&owner).is_some_and(foreground)
-        && !snapshot.blocks(life, owner)
+        && !snapshot.is_blocking(life, owner)
 }
 
 /// The DELETE that sets such an owner terminating. It uses the policy `Foreground`, with a finalizer that holds the
 /// object until its predecessors in the plan are gone.
 pub(super) fn mark(
     snapshot: &Snapshot,
-    judgement: &Judgement,
+    judgement: &Detection,
     finding: &Finding,
     signature: &Signature,
 ) -> Item {
@@ -139,12 +139,12 @@ pub(super) fn mark(
 /// The deletion of a member of a group of several objects. The other members are taken out of `absent` if their end is
 /// inevitable (terminating, or notified according to their journal): they are destroyed together with it, not before.
 pub(crate) fn in_circle(snapshot: &Snapshot, group: &Group, mut item: Item) -> Item {
-    let inevitable = |life: LifeId| {
+    let inevitable = |life: NodeId| {
         let told = snapshot.journal(life).and_then(|text| State::decode(text).ok());
         let told = told.is_some_and(|told| (Stage::Notifying..=Stage::Released).contains(&told.stage));
-        told || snapshot.is_marked(life)
+        told || snapshot.is_terminating(life)
     };
-    for member in group.members.iter().map(|step| step.life).filter(|life| inevitable(*life)) {
+    for member in group.members.iter().map(|step| step.node).filter(|life| inevitable(*life)) {
         let uid = snapshot.uid(member).0;
         item.absent.retain(|absent| *absent != uid);
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sexton_lifecycle::{Cause, Finding, Judgement, LifeId, Ownership, Snapshot, Strip};
+use sexton_lifecycle::{Cause, Detection, Finding, NodeId, Ownership, Snapshot, Strip};
 use sexton_model::bulk::{Action, Annotations, Item};
 use sexton_model::{Policy, Revision, Uid, marks};
 
@@ -13,12 +13,12 @@ use super::early::rests_on;
 use crate::hooked::has_steps;
 
 /// The finalizers of other controllers, for which the object waits whatever the collector does.
-pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: LifeId) -> Vec<String> {
+pub(crate) fn foreign_finalizers(snapshot: &Snapshot, life: NodeId) -> Vec<String> {
     snapshot.finalizers(life).filter(|finalizer| !marks::is_ours(finalizer)).map(str::to_owned).collect()
 }
 
 /// Whether a finalizer of another controller is on the object.
-pub(crate) fn is_held_by_others(snapshot: &Snapshot, life: LifeId) -> bool {
+pub(crate) fn is_held_by_others(snapshot: &Snapshot, life: NodeId) -> bool {
     snapshot.finalizers(life).any(|finalizer| !marks::is_ours(finalizer))
 }
 
@@ -41,13 +41,13 @@ impl Signature {
     }
 }
 
-fn about(snapshot: &Snapshot, life: LifeId, action: Action) -> Item {
+fn about(snapshot: &Snapshot, life: NodeId, action: Action) -> Item {
     Item::new(snapshot.key(life), snapshot.uid(life).0, action)
 }
 
 /// The uids of the owners that an object names; with `rightly`, without the references that are known to be invalid.
 /// An invalid reference never becomes valid, and neither protects the object nor dooms it.
-fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
+fn owner_uids(snapshot: &Snapshot, life: NodeId, rightly: bool) -> Vec<String> {
     let owners = snapshot.owner_uids(life);
     let named = owners.filter(|(_, leads)| !rightly || !matches!(leads, Ownership::Invalid(_)));
     named.map(|(uid, _)| uid.0).collect()
@@ -57,12 +57,13 @@ fn owner_uids(snapshot: &Snapshot, life: LifeId, rightly: bool) -> Vec<String> {
 /// otherwise those that are gone or terminating. The reference to another owner may have to wait until these are
 /// gone.
 pub(crate) fn lost_now(snapshot: &Snapshot, strip: &Strip) -> Vec<String> {
-    let lost = |uid: &&Uid| strip.ready || snapshot.get(uid).is_none_or(|owner| snapshot.is_marked(owner));
+    let lost =
+        |uid: &&Uid| strip.is_ready || snapshot.get(uid).is_none_or(|owner| snapshot.is_terminating(owner));
     strip.owners.iter().filter(lost).map(|uid| uid.0.clone()).collect()
 }
 
 /// Removes references of an object that survives, as long as its owners are those that the decision saw.
-pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String>) -> Item {
+pub(crate) fn strip(snapshot: &Snapshot, life: NodeId, remove_owners: Vec<String>) -> Item {
     // An owner is deleted without its dependents because its newest deletion says so; another deletion could change
     // that.
     let as_seen = |uid: &String| {
@@ -82,7 +83,7 @@ pub(crate) fn strip(snapshot: &Snapshot, life: LifeId, remove_owners: Vec<String
 /// The DELETE of an object: sets it terminating, or removes it if it has no finalizers.
 pub(crate) fn delete(
     snapshot: &Snapshot,
-    judgement: &Judgement,
+    judgement: &Detection,
     finding: &Finding,
     signature: &Signature,
 ) -> Item {
@@ -92,38 +93,38 @@ pub(crate) fn delete(
         Policy::Background => "Background",
         Policy::Orphan => "Orphan",
     };
-    let hold = has_steps(snapshot, finding.life);
+    let hold = has_steps(snapshot, finding.node);
     let action =
         Action::Delete { policy: Some(policy.to_owned()), annotations: signature.annotations(), hold };
-    let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.life, action) };
+    let item = Item { unprotected: true, unmarked: true, ..about(snapshot, finding.node, action) };
     match &finding.cause {
         // A deletion that a user requested was checked against the protection by the server's admission.
-        Cause::Asked => Item { unprotected: false, unmarked: false, ..item },
-        Cause::Accused { accused } => {
+        Cause::Requested => Item { unprotected: false, unmarked: false, ..item },
+        Cause::Candidate { record: accused } => {
             // The object must still carry the same accusation and the same deployment id: a put changes the latter.
-            let said = &accused.said;
+            let said = &accused.accusation;
             let annotated = BTreeMap::from([
                 (marks::ACCUSED.to_owned(), Some(accused.text.clone())),
                 (marks::DEPLOYMENT_ID.to_owned(), said.deployment.clone()),
             ]);
-            let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.life, false));
+            let owners = (!said.absent.is_empty()).then(|| owner_uids(snapshot, finding.node, false));
             Item { absent: said.absent.clone(), owners, annotated, ..item }
         }
         // The content of a terminating namespace or definition is deleted, with any owners. What a program lost it
         // destroys itself.
         Cause::InNamespace { .. } | Cause::OfDefinition { .. } | Cause::Unreachable | Cause::Removed => item,
         Cause::OwnersGone { .. } | Cause::OwnerDoomed { .. } => {
-            let owners = Some(owner_uids(snapshot, finding.life, false));
-            match judgement.follows_owners(snapshot, finding.life) {
-                true => Item { absent: owner_uids(snapshot, finding.life, true), owners, ..item },
+            let owners = Some(owner_uids(snapshot, finding.node, false));
+            match judgement.follows_all_owners(snapshot, finding.node) {
+                true => Item { absent: owner_uids(snapshot, finding.node, true), owners, ..item },
                 false => {
                     // If an owner is saved at the last moment, or leaves its dependents behind after all, these
                     // preconditions fail and save the object, too.
-                    let first = |owner: &LifeId| judgement.follows(snapshot, finding.life, *owner);
-                    let (absent, marked): (Vec<LifeId>, Vec<LifeId>) =
+                    let first = |owner: &NodeId| judgement.follows_owner(snapshot, finding.node, *owner);
+                    let (absent, marked): (Vec<NodeId>, Vec<NodeId>) =
                         rests_on(snapshot, judgement, finding).into_iter().partition(first);
                     let uids =
-                        |owners: Vec<LifeId>| owners.into_iter().map(|owner| snapshot.uid(owner).0).collect();
+                        |owners: Vec<NodeId>| owners.into_iter().map(|owner| snapshot.uid(owner).0).collect();
                     Item { absent: uids(absent), marked: uids(marked), owners, ..item }
                 }
             }
@@ -136,12 +137,12 @@ pub(crate) fn delete(
 /// an invalid reference.
 pub(crate) fn release(
     snapshot: &Snapshot,
-    judgement: &Judgement,
+    judgement: &Detection,
     finding: &Finding,
-    with: &BTreeSet<LifeId>,
-    survivors: &[LifeId],
+    with: &BTreeSet<NodeId>,
+    survivors: &[NodeId],
 ) -> Item {
-    let life = finding.life;
+    let life = finding.node;
     let mut remove_finalizers: Vec<String> =
         snapshot.finalizers(life).filter(|finalizer| marks::is_ours(finalizer)).map(str::to_owned).collect();
     // An object that was set terminating just now has no finalizer in the snapshot yet.
@@ -163,11 +164,11 @@ pub(crate) fn release(
     // Of a circle of thousands only the dependents are named: to name all members for each of them would be too many
     // conditions for any server.
     let together = snapshot.dependents_of(&snapshot.uid(life)).filter(|other| with.contains(other));
-    let others: BTreeSet<LifeId> =
+    let others: BTreeSet<NodeId> =
         together.chain(survivors.iter().copied()).filter(|other| *other != life).collect();
     // The reason not to wait is in the references of these objects, and of this one: all must be unchanged.
     let owners = (!others.is_empty()).then(|| owner_uids(snapshot, life, false));
-    let as_seen = |other: &LifeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());
+    let as_seen = |other: &NodeId| (snapshot.uid(*other).0, snapshot.revision_of(*other).to_string());
     let unchanged = others.iter().map(as_seen).collect();
     let misled = snapshot.dependents_of(&snapshot.uid(life)).filter(|one| !snapshot.depends_on(*one, life));
     let free = not_waited_for(snapshot, judgement, finding);
@@ -177,7 +178,7 @@ pub(crate) fn release(
 
 /// Whether a terminating object may only be removed when nothing refers to it any more.
 fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
-    let life = finding.life;
+    let life = finding.node;
     match finding.policy {
         Policy::Cascade | Policy::Foreground | Policy::Orphan => true,
         Policy::Background => {
@@ -189,21 +190,21 @@ fn waits_for_dependents(snapshot: &Snapshot, finding: &Finding) -> bool {
 }
 
 /// The dependents that a foreground deletion does not wait for, because they do not block it.
-fn not_waited_for(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding) -> Vec<LifeId> {
+fn not_waited_for(snapshot: &Snapshot, judgement: &Detection, finding: &Finding) -> Vec<NodeId> {
     if finding.policy != Policy::Foreground {
         return Vec::new();
     }
-    let dependents = snapshot.dependents_of(&snapshot.uid(finding.life));
-    dependents.filter(|one| judgement.goes_without(snapshot, finding.life, *one)).collect()
+    let dependents = snapshot.dependents_of(&snapshot.uid(finding.node));
+    dependents.filter(|one| judgement.is_nonblocking(snapshot, finding.node, *one)).collect()
 }
 
 /// Whether the object has finalizers of ours that a release would take off.
-pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: LifeId) -> bool {
+pub(crate) fn is_held_by_us(snapshot: &Snapshot, life: NodeId) -> bool {
     snapshot.is_namespace(life) || snapshot.finalizers(life).any(marks::is_ours)
 }
 
 /// Takes a finalizer of another controller off, because a user requested it with `sexton force`.
-pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str) -> Item {
+pub(crate) fn force_finalizer(snapshot: &Snapshot, life: NodeId, finalizer: &str) -> Item {
     let action = Action::Patch {
         remove_finalizers: vec![finalizer.to_owned()],
         add_finalizers: Vec::new(),
@@ -217,7 +218,7 @@ pub(crate) fn force_finalizer(snapshot: &Snapshot, life: LifeId, finalizer: &str
 /// So a collector never overwrites a step that it has not seen.
 pub(crate) fn journal(
     snapshot: &Snapshot,
-    life: LifeId,
+    life: NodeId,
     version: Revision,
     text: Option<String>,
     destroyed: bool,

@@ -28,8 +28,8 @@ pub(crate) use writes::Writes;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use sexton_lifecycle::plan::{Group, Progress, Step};
-use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot, Strip};
+use sexton_lifecycle::plan::{Group, PlanProgress, Step};
+use sexton_lifecycle::{Cause, Finding, NodeId, Snapshot, Strip};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 use sexton_model::raw::Raw;
@@ -64,18 +64,18 @@ pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn 
         writes.next_stage();
         for step in layer {
             let finding = &step.finding;
-            let marks = early.contains(&step.life) || needs_mark(finding);
+            let marks = early.contains(&step.node) || needs_mark(finding);
             if !marks
                 || !early::may_be_marked(snapshot, decision, finding, &marked)
                 || early::is_preceded(snapshot, decision, finding)
             {
                 continue;
             }
-            marked.insert(step.life);
-            if early.contains(&step.life) {
+            marked.insert(step.node);
+            if early.contains(&step.node) {
                 let judgement = &decision.judgement;
                 let item = early::mark(snapshot, judgement, finding, &sign.signature(finding));
-                writes.alone(step.life, item);
+                writes.alone(step.node, item);
             } else {
                 delete(&mut writes, snapshot, decision, finding, sign);
             }
@@ -86,18 +86,18 @@ pub(crate) fn first<'a>(snapshot: &Snapshot, decision: &'a Decision, sign: &dyn 
 
 /// Removals of references. Two detectors may say so of one object: the second one is left for the next round.
 fn strips<'a>(writes: &mut Writes<'a>, snapshot: &Snapshot, decision: &'a Decision) {
-    let mut stripped: HashSet<LifeId> = HashSet::new();
+    let mut stripped: HashSet<NodeId> = HashSet::new();
     let (ready, later): (Vec<&Strip>, Vec<&Strip>) =
-        decision.judgement.strips.iter().partition(|strip| strip.ready);
+        decision.judgement.strips.iter().partition(|strip| strip.is_ready);
     for strip in ready.into_iter().chain(later) {
         let owners = items::lost_now(snapshot, strip);
-        if owners.is_empty() || !stripped.insert(strip.life) {
+        if owners.is_empty() || !stripped.insert(strip.node) {
             continue;
         }
-        let make = || items::strip(snapshot, strip.life, owners);
-        match strip.ready {
-            true => writes.share(snapshot, strip.life, Basis::Strip(&strip.owners), make),
-            false => writes.alone(strip.life, make()),
+        let make = || items::strip(snapshot, strip.node, owners);
+        match strip.is_ready {
+            true => writes.share(snapshot, strip.node, Basis::Strip(&strip.owners), make),
+            false => writes.alone(strip.node, make()),
         }
     }
 }
@@ -112,20 +112,22 @@ fn delete<'a>(
 ) {
     let make = || decision.deletion(snapshot, finding, &sign.signature(finding));
     // Objects with steps have an item of their own.
-    match decision.has_late_owners(finding.life) || has_steps(snapshot, finding.life) {
-        true => writes.alone(finding.life, make()),
-        false => writes.share(snapshot, finding.life, Basis::Deletion(finding), make),
+    match decision.has_late_owners(finding.node) || has_steps(snapshot, finding.node) {
+        true => writes.alone(finding.node, make()),
+        false => writes.share(snapshot, finding.node, Basis::Deletion(finding), make),
     }
 }
 
 /// The steps of the plan in layers: an object that is doomed because of its owner is in a later layer than that
 /// owner.
 fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
-    let mut followers: HashMap<LifeId, Vec<&Step>> = HashMap::new();
+    let mut followers: HashMap<NodeId, Vec<&Step>> = HashMap::new();
     let mut layer: Vec<&Step> = Vec::new();
     for step in decision.plan.steps() {
         match step.finding.cause {
-            Cause::OwnerDoomed { owner } if !step.finding.marked && decision.judgement.dooms(owner) => {
+            Cause::OwnerDoomed { owner }
+                if !step.finding.is_terminating && decision.judgement.is_doomed(owner) =>
+            {
                 followers.entry(owner).or_default().push(step);
             }
             _ => layer.push(step),
@@ -133,24 +135,24 @@ fn causes_first(decision: &Decision) -> Vec<Vec<&Step>> {
     }
     let mut layers = Vec::new();
     while !layer.is_empty() {
-        let below = layer.iter().flat_map(|step| followers.remove(&step.life).unwrap_or_default()).collect();
+        let below = layer.iter().flat_map(|step| followers.remove(&step.node).unwrap_or_default()).collect();
         layers.push(std::mem::replace(&mut layer, below));
     }
     // No object is its own cause; if the plan said so, the object would still not be forgotten.
     let mut rest: Vec<&Step> = followers.into_values().flatten().collect();
-    rest.sort_by_key(|step| step.life);
+    rest.sort_by_key(|step| step.node);
     layers.push(rest);
     layers
 }
 
 /// Whether an object is set terminating before anything below it is touched.
 fn needs_mark(finding: &Finding) -> bool {
-    !finding.marked && finding.policy != Policy::Background && !finding.detector.accuses()
+    !finding.is_terminating && finding.policy != Policy::Background && !finding.detector.is_automatic()
 }
 
 /// Removals of finalizers of other controllers, where a user requested that with `sexton force`.
-pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item)> {
-    let wanted = |life: &LifeId| {
+pub(crate) fn forced(snapshot: &Snapshot, stuck: &[NodeId]) -> Vec<(NodeId, Item)> {
+    let wanted = |life: &NodeId| {
         let request = Request::read(snapshot.request(*life)?)?;
         let finalizer = request.finalizer()?.to_owned();
         let held = snapshot.finalizers(*life).any(|one| one == finalizer)
@@ -164,11 +166,11 @@ pub(crate) fn forced(snapshot: &Snapshot, stuck: &[LifeId]) -> Vec<(LifeId, Item
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct First {
     /// Objects that are terminating now.
-    pub(crate) marked: HashSet<LifeId>,
+    pub(crate) marked: HashSet<NodeId>,
     /// Objects that the server refuses to delete, and why. That is no race, so another attempt at once is of no use.
-    pub(crate) refused: BTreeMap<LifeId, String>,
+    pub(crate) refused: BTreeMap<NodeId, String>,
     /// Objects that could not be set terminating because the server's disk is full. A removal needs no space.
-    pub(crate) no_space: HashSet<LifeId>,
+    pub(crate) no_space: HashSet<NodeId>,
 }
 
 /// What the walk through the plan came to.
@@ -181,11 +183,11 @@ pub(crate) struct Turns<'a> {
     /// Groups with objects that take steps, and with no predecessors left.
     pub(crate) stepping: Vec<&'a Group>,
     /// Terminating objects that wait for finalizers of other controllers.
-    pub(crate) stuck: Vec<LifeId>,
+    pub(crate) stuck: Vec<NodeId>,
     /// Namespaces and definitions that a controller of the cluster releases.
-    pub(crate) controlled: Vec<LifeId>,
+    pub(crate) controlled: Vec<NodeId>,
     /// Objects that wait for one that is not doomed, each with that one.
-    pub(crate) kept: Vec<(LifeId, LifeId)>,
+    pub(crate) kept: Vec<(NodeId, NodeId)>,
 }
 
 impl<'a> Turns<'a> {
@@ -194,12 +196,12 @@ impl<'a> Turns<'a> {
         &mut self,
         snapshot: &Snapshot,
         decision: &'a Decision,
-        marked_now: &HashSet<LifeId>,
+        marked_now: &HashSet<NodeId>,
         group: &'a Group,
         sign: &dyn Sign,
     ) {
         let accused = |step: &&Step| decision.accuses(snapshot, &step.finding);
-        let outside = |life: &LifeId| !group.members.iter().any(|step| step.life == *life);
+        let outside = |life: &NodeId| !group.members.iter().any(|step| step.node == *life);
         let waits = |step: &Step| step.after.iter().any(|life| snapshot.contains(*life) && outside(life));
         if group.members.iter().filter(accused).any(waits) {
             // Subscribers learn that the end is inevitable only when the predecessors are seen to be gone, not when
@@ -207,18 +209,18 @@ impl<'a> Turns<'a> {
             return;
         }
         let unmarked =
-            |step: &&Step| !step.finding.marked && !marked_now.contains(&step.life) && !accused(step);
+            |step: &&Step| !step.finding.is_terminating && !marked_now.contains(&step.node) && !accused(step);
         for step in group.members.iter().filter(unmarked) {
             if group.members.len() == 1 {
                 delete(&mut self.writes, snapshot, decision, &step.finding, sign);
                 continue;
             }
             let item = decision.deletion(snapshot, &step.finding, &sign.signature(&step.finding));
-            self.writes.alone(step.life, early::in_circle(snapshot, group, item));
+            self.writes.alone(step.node, early::in_circle(snapshot, group, item));
         }
         // An object that has taken all its steps waits for finalizers of others only.
-        let over = |step: &&Step| step.finding.marked && !items::is_held_by_us(snapshot, step.life);
-        self.stuck.extend(group.members.iter().filter(over).map(|step| step.life));
+        let over = |step: &&Step| step.finding.is_terminating && !items::is_held_by_us(snapshot, step.node);
+        self.stuck.extend(group.members.iter().filter(over).map(|step| step.node));
         self.stepping.push(group);
     }
 
@@ -231,8 +233,8 @@ impl<'a> Turns<'a> {
         decision: &'a Decision,
         first: &First,
         group: &'a Group,
-    ) -> Option<Option<LifeId>> {
-        if !group.members.iter().any(|step| first.no_space.contains(&step.life)) {
+    ) -> Option<Option<NodeId>> {
+        if !group.members.iter().any(|step| first.no_space.contains(&step.node)) {
             return None;
         }
         let [step] = group.members.as_slice() else { return Some(None) };
@@ -240,8 +242,8 @@ impl<'a> Turns<'a> {
             return Some(None);
         }
         let make = || straight::removal(snapshot, decision, &step.finding);
-        self.writes.share(snapshot, step.life, Basis::Straight(&step.finding), make);
-        Some(Some(step.life))
+        self.writes.share(snapshot, step.node, Basis::Straight(&step.finding), make);
+        Some(Some(step.node))
     }
 
     /// Adds the write that deletes an object, or releases it if it is terminating.
@@ -251,10 +253,10 @@ impl<'a> Turns<'a> {
         decision: &'a Decision,
         step: &'a Step,
         (marked, goes): (bool, bool),
-        circle: &BTreeSet<LifeId>,
+        circle: &BTreeSet<NodeId>,
         sign: &dyn Sign,
     ) {
-        let (life, finding) = (step.life, &step.finding);
+        let (life, finding) = (step.node, &step.finding);
         let survivors = decision.survivors_of(life);
         let release = || items::release(snapshot, &decision.judgement, finding, circle, survivors);
         let tombstone = if goes { sign.tombstone(snapshot, finding, &mut self.burials) } else { None };
@@ -289,7 +291,7 @@ pub(crate) fn turns<'a>(
 ) -> Turns<'a> {
     let (mut turns, marked_now) = (Turns::default(), &first.marked);
     let staying = Staying::new(snapshot, decision);
-    let mut progress = Progress::new(&decision.plan);
+    let mut progress = PlanProgress::new(&decision.plan);
     let mut queue: VecDeque<(&Group, usize)> = progress.ready().map(|group| (group, 0)).collect();
     let mut stage = 0;
     while let Some((group, of)) = queue.pop_front() {
@@ -297,24 +299,26 @@ pub(crate) fn turns<'a>(
             turns.writes.next_stage();
             stage = of;
         }
-        let unwarned = |step: &Step| !step.finding.marked && decision.unwarned.contains(&step.finding.root);
-        if group.members.iter().any(|step| first.refused.contains_key(&step.life) || unwarned(step)) {
+        let unwarned =
+            |step: &Step| !step.finding.is_terminating && decision.unwarned.contains(&step.finding.root);
+        if group.members.iter().any(|step| first.refused.contains_key(&step.node) || unwarned(step)) {
             continue;
         }
         if let Some(gone) = turns.without_mark(snapshot, decision, first, group) {
-            let free = gone.into_iter().flat_map(|life| progress.gone(life));
+            let free = gone.into_iter().flat_map(|life| progress.set_gone(life));
             queue.extend(free.map(|group| (group, stage + 1)));
             continue;
         }
         let unsettled = |step: &Step| {
-            !step.finding.marked && !early::may_be_marked(snapshot, decision, &step.finding, marked_now)
+            !step.finding.is_terminating
+                && !early::may_be_marked(snapshot, decision, &step.finding, marked_now)
         };
         if group.members.iter().any(unsettled) {
             continue;
         }
         // An object that was set terminating early must be seen so in the feed first.
         let early =
-            |step: &Step| step.finding.policy == Policy::Background && marked_now.contains(&step.life);
+            |step: &Step| step.finding.policy == Policy::Background && marked_now.contains(&step.node);
         if group.members.iter().any(early) {
             continue;
         }
@@ -324,28 +328,28 @@ pub(crate) fn turns<'a>(
             turns.kept.extend(kept);
             continue;
         }
-        if group.members.iter().any(|step| has_steps(snapshot, step.life)) {
+        if group.members.iter().any(|step| has_steps(snapshot, step.node)) {
             turns.step(snapshot, decision, marked_now, group, sign);
             continue;
         }
-        let together: Vec<LifeId> = group.members.iter().map(|step| step.life).collect();
+        let together: Vec<NodeId> = group.members.iter().map(|step| step.node).collect();
         let circle = if together.len() > 1 { together.iter().copied().collect() } else { BTreeSet::new() };
         let mut all_go = true;
         for step in &group.members {
-            let marked = step.finding.marked || marked_now.contains(&step.life);
-            let foreign = items::is_held_by_others(snapshot, step.life);
+            let marked = step.finding.is_terminating || marked_now.contains(&step.node);
+            let foreign = items::is_held_by_others(snapshot, step.node);
             all_go &= !foreign;
-            turns.stuck.extend((foreign && marked).then_some(step.life));
-            let controlled = decision.leaves(snapshot, step.life);
-            if step.finding.marked && (controlled || !items::is_held_by_us(snapshot, step.life)) {
+            turns.stuck.extend((foreign && marked).then_some(step.node));
+            let controlled = decision.leaves(snapshot, step.node);
+            if step.finding.is_terminating && (controlled || !items::is_held_by_us(snapshot, step.node)) {
                 all_go = false;
-                turns.controlled.extend(controlled.then_some(step.life));
+                turns.controlled.extend(controlled.then_some(step.node));
                 continue;
             }
             turns.remove(snapshot, decision, step, (marked, !foreign), &circle, sign);
         }
         if all_go {
-            let free = together.into_iter().flat_map(|life| progress.gone(life));
+            let free = together.into_iter().flat_map(|life| progress.set_gone(life));
             queue.extend(free.map(|group| (group, stage + 1)));
         }
     }

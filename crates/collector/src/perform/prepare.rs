@@ -2,7 +2,7 @@
 //!
 //! [`prepare`] only returns if the plan passed its check. Nothing is sent here.
 
-use sexton_lifecycle::{LifeId, Snapshot};
+use sexton_lifecycle::{NodeId, Snapshot};
 use sexton_model::bulk::{Action, Item};
 
 use super::{First, Sign, Turns, Writes, first, turns};
@@ -23,7 +23,7 @@ pub(crate) struct Prepared<'a> {
 impl Prepared<'_> {
     /// The result that the first writes have if the server refuses none of them.
     pub(crate) fn hoped(&self) -> First {
-        let marks = |(_, item): &(LifeId, &Item)| matches!(item.action, Action::Delete { .. });
+        let marks = |(_, item): &(NodeId, &Item)| matches!(item.action, Action::Delete { .. });
         let marked = self.first.each().filter(marks).map(|(life, _)| life).collect();
         First { marked, ..First::default() }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use sexton_lifecycle::plan::Step;
-use sexton_lifecycle::{Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Finding, NodeId, Snapshot};
 use sexton_model::Policy;
 use sexton_model::bulk::Item;
 
@@ -20,10 +20,10 @@ pub(super) fn may_go(
     snapshot: &Snapshot,
     decision: &Decision,
     step: &Step,
-    marked_now: &HashSet<LifeId>,
+    marked_now: &HashSet<NodeId>,
 ) -> bool {
-    let life = step.life;
-    !step.finding.marked
+    let life = step.node;
+    !step.finding.is_terminating
         && !has_steps(snapshot, life)
         && !snapshot.is_referenced(life)
         && !snapshot.is_namespace(life)

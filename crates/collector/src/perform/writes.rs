@@ -3,7 +3,7 @@
 //!
 //! It must not know what is written; only when two objects may share an item.
 
-use sexton_lifecycle::{Cause, Finding, LifeId, Snapshot};
+use sexton_lifecycle::{Cause, Finding, NodeId, Snapshot};
 use sexton_model::bulk::Item;
 use sexton_model::{Policy, Uid};
 
@@ -15,11 +15,11 @@ const TOGETHER: usize = 500;
 pub(crate) struct Writes<'a> {
     pub(crate) items: Vec<Item>,
     /// In the order of the results.
-    pub(crate) lives: Vec<LifeId>,
+    pub(crate) lives: Vec<NodeId>,
     /// Where a stage begins: what is in one stage does not depend on anything else in it.
     pub(crate) stages: Vec<usize>,
     /// The last object, and the basis of its item, if the next object may share it.
-    last: Option<(LifeId, Basis<'a>)>,
+    last: Option<(NodeId, Basis<'a>)>,
 }
 
 /// All that an item is made from, besides the namespace, kind and owners of its object. Two objects with the same
@@ -38,14 +38,22 @@ pub(crate) enum Basis<'a> {
 
 impl Basis<'_> {
     /// Whether two objects, each with its basis, come to the same item.
-    fn is_same(&self, other: &Basis<'_>, snapshot: &Snapshot, one: LifeId, another: LifeId) -> bool {
+    fn is_same(&self, other: &Basis<'_>, snapshot: &Snapshot, one: NodeId, another: NodeId) -> bool {
         let same = match (self, other) {
             (Basis::Deletion(a), Basis::Deletion(b)) | (Basis::Straight(a), Basis::Straight(b)) => {
-                let Finding { life: _, detector, cause, policy, marked, root, initiator } = a;
+                let Finding {
+                    node: _,
+                    detector,
+                    cause,
+                    policy,
+                    is_terminating: marked,
+                    root,
+                    requester: initiator,
+                } = a;
                 // Candidates of one accusation end in the same collection, although each is its own root.
-                let same_root = root == &b.root || matches!(cause, Cause::Accused { .. });
-                (detector, policy, marked) == (&b.detector, &b.policy, &b.marked)
-                    && (cause, initiator) == (&b.cause, &b.initiator)
+                let same_root = root == &b.root || matches!(cause, Cause::Candidate { .. });
+                (detector, policy, marked) == (&b.detector, &b.policy, &b.is_terminating)
+                    && (cause, initiator) == (&b.cause, &b.requester)
                     && same_root
                     && snapshot.have_same_owners(one, another)
             }
@@ -53,7 +61,7 @@ impl Basis<'_> {
             (Basis::Release(a), Basis::Release(b)) => a == b && snapshot.have_same_finalizers(one, another),
             _ => false,
         };
-        same && snapshot.are_in_same_place(one, another)
+        same && snapshot.have_same_kind_and_namespace(one, another)
     }
 }
 
@@ -71,7 +79,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Adds a write with an item of its own.
-    pub(crate) fn alone(&mut self, life: LifeId, item: Item) {
+    pub(crate) fn alone(&mut self, life: NodeId, item: Item) {
         self.items.push(item);
         self.lives.push(life);
         self.last = None;
@@ -81,11 +89,11 @@ impl<'a> Writes<'a> {
     pub(crate) fn share(
         &mut self,
         snapshot: &Snapshot,
-        life: LifeId,
+        life: NodeId,
         basis: Basis<'a>,
         make: impl FnOnce() -> Item,
     ) {
-        let fits = |(last, shared): &(LifeId, Basis<'_>)| shared.is_same(&basis, snapshot, *last, life);
+        let fits = |(last, shared): &(NodeId, Basis<'_>)| shared.is_same(&basis, snapshot, *last, life);
         let shared = self.last.as_ref().is_some_and(fits);
         match self.items.last_mut().filter(|item| shared && item.count() < TOGETHER) {
             Some(item) => {
@@ -106,7 +114,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Each object with the item that it is part of, in the order of the results.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (LifeId, &Item)> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = (NodeId, &Item)> {
         let items = self.items.iter().flat_map(|item| std::iter::repeat_n(item, item.count()));
         self.lives.iter().copied().zip(items)
     }

@@ -3,7 +3,7 @@
 //! It must not know how garbage is found.
 
 use sexton_client::ServedKind;
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_lifecycle::rules::{Counts, Verdict};
 use sexton_model::feed::OwnerReference;
 use sexton_model::rule::{Detector, Leftover, Rule, Targets};
@@ -121,9 +121,9 @@ impl Scan {
     ///
     /// # Errors
     /// The reason, in words.
-    pub fn fuse(&self, limits: &FuseLimits, scope: usize) -> Result<(), String> {
+    pub fn fuse(&self, limits: &DeletionLimit, scope: usize) -> Result<(), String> {
         let doomed = self.condemned().count();
-        if !limits.exceeded(doomed, scope) {
+        if !limits.is_exceeded(doomed, scope) {
             return Ok(());
         }
         let mut causes = std::collections::BTreeMap::<&str, usize>::new();

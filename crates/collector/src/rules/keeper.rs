@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sexton_client::resources::{ListAsk, ListError, StatusError, text};
 use sexton_client::{CallError, Place, ServedKind};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::accusation::Accuser;
 use sexton_model::bulk::Epoch;
 use sexton_model::rule::{Detector, Mode, Rule, Targets};
@@ -240,7 +240,7 @@ impl Keeper {
             return;
         }
         let limits = standing.rule.max_delete.as_deref().and_then(|text| text.parse().ok());
-        let limits: FuseLimits = limits.unwrap_or_default();
+        let limits: DeletionLimit = limits.unwrap_or_default();
         if let Err(held) = told.scan.fuse(&limits, scope) {
             told.held =
                 Some(format!("{held}; to take them nevertheless: {}", command(&standing.rule, &told.scan)));

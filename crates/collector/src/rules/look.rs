@@ -8,7 +8,7 @@ use sexton_client::kinds::DiscoverError;
 use sexton_client::resources::{Identity, ListAsk};
 use sexton_client::{Kinds, Place, Resources, ServedKind};
 use sexton_lifecycle::rules::{
-    Candidate, Owners, Verdict, Whereabouts, evidence, judge_leftover, judge_orphan, leftover_evidence,
+    Candidate, OwnerKey, Owners, Verdict, classify_leftover, classify_orphan, evidence, leftover_evidence,
 };
 use sexton_model::rule::{KindName, Targets};
 
@@ -125,7 +125,7 @@ async fn look_for_owners(
         let kind = match served(kinds, name) {
             Ok(kind) => kind,
             Err(why) => {
-                owners.incomplete(name.clone(), why);
+                owners.set_not_listed(name.clone(), why);
                 continue;
             }
         };
@@ -133,10 +133,10 @@ async fn look_for_owners(
             for (seen, _) in candidates.all().filter(|(_, of)| of.resource == kind.resource) {
                 if named.uids.contains(&*seen.uid) || named.names.contains(&*seen.name) {
                     let (namespace, life) = (candidates.namespace(seen).to_owned(), (*seen.name).to_owned());
-                    owners.lives(&seen.uid, Whereabouts { kind: name.clone(), namespace, name: life });
+                    owners.insert(&seen.uid, OwnerKey { kind: name.clone(), namespace, name: life });
                 }
             }
-            owners.complete(name.clone(), kind.namespaced);
+            owners.set_listed(name.clone(), kind.namespaced);
             continue;
         }
         let mut lives = Vec::new();
@@ -151,25 +151,25 @@ async fn look_for_owners(
         match read.await {
             Ok(()) => {
                 for (uid, namespace, life) in lives {
-                    owners.lives(&uid, Whereabouts { kind: name.clone(), namespace, name: life });
+                    owners.insert(&uid, OwnerKey { kind: name.clone(), namespace, name: life });
                 }
-                owners.complete(name.clone(), kind.namespaced);
+                owners.set_listed(name.clone(), kind.namespaced);
             }
             Err(error) => {
-                owners.incomplete(name.clone(), format!("{} cannot be listed: {error}", kind.resource))
+                owners.set_not_listed(name.clone(), format!("{} cannot be listed: {error}", kind.resource))
             }
         }
     }
     // An object of another kind than its dependents say is not their owner, and no evidence of its absence either.
     for (seen, kind) in candidates.all().filter(|(seen, _)| named.uids.contains(&*seen.uid)) {
         let name = KindName { group: kind.resource.group.clone(), kind: kind.kind.clone() };
-        if !owners.knows(&name) {
-            let at = Whereabouts {
+        if !owners.has_kind(&name) {
+            let at = OwnerKey {
                 kind: name,
                 namespace: candidates.namespace(seen).into(),
                 name: (*seen.name).into(),
             };
-            owners.lives(&seen.uid, at);
+            owners.insert(&seen.uid, at);
         }
     }
     owners
@@ -185,8 +185,10 @@ fn judge(candidates: &Candidates, owners: &Owners, ask: &Ask, now: i64, scan: &m
         };
         let of = seen.rare.as_ref().and_then(|rare| rare.of.clone());
         let verdict = match (&ask.leftover, &of) {
-            (Some(leftover), Some(name)) => judge_leftover(leftover, name, &candidate, owners, ask.min_age),
-            _ => judge_orphan(&candidate, owners, ask.min_age),
+            (Some(leftover), Some(name)) => {
+                classify_leftover(leftover, name, &candidate, owners, ask.min_age)
+            }
+            _ => classify_orphan(&candidate, owners, ask.min_age),
         };
         if !seen.dying() {
             scan.scope += 1;

@@ -9,7 +9,7 @@ pub(crate) use classes::Classes;
 use std::collections::HashSet;
 
 use sexton_client::resources::Versions;
-use sexton_lifecycle::{LifeId, Observation, Ownership, Snapshot};
+use sexton_lifecycle::{NodeId, Observation, Ownership, Snapshot};
 use sexton_model::feed::{FeedKind, FeedObject, Line};
 use sexton_model::{GroupResource, Revision, Uid};
 
@@ -74,7 +74,7 @@ impl View {
     }
 
     /// Objects with a journal that are not terminating.
-    pub(crate) fn accused(&self) -> impl Iterator<Item = LifeId> + '_ {
+    pub(crate) fn accused(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.accused.iter().filter_map(|uid| self.snapshot.get(uid))
     }
 
@@ -112,7 +112,7 @@ impl View {
             Line::Synced { resource_version } => {
                 let at = revision(&resource_version);
                 if let Some(Listing::Again(listed)) = self.listing.take() {
-                    self.snapshot.keep_listed(None, &listed, at);
+                    self.snapshot.remove_unlisted(None, &listed, at);
                 }
                 self.snapshot.advance(at);
                 self.snapshot.set_synced(true);
@@ -141,7 +141,7 @@ impl View {
             }
         };
         let uid = observation.uid.clone();
-        match observation.journal.is_some() && observation.deleted.is_none() {
+        match observation.journal.is_some() && observation.terminating_since.is_none() {
             true => _ = self.accused.insert(uid.clone()),
             false => _ = self.accused.remove(&uid),
         }
@@ -181,7 +181,7 @@ impl View {
             }
         }
         // A terminating object is gone, from any cause: the ledger must count it.
-        let awaited = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_marked(life));
+        let awaited = self.snapshot.get(&uid).is_some_and(|life| self.snapshot.is_terminating(life));
         let heard = self.hears_of_an_end(&uid);
         let touched = self.snapshot.remove(&uid, at, gone.by.as_deref());
         let followed = self.snapshot.dependents_of(&uid).next().is_some();
@@ -192,29 +192,29 @@ impl View {
     fn hears_of_an_end(&self, uid: &Uid) -> bool {
         let snapshot = &self.snapshot;
         let subscriber = snapshot.get(uid).filter(|life| !snapshot.subscriptions(*life).is_empty());
-        let leaves = |life: &LifeId| snapshot.is_marked(*life) || snapshot.journal(*life).is_some();
+        let leaves = |life: &NodeId| snapshot.is_terminating(*life) || snapshot.journal(*life).is_some();
         subscriber.is_some_and(|life| snapshot.targets_of(life).iter().any(leaves))
     }
 
     /// Whether an object that has changed is a reason for a round.
-    fn may_be_garbage(&self, life: LifeId) -> bool {
+    fn may_be_garbage(&self, life: NodeId) -> bool {
         let snapshot = &self.snapshot;
-        let marked = |other: Option<LifeId>| other.is_some_and(|other| snapshot.is_marked(other));
-        snapshot.is_marked(life)
+        let marked = |other: Option<NodeId>| other.is_some_and(|other| snapshot.is_terminating(other));
+        snapshot.is_terminating(life)
             || snapshot.journal(life).is_some()
-            || snapshot.accusation(life).is_some()
+            || snapshot.candidate_record(life).is_some()
             || self.is_about_the_fuse(life)
             || snapshot
-                .leads(life)
-                .any(|leads| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_marked(owner)))
-            || marked(snapshot.namespace_life(life))
-            || marked(snapshot.definition_life(life))
+                .ownerships(life)
+                .any(|leads| !matches!(leads, Ownership::Valid(owner) if !snapshot.is_terminating(owner)))
+            || marked(snapshot.namespace_of(life))
+            || marked(snapshot.definition_of(life))
     }
 }
 
 impl View {
     /// Whether an object is one of our records, with a request of a user.
-    fn is_about_the_fuse(&self, life: LifeId) -> bool {
+    fn is_about_the_fuse(&self, life: NodeId) -> bool {
         self.snapshot.group(life) == "sexton.dev" && self.snapshot.request(life).is_some()
     }
 }

@@ -1,24 +1,24 @@
-//! What can happen to a life on its way out, and what is to be done about it.
+//! The inputs and outputs of the state machine: events, the outcomes of calls, and actions.
 
 use super::state::{Callee, Origin, Phase};
 
-/// Somebody who wants to hear of a life's destruction.
+/// A subscriber of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscriber {
-    /// Who.
+    /// Its uid.
     pub uid: String,
-    /// Whether the subscription names a handler. Without one it only orders; there is nobody to call.
+    /// Whether the subscription names a handler. Without one it only orders destructions, and no method is called.
     pub has_handler: bool,
 }
 
-/// How failures are repeated: the callee's class says it.
+/// How failed calls are retried, as the class of the callee says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// So many failures are repeated; one more blocks.
+    /// How many failures are retried; one more blocks.
     pub limit: u32,
-    /// Seconds until the first repetition; doubled each time.
+    /// Seconds until the first retry; doubled each time.
     pub backoff: i64,
-    /// Never more seconds than this.
+    /// The maximum of these seconds.
     pub max_backoff: i64,
 }
 
@@ -31,45 +31,45 @@ impl Default for Retry {
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is done.
+    /// The method is done.
     Done {
-        /// What it had to say.
+        /// Its output.
         output: String,
     },
-    /// There was nothing to do: it is gone already.
+    /// There was nothing to do: what it destroys is gone already.
     Gone,
-    /// It goes on; ask again. No failure.
+    /// The method is still working; call again. No failure.
     InProgress {
         /// Seconds.
         after: i64,
     },
-    /// Something else is in the way.
+    /// Something else has to happen first.
     Blocked {
         /// What.
         by: String,
         /// Why.
         reason: String,
     },
-    /// No.
+    /// The method objects to the destruction.
     Veto {
         /// Why.
         reason: String,
-        /// Ask again then, in seconds like `now`; without it, only when somebody says so.
+        /// When to call again, in seconds like `now`; `None`: only on request.
         until: Option<i64>,
     },
-    /// Ask again later; counts as a failure.
+    /// Call again later; counts as a failure.
     Retry {
         /// Seconds.
         after: i64,
         /// Why.
         reason: String,
     },
-    /// It says that it failed.
+    /// The method reports a failure.
     Failed {
         /// Why.
         reason: String,
     },
-    /// It could not be called, or gave no answer that can be understood. Nothing is known of its effect.
+    /// The call failed, or its answer could not be understood. Nothing is known about its effect.
     HookError {
         /// Why.
         reason: String,
@@ -81,54 +81,54 @@ pub enum Outcome {
     },
 }
 
-/// What happened. `now` is in seconds.
+/// An event of the state machine. `now` is in seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// It is to be destroyed: its subscribers are warned.
+    /// The destruction begins: subscribers are warned.
     Begin {
-        /// Asked for or accused.
+        /// A request or a candidate record.
         origin: Origin,
-        /// Everybody who subscribed, as often as they did.
+        /// All subscriptions to the object; a subscriber may occur several times.
         subscribers: Vec<Subscriber>,
         /// Whether its class has a destroy method.
         has_destroy: bool,
     },
-    /// A user's deletion marked it while it was only accused.
-    Asked,
-    /// It is no garbage any more: somebody refers to it.
+    /// A user deleted the object while it was only a candidate.
+    Requested,
+    /// The candidate is not garbage any more: another object refers to it.
     Rescued,
-    /// The collection that accused it was cancelled.
+    /// The collection of the candidate was cancelled.
     Cancelled {
         /// Why.
         reason: String,
     },
-    /// Its turn in the plan: all that must go before it is gone.
+    /// All its predecessors in the plan are gone.
     PredecessorsGone {
-        /// Everybody who subscribes now.
+        /// All subscriptions to the object now.
         subscribers: Vec<Subscriber>,
-        /// It is in a circle, whose members are notified all before any is destroyed.
+        /// Whether it is in a cycle: all members are notified before any is destroyed.
         together: bool,
     },
-    /// The whole circle has notified.
+    /// All members of its cycle are notified.
     CircleNotified,
-    /// The mark is on it.
-    Marked,
+    /// `deletionTimestamp` is set.
+    Terminating,
     /// A call ended.
     Answered {
-        /// In which phase it was asked.
+        /// The phase in which it was made.
         phase: Phase,
-        /// Whom.
+        /// The callee.
         callee: Callee,
-        /// How.
+        /// How it ended.
         outcome: Outcome,
-        /// How the callee's failures are repeated.
+        /// How the callee's failures are retried.
         retry: Retry,
         /// When.
         now: i64,
     },
-    /// A subscriber can hear nothing any more: it unsubscribed, is gone, or is itself destroyed.
-    Left {
-        /// Who.
+    /// A subscriber cannot be called any more: it unsubscribed, is gone, or is itself destroyed.
+    SubscriberLeft {
+        /// Its uid.
         uid: String,
     },
     /// Time passed.
@@ -136,80 +136,80 @@ pub enum Event {
         /// When.
         now: i64,
     },
-    /// Somebody wants it tried again now; what failed begins to count anew.
+    /// A user requested a retry; failures are counted from 0 again.
     RetryNow {
-        /// Only this call.
+        /// The call to retry; `None`: all of them.
         callee: Option<Callee>,
     },
-    /// Somebody gives a call up.
+    /// A user gave a call up.
     Forced {
-        /// Which.
+        /// The call.
         callee: Callee,
         /// Why.
         reason: String,
     },
-    /// The hold is off.
+    /// The finalizer is removed.
     Released,
-    /// After a crash: the state was read back, what was under way is lost.
+    /// The state was read back after a crash: calls in flight are lost.
     Resume,
 }
 
-/// What is to be done, in the order given. An action that fails is not followed by the next.
+/// What the caller has to do, in the order given. If an action fails, the ones after it are not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Write the state to the life. Always the first.
+    /// Write the state to the object. Always the first action.
     Journal,
     /// Call a method. [`Event::Answered`] follows.
     Call {
-        /// Whose.
+        /// The callee.
         callee: Callee,
-        /// In which phase.
+        /// The phase.
         phase: Phase,
-        /// The same for the same call, always.
+        /// The idempotency key.
         key: String,
-        /// Counted from 1; answers in progress and blocks do not count.
+        /// Counted from 1. Answers `InProgress` and `Blocked` do not count.
         attempt: u32,
     },
-    /// Mark the life: no way back. [`Event::Marked`] follows.
-    Mark,
-    /// Take the hold off the life. [`Event::Released`] follows.
+    /// Set `deletionTimestamp`: no way back. [`Event::Terminating`] follows.
+    Delete,
+    /// Remove the finalizer. [`Event::Released`] follows.
     Release,
-    /// End the collection for all that it accused and did not mark yet.
+    /// Cancel the collection for all its candidates that are not terminating.
     CancelCollection {
-        /// Who said no.
+        /// The callee with the veto.
         by: Callee,
         /// Why.
         reason: String,
     },
-    /// Remove the journal; the life stays as it was.
+    /// Remove the journal; the object survives unchanged.
     Forget,
 }
 
-/// Why an event cannot be: the one who sent it is mistaken. Nothing changes.
+/// Why an event is impossible in a state: a bug of the caller. The state does not change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Illegal {
-    /// Nothing was begun.
+pub enum IllegalEvent {
+    /// The destruction has not begun.
     #[error("its destruction has not begun")]
     NotBegun,
-    /// It was begun before.
+    /// The destruction has begun before.
     #[error("its destruction has begun already")]
     Begun,
-    /// It is marked.
-    #[error("it is marked for deletion, which cannot be undone")]
+    /// The object is terminating.
+    #[error("its deletion has begun, which cannot be undone")]
     Irreversible,
-    /// It was only warned of, and that is over.
+    /// The object was to be rescued, and subscribers are notified already.
     #[error("its subscribers are being notified: a reference does not save it any more")]
     TooLate,
-    /// A step was left out.
+    /// A stage was left out.
     #[error("it has not come to that step yet")]
     TooEarly,
-    /// An answer of somebody who was not asked.
-    #[error("{0} was never asked")]
-    Stranger(Callee),
-    /// They do not fit into the journal.
+    /// An answer to a call that was never made.
+    #[error("{0} was never called")]
+    NeverCalled(Callee),
+    /// The subscribers do not fit into the journal.
     #[error("it has more than {} subscribers with handlers", super::MAX_SUBSCRIBERS)]
     TooManySubscribers,
-    /// It ended.
+    /// The destruction has ended.
     #[error("its destruction is over")]
     Over,
 }

@@ -1,38 +1,50 @@
-//! The steps of one life's destruction: a table of states and events, without IO and without a clock.
+//! The destruction of one object as a table of states and events, without IO and without a clock.
 //!
-//! [`step`] is the whole of it: a state and an event give the next state and what is to be done. It is total: every
-//! pair is defined, as a step, as nothing to do, or as [`Illegal`]. The [`State`] is the journal, kept on the life
-//! itself: after a crash it is all there is, and [`Event::Resume`] asks again for exactly what has no recorded answer.
+//! [`step`] is all of it: a state and an event give the next state, and actions for the caller to execute. It is total:
+//! each pair of state and event is a step, has no effect, or is an [`IllegalEvent`]. The [`State`] is also the journal,
+//! stored on the object itself: after a crash it is all that is left, and [`Event::Resume`] repeats exactly the calls
+//! that have no recorded answer.
 //!
 //! ```text
-//! fresh ── Begin ─▶ warning ─▶ warned ── PredecessorsGone ─▶ notifying ─▶ (notified) ─▶ (marking) ─▶ destroying
+//! fresh ── Begin ─▶ warning ─▶ warned ── PredecessorsGone ─▶ notifying ─▶ (notified) ─▶ (deleting) ─▶ destroying
 //!                      │          │                              │                                      │
-//!                   Rescued: accused only, up to warned       a veto: accused only                   done, gone
+//!                   Rescued (candidates only)                 a veto (candidates only)               done, gone
 //!                      ▼          ▼                              ▼                                      ▼
 //!                   rescued ◀─────┘                           cancelled            released ◀─ releasing ◀─ destroyed
 //! ```
 //!
-//! A life is *asked* for (a user's deletion, or a cascade from one: marked, no way back) or *accused* by the collector
-//! (not marked until `marking`). `notified` waits for the rest of a circle, `marking` is for the accused.
-//! Intent comes before effect: whatever actions are returned, writing the journal is first among them.
+//! | stage | what happens | ends when |
+//! |---|---|---|
+//! | warning | subscribers are called: the object may be destroyed | all have answered |
+//! | warned | nothing; a new reference to a candidate rescues it | all predecessors in the plan are gone |
+//! | notifying | subscribers are called: the object will be destroyed | all have answered |
+//! | notified | only in a cycle: waits for its other members | all of these are notified |
+//! | deleting | only for candidates: `deletionTimestamp` is being set | it is set; no way back from here |
+//! | destroying | the object's own `destroy` method is called | it answers `Done` or `Gone`, or is given up |
+//! | destroyed | subscribers are called: the object was destroyed | all have answered, or failed too often |
+//! | releasing | the finalizer is being removed | it is removed |
 //!
-//! It must not know what a life is made of, who its subscribers are beyond their uid, or how anything is called.
+//! The *origin* of a destruction is a request (a user's deletion, or a cascade from one: terminating from the start) or
+//! a candidate record (not terminating before `deleting`). Intent comes before effect: whatever actions a step returns,
+//! writing the journal is the first of them.
+//!
+//! What an object consists of, what its subscribers are apart from uids, and how a method is called is not known here.
 
+mod advance;
 mod answer;
-mod codec;
+mod blocked_calls;
 mod event;
-mod key;
-mod progress;
+mod idempotency;
+mod journal;
 mod state;
 mod step;
-mod view;
 
-pub use codec::{BadJournal, MAX_JOURNAL, UNREADABLE};
-pub use event::{Action, Event, Illegal, Outcome, Retry, Subscriber};
-pub use key::idempotency_key;
+pub use blocked_calls::{BlockedCall, blocked_calls, due};
+pub use event::{Action, Event, IllegalEvent, Outcome, Retry, Subscriber};
+pub use idempotency::idempotency_key;
+pub use journal::{BadJournal, MAX_JOURNAL_BYTES, UNREADABLE};
 pub use state::{
-    Abandoned, Block, Callee, Ending, MAX_ERROR, MAX_OUTPUT, MAX_SUBSCRIBERS, Origin, Pending, Phase, Stage,
-    State,
+    Abandoned, Block, Callee, Ending, MAX_ERROR_BYTES, MAX_OUTPUT_BYTES, MAX_SUBSCRIBERS, Origin, Pending,
+    Phase, Stage, State,
 };
 pub use step::step;
-pub use view::{Blocker, blockers, due};

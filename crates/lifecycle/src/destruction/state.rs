@@ -1,4 +1,4 @@
-//! Where a life stands on its way out. This is the journal: whatever is not in it is lost by a crash.
+//! The state of one destruction. It is the journal: whatever is not in it is lost by a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 /// What subscribers and methods are called for.
 pub use sexton_model::hook::Phase;
 
-/// More subscribers with a handler than this cannot be journalled on one life.
+/// The maximum number of subscribers with a handler: more do not fit into a journal.
 pub const MAX_SUBSCRIBERS: usize = 1_000;
 /// Longer errors are cut.
-pub const MAX_ERROR: usize = 1 << 10;
+pub const MAX_ERROR_BYTES: usize = 1 << 10;
 /// Longer outputs of a destroy method are cut.
-pub const MAX_OUTPUT: usize = 4 << 10;
-/// All errors and reasons of open calls together: the later ones are cut to what is left.
-pub(super) const MAX_TEXTS: usize = 16 << 10;
+pub const MAX_OUTPUT_BYTES: usize = 4 << 10;
+/// The maximum for errors and reasons of all open calls together: later ones are cut to what is left.
+pub(super) const MAX_TEXT_BYTES: usize = 16 << 10;
 
-/// Whose method is called.
+/// The method that is called.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Callee {
-    /// The doomed life's own `destroy`.
+    /// The `destroy` method of the object itself.
     Destroy,
-    /// A handler of a subscriber, by its uid.
+    /// The handler of a subscriber, by the uid of that.
     Subscriber(String),
 }
 
-/// What stands for the destroy method where a uid could stand. No uid is this word.
+/// The word for the destroy method where a uid could stand. No uid equals it.
 const DESTROY: &str = "destroy";
 
 impl fmt::Display for Callee {
@@ -50,17 +50,19 @@ impl From<String> for Callee {
     }
 }
 
-/// Why a life is to be destroyed.
+/// Why the object is to be destroyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Origin {
-    /// A user's deletion, or a cascade from it: marked already, no way back.
-    Asked,
-    /// The collector's own judgement: not marked, and can still be saved.
-    Accused,
+    /// A user's deletion, or a cascade from one: terminating from the start.
+    #[serde(rename = "asked")]
+    Requested,
+    /// A candidate record: not terminating, and can still be rescued.
+    #[serde(rename = "accused")]
+    Candidate,
 }
 
-/// The steps, in their order.
+/// The stages, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Stage {
@@ -68,44 +70,45 @@ pub enum Stage {
     Fresh,
     /// Subscribers are being warned.
     Warning,
-    /// All are warned; it is not its turn yet.
+    /// All are warned; predecessors in the plan are not gone.
     Warned,
-    /// Its turn: subscribers are being notified.
+    /// Subscribers are being notified.
     Notifying,
-    /// All are notified; the rest of its circle is not.
+    /// All are notified; other members of the cycle are not.
     Notified,
-    /// An accused life is being marked.
-    Marking,
+    /// `deletionTimestamp` of a candidate is being set.
+    #[serde(rename = "marking")]
+    Deleting,
     /// Its destroy method is running.
     Destroying,
-    /// It is destroyed; subscribers are being told.
+    /// The object is destroyed; subscribers are being notified of that.
     Destroyed,
-    /// All is done; what holds it is being taken off.
+    /// The finalizer is being removed.
     Releasing,
     /// Over: released.
     Released,
-    /// Over: saved while it was only warned of. Alive and untouched.
+    /// Over: rescued by a reference. The object survives unchanged.
     Rescued,
-    /// Over: a veto ended the collection that accused it. Alive and untouched.
+    /// Over: a veto cancelled the collection. The object survives unchanged.
     Cancelled,
 }
 
 impl Stage {
-    /// Whether nothing can follow.
+    /// Whether the destruction has ended: no further stage follows.
     pub fn is_over(self) -> bool {
         self >= Stage::Released
     }
 }
 
-/// Why a call does not get on by itself, or not soon.
+/// Why a call does not proceed by itself, or not soon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Block {
-    /// The callee says no.
+    /// The callee vetoes.
     Veto,
-    /// The callee says that something else is in the way.
+    /// The callee reports that something else has to happen first.
     Blocked {
-        /// What is in the way.
+        /// What has to happen first.
         by: String,
     },
     /// It failed more often than it may.
@@ -114,29 +117,29 @@ pub enum Block {
     Missing,
 }
 
-/// A call without a final answer.
+/// An open call: one without a final answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pending {
-    /// Asked, and no answer is recorded: what [`super::Event::Resume`] asks again.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub asked: bool,
+    /// Whether it is made and no answer is recorded: [`super::Event::Resume`] repeats it.
+    #[serde(rename = "asked", default, skip_serializing_if = "is_false")]
+    pub in_flight: bool,
     /// How often it failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
-    /// How often it was blocked: later and later it is asked again.
+    /// How often it was blocked: the delay grows with it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub blocked: u32,
-    /// When it is asked again.
+    /// When it is made again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<i64>,
-    /// What is in the way.
+    /// Why it does not proceed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<Block>,
     /// The last error or reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Since when it does not get on.
+    /// Since when it does not proceed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
 }
@@ -145,81 +148,81 @@ pub struct Pending {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Abandoned {
-    /// Whose.
+    /// The callee.
     pub callee: Callee,
-    /// In which phase.
+    /// The phase.
     pub phase: Phase,
-    /// Why somebody forced it.
+    /// The reason that the user gave.
     pub reason: String,
 }
 
-/// How the destroy step ended.
+/// How the stage `destroying` ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Ending {
-    /// There was no method, or it said that it is done.
+    /// The class has no destroy method, or the method is done.
     Done,
     /// The method found nothing to destroy.
     Gone,
-    /// The method never said so: it was forced. What it stands for may still exist.
+    /// The call was given up. What the object stands for may still exist.
     Abandoned,
 }
 
-/// Where one life stands.
+/// The state of one destruction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct State {
-    /// The life.
+    /// The uid of the object.
     pub uid: String,
-    /// Why it is to go.
+    /// Why it is to be destroyed.
     pub origin: Origin,
-    /// Whether it is marked: no way back.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub marked: bool,
-    /// The step.
+    /// Whether `deletionTimestamp` is set: no way back.
+    #[serde(rename = "marked", default, skip_serializing_if = "is_false")]
+    pub is_terminating: bool,
+    /// The stage.
     pub stage: Stage,
     /// Whether its class has a destroy method.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_destroy: bool,
-    /// Whether it waits for the rest of a circle after it notified.
+    /// Whether it is in a cycle, and waits for the other members after notifying.
     #[serde(default, skip_serializing_if = "is_false")]
     pub together: bool,
-    /// Who hears of it: subscribers with a handler, by uid. Who is here and not in `open` has heard of this phase.
+    /// The uids of the subscribers with a handler. Those without an open call have answered in this phase.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub subscribers: BTreeSet<String>,
-    /// The calls of this phase that have no final answer.
+    /// The calls of this phase without a final answer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub open: BTreeMap<Callee, Pending>,
-    /// How the destroy step ended, once it has.
+    /// How the stage `destroying` ended, once it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Ending>,
-    /// What the destroy method had to say.
+    /// The output of the destroy method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// How many calls were given up by force.
+    /// How many calls users gave up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forced: u32,
     /// The first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub abandoned: Option<Abandoned>,
-    /// How many subscribers could not be told that it is destroyed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub untold: u32,
-    /// Whose veto cancelled the collection.
+    /// How many subscribers could not be notified that the object is destroyed.
+    #[serde(rename = "untold", default, skip_serializing_if = "is_zero")]
+    pub unnotified: u32,
+    /// The callee whose veto cancelled the collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vetoed_by: Option<Callee>,
-    /// The last error of a call that told nobody, or the reason of a cancellation.
+    /// The last error of a notification that was given up, or the reason of a cancellation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
 }
 
 impl State {
-    /// A life to which nothing happened yet.
+    /// The state before the destruction begins.
     pub fn new(uid: impl Into<String>) -> State {
         State {
             uid: uid.into(),
-            origin: Origin::Accused,
-            marked: false,
+            origin: Origin::Candidate,
+            is_terminating: false,
             stage: Stage::Fresh,
             has_destroy: false,
             together: false,
@@ -229,34 +232,34 @@ impl State {
             output: None,
             forced: 0,
             abandoned: None,
-            untold: 0,
+            unnotified: 0,
             vetoed_by: None,
             last_error: None,
         }
     }
 
-    /// What is being called for, if anything can be.
+    /// The phase of the calls in this stage, if it has any.
     pub fn phase(&self) -> Option<Phase> {
         match self.stage {
             Stage::Warning | Stage::Warned => Some(Phase::Warning),
-            Stage::Notifying | Stage::Notified | Stage::Marking => Some(Phase::Notifying),
+            Stage::Notifying | Stage::Notified | Stage::Deleting => Some(Phase::Notifying),
             Stage::Destroying => Some(Phase::Destroying),
             Stage::Destroyed | Stage::Releasing | Stage::Released => Some(Phase::Destroyed),
             Stage::Fresh | Stage::Rescued | Stage::Cancelled => None,
         }
     }
 
-    /// Whether it was destroyed, by its method or for want of one. What was forced was not.
+    /// Whether the object was destroyed, by its method or without one. Not if the call was given up.
     pub fn is_destroyed(&self) -> bool {
         matches!(self.outcome, Some(Ending::Done | Ending::Gone))
     }
 
-    /// Whether some call was given up: what it stands for may still exist.
+    /// Whether some call was given up: what the object stands for may still exist.
     pub fn is_abandoned(&self) -> bool {
         self.forced > 0
     }
 
-    /// The bytes of all texts of calls.
+    /// The bytes of all errors and reasons of open calls.
     pub(super) fn texts(&self) -> usize {
         let text = |pending: &Pending| {
             let by = match &pending.block {

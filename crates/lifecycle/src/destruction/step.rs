@@ -1,34 +1,36 @@
-//! The table itself: a state and an event give the next state and what is to be done.
+//! The table itself: a state and an event give the next state and the actions of the caller.
 
-use super::event::{Action, Event, Illegal, Outcome, Retry, Subscriber};
-use super::progress::with_handlers;
-use super::state::{Abandoned, Callee, Ending, MAX_ERROR, Origin, Phase, Stage, State};
+use super::advance::with_handlers;
+use super::event::{Action, Event, IllegalEvent, Outcome, Retry, Subscriber};
+use super::state::{Abandoned, Callee, Ending, MAX_ERROR_BYTES, Origin, Phase, Stage, State};
 use super::{answer, answer::cut};
 
-/// Takes one event in. What is repeated, late or means nothing here gives the same state and no actions; what cannot
-/// be is [`Illegal`]. No event leads back.
+/// Applies one event. A repeated, late or meaningless event leaves the state as it is, without actions. No event leads
+/// to an earlier stage.
 ///
 /// # Errors
-/// If the event cannot be in this state; nothing changes then.
-pub fn step(state: &State, event: &Event) -> Result<(State, Vec<Action>), Illegal> {
+/// If the event is impossible in this state.
+pub fn step(state: &State, event: &Event) -> Result<(State, Vec<Action>), IllegalEvent> {
     let mut next = state.clone();
     let actions = match event {
         Event::Begin { origin, subscribers, has_destroy } => {
             next.begin(*origin, subscribers, *has_destroy)?
         }
-        _ if state.stage == Stage::Fresh => return Err(Illegal::NotBegun),
+        _ if state.stage == Stage::Fresh => return Err(IllegalEvent::NotBegun),
         Event::Resume => return Ok((next, state.resume())),
         _ if state.stage.is_over() => return state.over(event).map(|()| (next, Vec::new())),
-        Event::Asked => next.asked(),
+        Event::Requested => next.requested(),
         Event::Rescued => next.rescued()?,
         Event::Cancelled { reason } => next.cancelled(reason)?,
-        Event::PredecessorsGone { subscribers, together } => next.turn(subscribers, *together)?,
+        Event::PredecessorsGone { subscribers, together } => {
+            next.predecessors_gone(subscribers, *together)?
+        }
         Event::CircleNotified => next.circle_notified()?,
-        Event::Marked => next.mark_is_on()?,
+        Event::Terminating => next.terminating()?,
         Event::Answered { phase, callee, outcome, retry, now } => {
             next.answered(*phase, callee, outcome, *retry, *now)?
         }
-        Event::Left { uid } => next.left(uid),
+        Event::SubscriberLeft { uid } => next.subscriber_left(uid),
         Event::Tick { now } => next.tick(*now),
         Event::RetryNow { callee } => next.retry_now(callee.as_ref())?,
         Event::Forced { callee, reason } => next.forced(callee, reason)?,
@@ -40,7 +42,7 @@ pub fn step(state: &State, event: &Event) -> Result<(State, Vec<Action>), Illega
     Ok((next, actions))
 }
 
-/// Whatever is done, the journal is written before.
+/// The actions with writing the journal in front.
 fn journalled(actions: Vec<Action>) -> Vec<Action> {
     std::iter::once(Action::Journal).chain(actions).collect()
 }
@@ -51,25 +53,26 @@ impl State {
         origin: Origin,
         subscribers: &[Subscriber],
         has_destroy: bool,
-    ) -> Result<Vec<Action>, Illegal> {
+    ) -> Result<Vec<Action>, IllegalEvent> {
         if self.stage != Stage::Fresh {
-            return Err(Illegal::Begun);
+            return Err(IllegalEvent::Begun);
         }
         self.subscribers = with_handlers(subscribers)?;
-        (self.origin, self.marked, self.has_destroy) = (origin, origin == Origin::Asked, has_destroy);
+        (self.origin, self.is_terminating, self.has_destroy) =
+            (origin, origin == Origin::Requested, has_destroy);
         Ok(self.opened(Stage::Warning))
     }
 
-    /// A step in which subscribers are called; without any it is over at once.
+    /// Enters a stage in which subscribers are called; without any, the stages after it.
     fn opened(&mut self, stage: Stage) -> Vec<Action> {
         let calls = self.open_calls(stage);
         journalled(if calls.is_empty() { self.advance() } else { calls })
     }
 
-    /// What a crash may have swallowed, once more. The journal is as it was.
+    /// Repeats the actions that a crash may have lost. The state does not change.
     fn resume(&self) -> Vec<Action> {
         match self.stage {
-            Stage::Marking => journalled(vec![Action::Mark]),
+            Stage::Deleting => journalled(vec![Action::Delete]),
             Stage::Releasing => journalled(vec![Action::Release]),
             Stage::Rescued => vec![Action::Forget],
             Stage::Cancelled => {
@@ -78,88 +81,92 @@ impl State {
                 let cancel = by.map(|by| Action::CancelCollection { by, reason });
                 cancel.into_iter().chain([Action::Forget]).collect()
             }
-            _ => match self.ask_again() {
+            _ => match self.repeat_calls() {
                 calls if calls.is_empty() => calls,
                 calls => journalled(calls),
             },
         }
     }
 
-    /// After the end: what comes late is nothing, what wants to change something is a mistake.
-    fn over(&self, event: &Event) -> Result<(), Illegal> {
+    /// Events after the end: late ones have no effect, others are illegal.
+    fn over(&self, event: &Event) -> Result<(), IllegalEvent> {
         match event {
-            Event::Answered { .. } | Event::Left { .. } | Event::Tick { .. } => Ok(()),
+            Event::Answered { .. } | Event::SubscriberLeft { .. } | Event::Tick { .. } => Ok(()),
             Event::Released if self.stage == Stage::Released => Ok(()),
             Event::Rescued if self.stage == Stage::Rescued => Ok(()),
             Event::Cancelled { .. } if self.stage != Stage::Released => Ok(()),
-            _ => Err(Illegal::Over),
+            _ => Err(IllegalEvent::Over),
         }
     }
 
-    fn asked(&mut self) -> Vec<Action> {
-        if self.marked {
+    fn requested(&mut self) -> Vec<Action> {
+        if self.is_terminating {
             return Vec::new();
         }
-        (self.origin, self.marked) = (Origin::Asked, true);
-        let more = if self.stage == Stage::Marking { self.mark_or_destroy() } else { Vec::new() };
+        (self.origin, self.is_terminating) = (Origin::Requested, true);
+        let more = if self.stage == Stage::Deleting { self.delete_or_destroy() } else { Vec::new() };
         let more = if more.is_empty() { self.advance() } else { more };
         journalled(more)
     }
 
-    fn rescued(&mut self) -> Result<Vec<Action>, Illegal> {
-        if self.marked {
-            return Err(Illegal::Irreversible);
+    fn rescued(&mut self) -> Result<Vec<Action>, IllegalEvent> {
+        if self.is_terminating {
+            return Err(IllegalEvent::Irreversible);
         }
         if self.stage > Stage::Warned {
-            return Err(Illegal::TooLate);
+            return Err(IllegalEvent::TooLate);
         }
         self.stage = Stage::Rescued;
         self.open.clear();
         Ok(vec![Action::Forget])
     }
 
-    /// Somebody else's veto: the mark, once under way, is not held up by it.
-    fn cancelled(&mut self, reason: &str) -> Result<Vec<Action>, Illegal> {
-        if self.marked || self.stage >= Stage::Marking {
-            return Err(Illegal::Irreversible);
+    /// A veto against another candidate of the collection. Too late once the deletion is being sent.
+    fn cancelled(&mut self, reason: &str) -> Result<Vec<Action>, IllegalEvent> {
+        if self.is_terminating || self.stage >= Stage::Deleting {
+            return Err(IllegalEvent::Irreversible);
         }
         self.stage = Stage::Cancelled;
         self.open.clear();
-        self.last_error = Some(cut(reason, MAX_ERROR));
+        self.last_error = Some(cut(reason, MAX_ERROR_BYTES));
         Ok(vec![Action::Forget])
     }
 
-    fn turn(&mut self, subscribers: &[Subscriber], together: bool) -> Result<Vec<Action>, Illegal> {
+    fn predecessors_gone(
+        &mut self,
+        subscribers: &[Subscriber],
+        together: bool,
+    ) -> Result<Vec<Action>, IllegalEvent> {
         match self.stage {
             Stage::Warned => {
                 self.subscribers = with_handlers(subscribers)?;
                 self.together = together;
                 Ok(self.opened(Stage::Notifying))
             }
-            Stage::Warning => Err(Illegal::TooEarly),
+            Stage::Warning => Err(IllegalEvent::TooEarly),
             _ => Ok(Vec::new()),
         }
     }
 
-    fn circle_notified(&mut self) -> Result<Vec<Action>, Illegal> {
+    fn circle_notified(&mut self) -> Result<Vec<Action>, IllegalEvent> {
         match self.stage {
             Stage::Notified => {
-                let actions = self.mark_or_destroy();
+                let actions = self.delete_or_destroy();
                 Ok(journalled(if actions.is_empty() { self.advance() } else { actions }))
             }
-            stage if stage < Stage::Notified => Err(Illegal::TooEarly),
+            stage if stage < Stage::Notified => Err(IllegalEvent::TooEarly),
             _ => Ok(Vec::new()),
         }
     }
 
-    fn mark_is_on(&mut self) -> Result<Vec<Action>, Illegal> {
+    fn terminating(&mut self) -> Result<Vec<Action>, IllegalEvent> {
         match self.stage {
-            Stage::Marking => {
-                self.marked = true;
-                let actions = self.mark_or_destroy();
+            Stage::Deleting => {
+                self.is_terminating = true;
+                let actions = self.delete_or_destroy();
                 Ok(journalled(if actions.is_empty() { self.advance() } else { actions }))
             }
-            stage if stage < Stage::Marking && !self.marked => Err(Illegal::TooEarly),
+            stage if stage < Stage::Deleting && !self.is_terminating => Err(IllegalEvent::TooEarly),
             _ => Ok(Vec::new()),
         }
     }
@@ -171,36 +178,36 @@ impl State {
         outcome: &Outcome,
         retry: Retry,
         now: i64,
-    ) -> Result<Vec<Action>, Illegal> {
-        let current = self.phase().ok_or(Illegal::TooEarly)?;
+    ) -> Result<Vec<Action>, IllegalEvent> {
+        let current = self.phase().ok_or(IllegalEvent::TooEarly)?;
         if phase > current {
-            return Err(Illegal::TooEarly);
+            return Err(IllegalEvent::TooEarly);
         }
         if phase < current {
             return Ok(Vec::new());
         }
         match self.open.get(callee) {
-            Some(pending) if pending.asked => {
+            Some(pending) if pending.in_flight => {
                 let mut actions = answer::take(self, callee, outcome, retry, now);
                 actions.extend(self.advance());
                 Ok(journalled(actions))
             }
-            // An answer that was counted already, of a call that waits to be repeated.
+            // A repeated answer to a call that waits for its retry.
             Some(_) => Ok(Vec::new()),
             None => self.known(callee).map(|()| Vec::new()),
         }
     }
 
-    /// Whether a callee without an open call has been asked in this phase.
-    fn known(&self, callee: &Callee) -> Result<(), Illegal> {
+    /// Checks that a callee without an open call was called in this phase.
+    fn known(&self, callee: &Callee) -> Result<(), IllegalEvent> {
         let known = match callee {
             Callee::Destroy => self.has_destroy && self.stage >= Stage::Destroying,
             Callee::Subscriber(uid) => self.subscribers.contains(uid),
         };
-        if known { Ok(()) } else { Err(Illegal::Stranger(callee.clone())) }
+        if known { Ok(()) } else { Err(IllegalEvent::NeverCalled(callee.clone())) }
     }
 
-    fn left(&mut self, uid: &str) -> Vec<Action> {
+    fn subscriber_left(&mut self, uid: &str) -> Vec<Action> {
         if !self.subscribers.remove(uid) {
             return Vec::new();
         }
@@ -209,27 +216,29 @@ impl State {
     }
 
     fn tick(&mut self, now: i64) -> Vec<Action> {
-        journalled(self.ask_where(|_, pending| pending.next.is_some_and(|next| next <= now)))
+        journalled(self.retry_where(|_, pending| pending.next.is_some_and(|next| next <= now)))
     }
 
-    fn retry_now(&mut self, callee: Option<&Callee>) -> Result<Vec<Action>, Illegal> {
+    fn retry_now(&mut self, callee: Option<&Callee>) -> Result<Vec<Action>, IllegalEvent> {
         if let Some(callee) = callee.filter(|callee| !self.open.contains_key(callee)) {
             self.known(callee)?;
         }
         let wanted = |other: &Callee| callee.is_none_or(|callee| callee == other);
-        for (_, pending) in self.open.iter_mut().filter(|(other, pending)| wanted(other) && !pending.asked) {
+        for (_, pending) in
+            self.open.iter_mut().filter(|(other, pending)| wanted(other) && !pending.in_flight)
+        {
             (pending.failures, pending.blocked) = (0, 0);
         }
-        Ok(journalled(self.ask_where(|other, _| wanted(other))))
+        Ok(journalled(self.retry_where(|other, _| wanted(other))))
     }
 
-    fn forced(&mut self, callee: &Callee, reason: &str) -> Result<Vec<Action>, Illegal> {
-        let phase = self.phase().ok_or(Illegal::TooEarly)?;
+    fn forced(&mut self, callee: &Callee, reason: &str) -> Result<Vec<Action>, IllegalEvent> {
+        let phase = self.phase().ok_or(IllegalEvent::TooEarly)?;
         if self.open.remove(callee).is_none() {
             return self.known(callee).map(|()| Vec::new());
         }
         self.forced = self.forced.saturating_add(1);
-        let reason = cut(reason, MAX_ERROR);
+        let reason = cut(reason, MAX_ERROR_BYTES);
         self.abandoned.get_or_insert(Abandoned { callee: callee.clone(), phase, reason });
         if *callee == Callee::Destroy {
             self.outcome = Some(Ending::Abandoned);
@@ -237,9 +246,9 @@ impl State {
         Ok(journalled(self.advance()))
     }
 
-    fn released(&mut self) -> Result<Vec<Action>, Illegal> {
+    fn released(&mut self) -> Result<Vec<Action>, IllegalEvent> {
         if self.stage != Stage::Releasing {
-            return Err(Illegal::TooEarly);
+            return Err(IllegalEvent::TooEarly);
         }
         self.stage = Stage::Released;
         Ok(Vec::new())

@@ -1,4 +1,21 @@
-//! Why each doomed life dies: the shortest chain to a root, of equal ones the first by key.
+//! Why each doomed object is doomed: the shortest chain of causes to a root; of equally short ones the first by key.
+//!
+//! A breadth-first search from the roots along the edges by which [`Propagation`] doomed objects. Every doomed object
+//! gets one [`ChainLink`], when the search first reaches it, so the chain back to the root is a shortest one:
+//!
+//! ```text
+//!   a (root) ◀── b ◀── c          link of a: requested            root a
+//!   a ◀───────────── c            link of b: owner a is doomed    root a
+//!                                 link of c: owner a is doomed    root a   (not b: that chain is longer)
+//! ```
+//!
+//! Four kinds of objects begin a chain, in this order:
+//!
+//! 1. assumed deletions, and terminating objects that no other deletion explains;
+//! 2. objects of which an owner's removal was seen;
+//! 3. cycles of terminating objects that explain each other: the object deleted first begins
+//!    ([`CauseChains::break_cycles`]);
+//! 4. objects whose cause is outside of what was examined ([`CauseChains::attach_to_outside`]).
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,55 +23,62 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use sexton_model::{Policy, Uid};
 
-use super::spread::{Pull, Spread, Start};
+use super::effect::DeletionEffect;
+use super::propagation::{AssumedDeletion, Propagation};
 use super::{Cause, Detector, Finding, Roots};
-use crate::snapshot::{LifeId, Ownership, Snapshot};
+use crate::snapshot::{NodeId, Ownership, Snapshot};
 
-/// So far up a chain of marked owners the root is looked for when not everything is judged.
-const FAR_ENOUGH: usize = 64;
+/// How many terminating owners are followed upwards to find the root of a chain that begins outside of what was
+/// examined.
+const MAX_ANCESTORS: usize = 64;
 
-/// The end of a chain as far as it is known.
-struct Link {
+/// Why one object is doomed, and where its chain begins.
+struct ChainLink {
     detector: Detector,
     cause: Cause,
     root: Uid,
-    initiator: Option<String>,
+    requester: Option<String>,
 }
 
-/// The chains in the making.
-pub(super) struct Chains<'a, 'b> {
-    spread: &'b Spread<'a>,
+/// The breadth-first search, with what it found so far.
+pub(super) struct CauseChains<'a, 'b> {
+    propagation: &'b Propagation<'a>,
     snapshot: &'a Snapshot,
-    links: HashMap<LifeId, Link>,
-    /// Those of the outermost layer that have somebody below them.
-    layer: Vec<LifeId>,
-    /// Those that follow a removal that was seen, unless a shorter chain explains them.
-    after_removal: Vec<LifeId>,
+    links: HashMap<NodeId, ChainLink>,
+    /// The objects of the current layer that have dependents or contents.
+    layer: Vec<NodeId>,
+    /// Objects with an owner whose removal was seen; a shorter chain may explain them before it is their turn.
+    after_removal: Vec<NodeId>,
 }
 
-impl<'a, 'b> Chains<'a, 'b> {
-    pub(super) fn new(spread: &'b Spread<'a>, roots: Roots<'_>, starts: &[Start]) -> Chains<'a, 'b> {
-        let (links, layer) = (HashMap::with_capacity(spread.doomed.len()), Vec::new());
-        let after_removal = spread.after_removal.clone();
-        let mut chains = Chains { spread, snapshot: spread.snapshot, links, layer, after_removal };
-        for start in starts.iter().filter(|start| spread.doomed.contains_key(&start.life)) {
-            chains.root(start.life, start.detector, start.cause.clone());
+impl<'a, 'b> CauseChains<'a, 'b> {
+    /// Prepares the first layer: the roots.
+    pub(super) fn new(
+        propagation: &'b Propagation<'a>,
+        roots: Roots<'_>,
+        assumed: &[AssumedDeletion],
+    ) -> CauseChains<'a, 'b> {
+        let (links, layer) = (HashMap::with_capacity(propagation.doomed.len()), Vec::new());
+        let (snapshot, after_removal) = (propagation.snapshot, propagation.after_removal.clone());
+        let mut chains = CauseChains { propagation, snapshot, links, layer, after_removal };
+        for deletion in assumed.iter().filter(|deletion| propagation.doomed.contains_key(&deletion.node)) {
+            chains.add_root(deletion.node, deletion.detector, deletion.cause.clone());
         }
         let given = match roots {
-            Roots::These { lives, .. } => lives,
+            Roots::Only { nodes, .. } => nodes,
             _ => &[],
         };
-        for life in given.iter().filter(|life| chains.snapshot.is_marked(**life)) {
-            match chains.above(*life) {
-                Some(cause) => chains.begin(*life, cause),
-                None => chains.root(*life, Detector::Deleted, Cause::Asked),
+        for node in given.iter().filter(|node| chains.snapshot.is_terminating(**node)) {
+            match chains.direct_cause(*node) {
+                Some(cause) => chains.start_chain(*node, cause),
+                None => chains.add_root(*node, Detector::Deleted, Cause::Requested),
             }
         }
-        for (life, _) in spread.doomed.iter().filter(|(_, state)| state.marked) {
-            if !chains.links.contains_key(life) {
-                match chains.above(*life) {
-                    None => chains.root(*life, Detector::Deleted, Cause::Asked),
-                    Some(Cause::OwnersGone { .. }) => chains.after_removal.push(*life),
+        for (node, _) in propagation.doomed.iter().filter(|(_, state)| state.is_terminating) {
+            if !chains.links.contains_key(node) {
+                match chains.direct_cause(*node) {
+                    None => chains.add_root(*node, Detector::Deleted, Cause::Requested),
+                    Some(Cause::OwnersGone { .. }) => chains.after_removal.push(*node),
                     Some(_) => {}
                 }
             }
@@ -62,254 +86,271 @@ impl<'a, 'b> Chains<'a, 'b> {
         chains
     }
 
-    /// One finding for each doomed life.
-    pub(super) fn findings(mut self) -> BTreeMap<LifeId, Finding> {
-        self.step();
-        self.after_removals();
-        self.run();
-        self.circles();
-        self.outside();
-        let doomed = &self.spread.doomed;
-        let finding = |(life, link): (LifeId, Link)| {
-            let Link { detector, cause, root, initiator } = link;
-            let (policy, marked) = (doomed[&life].pull.policy(), doomed[&life].marked);
-            (life, Finding { life, detector, cause, policy, marked, root, initiator })
+    /// One finding for each doomed object.
+    pub(super) fn findings(mut self) -> BTreeMap<NodeId, Finding> {
+        self.extend_layer();
+        self.start_after_removals();
+        self.extend_all();
+        self.break_cycles();
+        self.attach_to_outside();
+        let doomed = &self.propagation.doomed;
+        let finding = |(node, link): (NodeId, ChainLink)| {
+            let ChainLink { detector, cause, root, requester } = link;
+            let (policy, is_terminating) = (doomed[&node].effect.policy(), doomed[&node].is_terminating);
+            (node, Finding { node, detector, cause, policy, is_terminating, root, requester })
         };
         self.links.into_iter().map(finding).collect()
     }
 
-    /// What is marked and has no chain yet hangs on circles of marked owners: whoever was marked first began it.
-    fn circles(&mut self) {
-        for life in self.left().into_iter().filter(|life| self.snapshot.is_marked(*life)) {
-            if self.links.contains_key(&life) {
+    /// Explains terminating objects without a link: the cause of each is another of them, so the causes form cycles.
+    ///
+    /// Follows the causes upwards from such an object until one repeats, and starts a chain at the member of that cycle
+    /// whose deletion began first: its deletion must have been requested. If the path leads to an object that was not
+    /// doomed here, the chain starts with that cause instead.
+    fn break_cycles(&mut self) {
+        for node in self.unexplained().into_iter().filter(|node| self.snapshot.is_terminating(*node)) {
+            if self.links.contains_key(&node) {
                 continue;
             }
-            let (mut path, mut places, mut at) = (Vec::new(), HashMap::new(), life);
+            let (mut path, mut places, mut at) = (Vec::new(), HashMap::new(), node);
             let mut outside = None;
             while places.try_insert(at, path.len()).is_ok() {
                 path.push(at);
-                let cause = self.above(at);
-                match cause.as_ref().and_then(Cause::life) {
+                let cause = self.direct_cause(at);
+                match cause.as_ref().and_then(Cause::node) {
                     Some(next) if self.links.contains_key(&next) => break,
-                    Some(next) if self.spread.doomed.contains_key(&next) => at = next,
+                    Some(next) if self.propagation.doomed.contains_key(&next) => at = next,
                     Some(_) => outside = cause,
                     None => break,
                 }
             }
-            let circle = &path[places.get(&at).copied().unwrap_or_default()..];
-            let first = circle.iter().copied().min_by(|a, b| self.marked_before(*a, *b)).unwrap_or(life);
+            let cycle = &path[places.get(&at).copied().unwrap_or_default()..];
+            let first = cycle.iter().copied().min_by(|a, b| self.compare_deletion_times(*a, *b));
+            let first = first.unwrap_or(node);
             match outside {
-                Some(cause) => self.begin(first, cause),
-                None => self.root(first, Detector::Deleted, Cause::Asked),
+                Some(cause) => self.start_chain(first, cause),
+                None => self.add_root(first, Detector::Deleted, Cause::Requested),
             }
-            self.run();
-            // Nobody is doomed without a finding, whatever the chain.
-            self.root(life, Detector::Deleted, Cause::Asked);
-            self.run();
+            self.extend_all();
+            // Every doomed object gets a finding, even if its chain is unusual.
+            self.add_root(node, Detector::Deleted, Cause::Requested);
+            self.extend_all();
         }
     }
 
-    /// Those that follow from something that was not itself looked at.
-    fn outside(&mut self) {
-        for life in self.left() {
-            if let Some(cause) = self.above(life)
-                && !self.links.contains_key(&life)
+    /// Explains objects whose cause was not examined itself.
+    fn attach_to_outside(&mut self) {
+        for node in self.unexplained() {
+            if let Some(cause) = self.direct_cause(node)
+                && !self.links.contains_key(&node)
             {
-                self.begin(life, cause);
+                self.start_chain(node, cause);
             }
         }
-        self.run();
+        self.extend_all();
     }
 
-    /// The doomed lives without a chain, in the order in which they were marked.
-    fn left(&self) -> Vec<LifeId> {
-        let doomed = self.spread.doomed.keys();
-        let mut left: Vec<LifeId> = doomed.filter(|life| !self.links.contains_key(*life)).copied().collect();
-        left.sort_by(|a, b| self.marked_before(*a, *b));
-        left
+    /// The doomed objects without a link, in the order in which their deletions began.
+    fn unexplained(&self) -> Vec<NodeId> {
+        let doomed = self.propagation.doomed.keys();
+        let mut nodes: Vec<NodeId> = doomed.filter(|node| !self.links.contains_key(*node)).copied().collect();
+        nodes.sort_by(|a, b| self.compare_deletion_times(*a, *b));
+        nodes
     }
 
-    fn marked_before(&self, a: LifeId, b: LifeId) -> Ordering {
-        let when = |life: LifeId| self.snapshot.deleted(life).unwrap_or(i64::MAX);
-        when(a).cmp(&when(b)).then_with(|| self.snapshot.compare(a, b))
+    fn compare_deletion_times(&self, a: NodeId, b: NodeId) -> Ordering {
+        let since = |node: NodeId| self.snapshot.terminating_since(node).unwrap_or(i64::MAX);
+        since(a).cmp(&since(b)).then_with(|| self.snapshot.compare_keys(a, b))
     }
 
-    fn root(&mut self, life: LifeId, detector: Detector, cause: Cause) {
-        let mut initiator = self.snapshot.deleted_by(life).map(str::to_owned);
-        let root = self.snapshot.uid(life);
+    /// Links an object as the root of its own chain.
+    fn add_root(&mut self, node: NodeId, detector: Detector, cause: Cause) {
+        let mut requester = self.snapshot.requester(node).map(str::to_owned);
+        let root = self.snapshot.uid(node);
         let (mut detector, mut cause) = (detector, cause);
-        if let Some(accused) = self.snapshot.accusation(life).filter(|_| cause == Cause::Asked) {
-            // What somebody accused is marked by now.
-            (detector, cause) = (Detector::Accused, Cause::Accused { accused: accused.clone() });
+        if let Some(record) = self.snapshot.candidate_record(node).filter(|_| cause == Cause::Requested) {
+            // The deletion of a candidate has begun by now: the record is still the reason.
+            (detector, cause) = (Detector::Candidate, Cause::Candidate { record: record.clone() });
         }
-        if let Cause::Accused { accused } = &cause {
-            initiator = initiator.or_else(|| accused.said.initiator.clone());
+        if let Cause::Candidate { record } = &cause {
+            requester = requester.or_else(|| record.accusation.initiator.clone());
         }
-        self.add(life, Link { detector, cause, root, initiator });
+        self.add(node, ChainLink { detector, cause, root, requester });
     }
 
-    fn add(&mut self, life: LifeId, link: Link) {
-        if self.links.try_insert(life, link).is_ok() && self.has_below(life) {
-            self.layer.push(life);
+    fn add(&mut self, node: NodeId, link: ChainLink) {
+        if self.links.try_insert(node, link).is_ok() && self.has_dependents_or_contents(node) {
+            self.layer.push(node);
         }
     }
 
-    fn has_below(&self, life: LifeId) -> bool {
+    fn has_dependents_or_contents(&self, node: NodeId) -> bool {
         let snapshot = self.snapshot;
-        snapshot.is_referenced(life) || snapshot.is_namespace(life) || snapshot.is_definition(life)
+        snapshot.is_referenced(node) || snapshot.is_namespace(node) || snapshot.is_definition(node)
     }
 
-    fn run(&mut self) {
+    /// Extends all chains as far as they go.
+    fn extend_all(&mut self) {
         while !self.layer.is_empty() {
-            self.step();
+            self.extend_layer();
         }
     }
 
-    /// One layer further.
-    fn step(&mut self) {
+    /// Extends all chains by one link, in the order of the keys of their last objects.
+    fn extend_layer(&mut self) {
         let snapshot = self.snapshot;
         let mut layer = std::mem::take(&mut self.layer);
-        layer.sort_by(|a, b| snapshot.compare(*a, *b));
+        layer.sort_by(|a, b| snapshot.compare_keys(*a, *b));
         for above in layer {
             for dependent in snapshot.valid_dependents(above) {
-                if self.condemns(above, dependent) {
+                if self.is_owner_cause(above, dependent) {
                     self.extend(above, dependent, Cause::OwnerDoomed { owner: above });
                 }
             }
-            let namespace = snapshot.is_namespace(above);
+            let is_namespace = snapshot.is_namespace(above);
             for member in snapshot.contents(above) {
-                let cause = match namespace {
+                let cause = match is_namespace {
                     true => Cause::InNamespace { namespace: above },
                     false => Cause::OfDefinition { definition: above },
                 };
-                if self.takes(above, member) {
+                if self.is_container_cause(above, member) {
                     self.extend(above, member, cause);
                 }
             }
         }
     }
 
-    fn extend(&mut self, above: LifeId, below: LifeId, cause: Cause) {
+    fn extend(&mut self, above: NodeId, below: NodeId, cause: Cause) {
         if self.links.contains_key(&below) {
             return;
         }
         let link = &self.links[&above];
-        let own = self.snapshot.deleted_by(below).map(str::to_owned);
-        let initiator = own.or_else(|| link.initiator.clone());
-        let link = Link { detector: Detector::Cascade, cause, root: link.root.clone(), initiator };
+        let own = self.snapshot.requester(below).map(str::to_owned);
+        let requester = own.or_else(|| link.requester.clone());
+        let link = ChainLink { detector: Detector::Cascade, cause, root: link.root.clone(), requester };
         self.add(below, link);
     }
 
-    /// Whether an owner's death is a reason for a dependent's.
-    fn condemns(&self, owner: LifeId, dependent: LifeId) -> bool {
-        let Some(state) = self.spread.doomed.get(&dependent) else { return false };
-        let pull = self.spread.pull(owner);
-        if state.marked {
-            // Whoever is not marked yet cannot be why somebody else is.
-            return pull.goes() && self.snapshot.is_marked(owner);
+    /// Whether an owner's deletion is a cause of a dependent's.
+    fn is_owner_cause(&self, owner: NodeId, dependent: NodeId) -> bool {
+        let Some(state) = self.propagation.doomed.get(&dependent) else { return false };
+        let effect = self.propagation.effect_of(owner);
+        if state.is_terminating {
+            // What is not terminating yet cannot have caused a deletion that has begun.
+            return effect.dooms_dependents() && self.snapshot.is_terminating(owner);
         }
-        let tally = self.spread.tallies.get(&dependent).copied().unwrap_or_default();
-        // Who has an owner that lives on dies for another reason, unless a cascade takes it.
-        let strong = if tally.by_cascade { pull == Pull::Cascade } else { pull.goes() && tally.keepers == 0 };
-        strong && self.spread.approvals.of(self.snapshot, owner).is_none()
+        let summary = self.propagation.summaries.get(&dependent).copied().unwrap_or_default();
+        // With a solid owner only a cascade dooms it, and then only the owner with the cascade is the cause.
+        let is_sufficient = match summary.has_cascade_owner {
+            true => effect == DeletionEffect::Cascade,
+            false => effect.dooms_dependents() && summary.solid_owners == 0,
+        };
+        is_sufficient && self.propagation.approvals.of(self.snapshot, owner).is_none()
     }
 
-    /// Whether the death of a namespace or a definition is a reason for a member's.
-    fn takes(&self, container: LifeId, member: LifeId) -> bool {
-        let Some(state) = self.spread.doomed.get(&member) else { return false };
-        if state.marked {
-            return self.snapshot.is_marked(container);
+    /// Whether the deletion of a namespace or a definition is a cause of a member's.
+    fn is_container_cause(&self, container: NodeId, member: NodeId) -> bool {
+        let Some(state) = self.propagation.doomed.get(&member) else { return false };
+        if state.is_terminating {
+            return self.snapshot.is_terminating(container);
         }
-        let other = self.spread.tallies.get(&member).is_some_and(|tally| tally.by_cascade);
-        let approved = || self.spread.approvals.of(self.snapshot, container).is_some();
-        !other && (self.snapshot.is_event(member) || !approved())
+        let by_cascade =
+            self.propagation.summaries.get(&member).is_some_and(|summary| summary.has_cascade_owner);
+        let is_approved = || self.propagation.approvals.of(self.snapshot, container).is_some();
+        !by_cascade && (self.snapshot.is_event(member) || !is_approved())
     }
 
-    /// Those that follow a removal that was seen.
-    fn after_removals(&mut self) {
-        for life in std::mem::take(&mut self.after_removal) {
-            if self.links.contains_key(&life) || !self.spread.doomed.contains_key(&life) {
+    /// Starts chains at objects whose owners' removal was seen, unless another owner explains them.
+    fn start_after_removals(&mut self) {
+        for node in std::mem::take(&mut self.after_removal) {
+            if self.links.contains_key(&node) || !self.propagation.doomed.contains_key(&node) {
                 continue;
             }
-            let tally = self.spread.tallies.get(&life).copied().unwrap_or_default();
-            if !tally.by_cascade
-                && tally.keepers == 0
-                && let Some(cause) = self.removed(life)
+            let summary = self.propagation.summaries.get(&node).copied().unwrap_or_default();
+            if !summary.has_cascade_owner
+                && summary.solid_owners == 0
+                && let Some(cause) = self.removed_owners(node)
             {
-                self.begin(life, cause);
+                self.start_chain(node, cause);
             }
         }
     }
 
-    /// The owners of a life whose removal was seen, unless one is there that may explain it better.
-    fn removed(&self, life: LifeId) -> Option<Cause> {
-        let (mut uids, mut any_seen, mut others) = (Vec::new(), false, false);
-        for (reference, owner) in self.snapshot.ownerships(life) {
+    /// The absent owners of an object as its cause, if the removal of one was seen. Not for a terminating object with
+    /// other owners: one of those may be what it was deleted with.
+    fn removed_owners(&self, node: NodeId) -> Option<Cause> {
+        let (mut uids, mut any_seen, mut has_others) = (Vec::new(), false, false);
+        for (reference, owner) in self.snapshot.resolved_references(node) {
             match owner {
                 Ownership::Absent { seen } => {
                     any_seen |= seen;
                     uids.push(reference.uid);
                 }
-                _ => others = true,
+                _ => has_others = true,
             }
         }
-        let explains = any_seen && !(others && self.snapshot.is_marked(life));
+        let explains = any_seen && !(has_others && self.snapshot.is_terminating(node));
         let uids = || uids.into_iter().map(|id| self.snapshot.uid_of(id)).collect();
         explains.then(|| Cause::OwnersGone { uids: uids() })
     }
 
-    /// The marked life, or the removal, from which a life follows directly. Of several the first by key.
-    fn above(&self, life: LifeId) -> Option<Cause> {
+    /// The terminating object, or the removal, from which an object's deletion follows directly: an owner, else the
+    /// namespace, the definition, or removed owners. Of several owners the first by key.
+    fn direct_cause(&self, node: NodeId) -> Option<Cause> {
         let snapshot = self.snapshot;
-        let owners = snapshot.owner_lives(life).filter(|owner| *owner != life && self.condemns(*owner, life));
-        let owner = owners.min_by(|a, b| snapshot.compare(*a, *b));
+        let owners = snapshot.valid_owners(node);
+        let owners = owners.filter(|owner| *owner != node && self.is_owner_cause(*owner, node));
+        let owner = owners.min_by(|a, b| snapshot.compare_keys(*a, *b));
+        let containers = self.snapshot.terminating_containers_of(node);
         let [namespace, definition] =
-            self.snapshot.marked_around(life).map(|one| one.filter(|one| self.takes(*one, life)));
+            containers.map(|container| container.filter(|one| self.is_container_cause(*one, node)));
         owner
             .map(|owner| Cause::OwnerDoomed { owner })
             .or(namespace.map(|namespace| Cause::InNamespace { namespace }))
             .or(definition.map(|definition| Cause::OfDefinition { definition }))
-            .or_else(|| self.removed(life))
+            .or_else(|| self.removed_owners(node))
     }
 
-    /// Begins a chain at a life that follows from something outside of it.
-    fn begin(&mut self, life: LifeId, cause: Cause) {
+    /// Links an object to a cause that has no link itself, and looks for the root above that cause.
+    fn start_chain(&mut self, node: NodeId, cause: Cause) {
         let snapshot = self.snapshot;
-        let mut initiator = snapshot.deleted_by(life).map(str::to_owned);
-        let (mut at, mut next, mut root) = (life, Some(cause.clone()), snapshot.uid(life));
-        for _ in 0..FAR_ENOUGH {
+        let mut requester = snapshot.requester(node).map(str::to_owned);
+        let (mut at, mut next, mut root) = (node, Some(cause.clone()), snapshot.uid(node));
+        for _ in 0..MAX_ANCESTORS {
             let above = match next {
                 Some(Cause::OwnersGone { uids }) => {
-                    let (gone, by) = self.first_seen(at, uids);
-                    root = gone;
-                    initiator = initiator.or(by);
+                    let (removed, by) = self.first_removed(at, uids);
+                    root = removed;
+                    requester = requester.or(by);
                     break;
                 }
-                Some(cause) => cause.life(),
+                Some(cause) => cause.node(),
                 None => break,
             };
             let Some(above) = above else { break };
             root = snapshot.uid(above);
-            initiator = initiator.or_else(|| snapshot.deleted_by(above).map(str::to_owned));
-            (at, next) = (above, self.above_marked(above));
+            requester = requester.or_else(|| snapshot.requester(above).map(str::to_owned));
+            (at, next) = (above, self.terminating_owner(above));
         }
-        self.add(life, Link { detector: Detector::Cascade, cause, root, initiator });
+        self.add(node, ChainLink { detector: Detector::Cascade, cause, root, requester });
     }
 
-    fn above_marked(&self, life: LifeId) -> Option<Cause> {
+    /// The first owner by key that is terminating and dooms its dependents at once.
+    fn terminating_owner(&self, node: NodeId) -> Option<Cause> {
         let snapshot = self.snapshot;
-        let taking = |owner: &LifeId| {
-            let policy = if snapshot.is_marked(*owner) { snapshot.policy(*owner) } else { None };
+        let dooms = |owner: &NodeId| {
+            let policy = if snapshot.is_terminating(*owner) { snapshot.policy(*owner) } else { None };
             matches!(policy, Some(Policy::Cascade | Policy::Foreground))
         };
-        let owner = snapshot.owner_lives(life).filter(taking).min_by(|a, b| snapshot.compare(*a, *b));
+        let owners = snapshot.valid_owners(node).filter(dooms);
+        let owner = owners.min_by(|a, b| snapshot.compare_keys(*a, *b));
         owner.map(|owner| Cause::OwnerDoomed { owner })
     }
 
-    /// Of removed owners the first by uid whose removal was seen, and who asked for it.
-    fn first_seen(&self, life: LifeId, uids: Vec<Uid>) -> (Uid, Option<String>) {
-        let seen = uids.iter().filter(|uid| self.snapshot.was_removed(uid)).min();
-        let by = seen.and_then(|uid| self.snapshot.removed_by(uid)).map(str::to_owned);
-        (seen.cloned().unwrap_or_else(|| self.snapshot.uid(life)), by)
+    /// Of removed owners the first by uid whose removal was seen, and the requester of that removal.
+    fn first_removed(&self, node: NodeId, uids: Vec<Uid>) -> (Uid, Option<String>) {
+        let seen = uids.iter().filter(|uid| self.snapshot.is_removal_known(uid)).min();
+        let by = seen.and_then(|uid| self.snapshot.removal_requester(uid)).map(str::to_owned);
+        (seen.cloned().unwrap_or_else(|| self.snapshot.uid(node)), by)
     }
 }

@@ -1,83 +1,83 @@
-//! The chain of facts from a dying life to the deletion from which its own follows.
+//! The chain of causes from a doomed object to the root of its deletion.
 
 use std::collections::BTreeSet;
 
 use sexton_model::Uid;
 use sexton_model::hook::ObjectRef;
 
-use super::name;
-use crate::detect::{Cause, Judgement};
-use crate::snapshot::{LifeId, Snapshot};
+use super::naming;
+use crate::detect::{Cause, Detection};
+use crate::snapshot::{NodeId, Snapshot};
 
-/// Longer chains are cut in the middle: both ends matter, the rest is counted.
-const LONGEST: usize = 20;
+/// Longer chains are cut in the middle: both ends are shown, the rest is counted.
+const MAX_CHAIN_STEPS: usize = 20;
 
-/// Why one life follows another.
+/// One step of a chain: the object that is the cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// How it follows.
-    pub link: Link,
-    /// What it follows.
+pub struct ChainStep {
+    /// How the object before it is related to it.
+    pub link: LinkKind,
+    /// The cause.
     pub object: ObjectRef,
-    /// Whether that is still there.
+    /// Whether that still exists.
     pub alive: bool,
-    /// So many steps before this one are not told.
+    /// How many steps before this one are left out.
     pub omitted: usize,
 }
 
-/// How one life follows another.
+/// How an object is related to the cause of its deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Link {
-    /// It is owned by it.
+pub enum LinkKind {
+    /// The cause owns it.
     OwnedBy,
-    /// It was owned by it, and that is gone.
+    /// The cause owned it, and is gone.
     WasOwnedBy,
-    /// It is in that namespace.
+    /// The cause is its namespace.
     In,
-    /// That defines its kind.
+    /// The cause is the definition of its kind.
     DefinedBy,
 }
 
-/// From a life to its root. Empty if somebody asked for the end of the life itself.
-pub(super) fn chain(snapshot: &Snapshot, judgement: &Judgement, life: LifeId) -> Vec<Step> {
-    let (mut chain, mut at, mut seen) = (Vec::new(), life, BTreeSet::new());
-    while let Some(finding) = judgement.doomed.get(&at).filter(|_| seen.insert(at)) {
+/// The chain of an object. Empty if the object itself is the root.
+pub(super) fn chain(snapshot: &Snapshot, detection: &Detection, node: NodeId) -> Vec<ChainStep> {
+    let (mut chain, mut at, mut seen) = (Vec::new(), node, BTreeSet::new());
+    while let Some(finding) = detection.doomed.get(&at).filter(|_| seen.insert(at)) {
         let (link, next) = match &finding.cause {
-            Cause::Asked | Cause::Accused { .. } | Cause::Unreachable | Cause::Removed => break,
+            Cause::Requested | Cause::Candidate { .. } | Cause::Unreachable | Cause::Removed => break,
             Cause::OwnersGone { uids } => {
-                chain.extend(uids.iter().map(|uid| gone(snapshot, at, uid)));
+                chain.extend(uids.iter().map(|uid| removed_owner(snapshot, at, uid)));
                 break;
             }
-            Cause::OwnerDoomed { owner } => (Link::OwnedBy, *owner),
-            Cause::InNamespace { namespace } => (Link::In, *namespace),
-            Cause::OfDefinition { definition } => (Link::DefinedBy, *definition),
+            Cause::OwnerDoomed { owner } => (LinkKind::OwnedBy, *owner),
+            Cause::InNamespace { namespace } => (LinkKind::In, *namespace),
+            Cause::OfDefinition { definition } => (LinkKind::DefinedBy, *definition),
         };
         let alive = snapshot.contains(next);
         if !alive {
             break;
         }
-        chain.push(Step { link, object: snapshot.object(next), alive, omitted: 0 });
+        chain.push(ChainStep { link, object: snapshot.object_ref(next), alive, omitted: 0 });
         at = next;
     }
     shortened(chain)
 }
 
-/// An owner that is not there any more; the reference still says what it was.
-fn gone(snapshot: &Snapshot, life: LifeId, uid: &Uid) -> Step {
-    let owners = snapshot.owners(life);
+/// The step to a removed owner; the reference still says what it was.
+fn removed_owner(snapshot: &Snapshot, node: NodeId, uid: &Uid) -> ChainStep {
+    let owners = snapshot.owners(node);
     let written = owners.iter().find(|(reference, _)| reference.uid == *uid);
     let object = match written {
-        Some((reference, _)) => name::of_reference(snapshot, reference),
-        None => name::of_uid(snapshot, uid),
+        Some((reference, _)) => naming::of_reference(snapshot, reference),
+        None => naming::of_uid(snapshot, uid),
     };
-    Step { link: Link::WasOwnedBy, object, alive: false, omitted: 0 }
+    ChainStep { link: LinkKind::WasOwnedBy, object, alive: false, omitted: 0 }
 }
 
-fn shortened(mut chain: Vec<Step>) -> Vec<Step> {
-    if chain.len() > LONGEST {
-        let omitted = chain.len() - LONGEST;
-        chain.drain(LONGEST / 2..LONGEST / 2 + omitted);
-        chain[LONGEST / 2].omitted = omitted;
+fn shortened(mut chain: Vec<ChainStep>) -> Vec<ChainStep> {
+    if chain.len() > MAX_CHAIN_STEPS {
+        let omitted = chain.len() - MAX_CHAIN_STEPS;
+        chain.drain(MAX_CHAIN_STEPS / 2..MAX_CHAIN_STEPS / 2 + omitted);
+        chain[MAX_CHAIN_STEPS / 2].omitted = omitted;
     }
     chain
 }

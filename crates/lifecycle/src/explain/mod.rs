@@ -1,95 +1,95 @@
-//! Why a life dies, and what it waits for; or why it lives, and what would end it.
+//! Explanations: why an object is doomed and what it waits for; or why it survives and what would doom it.
 //!
-//! [`explain`] gives plain data: facts, each with the objects that it is about. [`story`] puts them into words, in the
-//! shape in which they are shown: a headline, a chain of lines with what can be typed about each, and a last word.
-//! Both are pure: the same snapshot, judgement and plan give the same bytes.
+//! [`explain`] returns plain data: facts, each with the objects that it is about. [`story`] puts them into words: a
+//! headline, lines with commands, and a footer. Both are pure: the same snapshot, detection and plan give the same
+//! bytes.
 //!
-//! It must not know who asks, how it is shown, or how anything is cleared: it only names the command.
+//! The caller decides how an explanation is shown. Nothing here executes a remedy; it only names the command.
 
 mod blockers;
 mod chain;
-mod dying;
-mod living;
-mod name;
+mod doomed;
+mod naming;
+mod phrases;
 mod remedy;
 mod story;
 mod subscriptions;
+mod surviving;
 mod waits;
-mod words;
 
 use sexton_model::Policy;
 use sexton_model::hook::ObjectRef;
 
-use crate::detect::{Finding, Grace, Judgement};
+use crate::detect::{Detection, Finding, Grace};
 use crate::plan::Plan;
-use crate::snapshot::{LifeId, Snapshot};
+use crate::snapshot::{NodeId, Snapshot};
 
 pub use blockers::{Blocker, Obstacle};
-pub use chain::{Link, Step};
-pub use dying::{Dying, Progress};
-pub use living::{Condition, Kept, Living, Orphan, Owner, OwnerState};
-pub use name::Naming;
+pub use chain::{ChainStep, LinkKind};
+pub use doomed::{CollectionProgress, DoomedDetails};
+pub use naming::Naming;
 pub use remedy::Remedy;
-pub use story::{Line, Story, Typed, story};
-pub use subscriptions::{OtherSide, Subscribed, Subscriptions};
-pub use waits::{Before, Wait};
+pub use story::{Line, Story, SuggestedCommand, story};
+pub use subscriptions::{PeerState, SubscriptionPeer, Subscriptions};
+pub use surviving::{Condition, ExcludedDetails, Orphan, Owner, OwnerState, SurvivingDetails};
+pub use waits::{Wait, WaitReason};
 
-/// What there is to say about one life.
+/// The explanation of one object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// Whom it is about.
+    /// The object.
     pub subject: ObjectRef,
-    /// Whether it dies, and everything about that.
-    pub fate: Fate,
-    /// What it subscribes to, and what subscribes to it.
+    /// Whether it is doomed, with the details.
+    pub status: Status,
+    /// Its subscriptions, in both directions.
     pub subscriptions: Subscriptions,
-    /// What could not be understood of it, and is therefore not heeded.
+    /// What could not be parsed and is ignored.
     pub note: Option<String>,
 }
 
-/// Whether a life dies.
+/// Whether an object is doomed, with the details.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fate {
-    /// It does.
-    Dies(Box<Dying>),
-    /// It does not.
-    Lives(Box<Living>),
+pub enum Status {
+    /// It is.
+    Doomed(Box<DoomedDetails>),
+    /// It is not.
+    Surviving(Box<SurvivingDetails>),
 }
 
-/// Explains a life as it was last seen, at a moment in seconds since 1970.
+/// Explains an object as it was last seen, at a moment in seconds since 1970.
 ///
-/// The judgement is that of everything that goes on ([`crate::Roots::All`]), and the plan was made of it.
+/// The detection has to be that of all deletions under way ([`crate::Roots::All`]), and the plan was made of it.
 ///
 /// # Panics
-/// If the life is gone: see [`Snapshot::contains`].
+/// If the object is gone: see [`Snapshot::contains`].
 pub fn explain(
     snapshot: &Snapshot,
-    judgement: &Judgement,
+    detection: &Detection,
     plan: &Plan,
-    life: LifeId,
+    node: NodeId,
     now: i64,
 ) -> Explanation {
-    let fate = match judgement.doomed.get(&life) {
-        Some(finding) => Fate::Dies(Box::new(dying::dying(snapshot, judgement, plan, finding, now))),
-        None => Fate::Lives(Box::new(living::living(snapshot, judgement, life))),
+    let status = match detection.doomed.get(&node) {
+        Some(finding) => Status::Doomed(Box::new(doomed::doomed(snapshot, detection, plan, finding, now))),
+        None => Status::Surviving(Box::new(surviving::surviving(snapshot, detection, node))),
     };
-    let subscriptions = subscriptions::subscriptions(snapshot, judgement, life);
-    let note = snapshot.note(life).map(str::to_owned);
-    Explanation { subject: snapshot.object(life), fate, subscriptions, note }
+    let subscriptions = subscriptions::subscriptions(snapshot, detection, node);
+    let note = snapshot.note(node).map(str::to_owned);
+    Explanation { subject: snapshot.object_ref(node), status, subscriptions, note }
 }
 
-/// Why a life dies, in the one sentence with which its [`story`] begins, without the subject; and without anything that
-/// changes by time passing, so that the same reason is the same sentence. Who waits for whom is not looked at.
-pub fn sentence(snapshot: &Snapshot, judgement: &Judgement, finding: &Finding, naming: &Naming) -> String {
-    story::headline(&dying::reason(snapshot, judgement, finding), naming, None)
+/// Why an object is doomed, in the sentence with which its [`story`] begins, without the subject and without times: the
+/// same reason always gives the same sentence.
+pub fn sentence(snapshot: &Snapshot, detection: &Detection, finding: &Finding, naming: &Naming) -> String {
+    story::headline(&doomed::reason(snapshot, detection, finding), naming, None)
 }
 
 impl Explanation {
-    /// The modules that would have to be applied without it for it to be swept.
+    /// The modules that would sweep it if they were applied without it.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
-        let conditions = match &self.fate {
-            Fate::Lives(living) => living.dies_if.as_slice(),
-            Fate::Dies(_) => &[],
+        let conditions = match &self.status {
+            Status::Surviving(details) => details.doomed_if.as_slice(),
+            Status::Doomed(_) => &[],
         };
         conditions.iter().filter_map(|condition| match condition {
             Condition::Leaves { manager } => Some(manager.as_str()),
@@ -97,51 +97,51 @@ impl Explanation {
         })
     }
 
-    /// Takes back that leaving its module would end it: there is no such module, or it sweeps nothing.
+    /// Removes the condition that leaving its module would doom it: there is no such module, or it does not sweep.
     #[must_use]
     pub fn without_sweep(mut self) -> Explanation {
-        if let Fate::Lives(living) = &mut self.fate {
-            living.dies_if.retain(|condition| !matches!(condition, Condition::Leaves { .. }));
+        if let Status::Surviving(details) = &mut self.status {
+            details.doomed_if.retain(|condition| !matches!(condition, Condition::Leaves { .. }));
         }
         self
     }
 
-    /// Adds how far its collection is, from the record of that.
+    /// Adds the progress of its collection, from the record of that.
     #[must_use]
-    pub fn with_progress(mut self, progress: Progress) -> Explanation {
-        if let Fate::Dies(dying) = &mut self.fate {
-            dying.progress = Some(progress);
+    pub fn with_progress(mut self, progress: CollectionProgress) -> Explanation {
+        if let Status::Doomed(details) = &mut self.status {
+            details.progress = Some(progress);
         }
         self
     }
 
-    /// The root of the deletion, if it does not say any more with which policy that was asked for.
+    /// The uid of the root, if that does not show any more with which policy its deletion was requested.
     pub fn lacks_policy(&self) -> Option<&str> {
-        match &self.fate {
-            Fate::Dies(dying) => {
-                dying.asked.filter(|(_, policy)| policy.is_none()).map(|_| dying.root.uid.as_str())
+        match &self.status {
+            Status::Doomed(details) => {
+                details.requested.filter(|(_, policy)| policy.is_none()).map(|_| details.root.uid.as_str())
             }
-            Fate::Lives(_) => None,
+            Status::Surviving(_) => None,
         }
     }
 
-    /// Adds with which policy that was, from the record of its collection.
+    /// Adds that policy, from the record of the collection.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Explanation {
-        if let Fate::Dies(dying) = &mut self.fate
-            && let Some((_, known)) = &mut dying.asked
+        if let Status::Doomed(details) = &mut self.status
+            && let Some((_, known)) = &mut details.requested
         {
             *known = Some(policy);
         }
         self
     }
 
-    /// Adds how long a life without owners is left alone.
+    /// Adds the grace period of an orphan.
     #[must_use]
     pub fn with_grace(mut self, grace: Grace<'_>) -> Explanation {
         let uid = sexton_model::Uid(self.subject.uid.clone());
-        if let Fate::Lives(living) = &mut self.fate
-            && let Some(orphan) = &mut living.orphan
+        if let Status::Surviving(details) = &mut self.status
+            && let Some(orphan) = &mut details.orphan
         {
             let since = grace.since.get(&uid).copied().unwrap_or(grace.now);
             (orphan.grace, orphan.due) = (Some(grace.period), Some(since.saturating_add(grace.period)));

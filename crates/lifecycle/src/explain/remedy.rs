@@ -1,4 +1,4 @@
-//! What can be typed to get something out of the way.
+//! Remedies: the commands that clear a blocker.
 
 use sexton_model::Key;
 use sexton_model::hook::ObjectRef;
@@ -6,35 +6,35 @@ use sexton_model::hook::ObjectRef;
 use super::Naming;
 use crate::destruction;
 
-/// What clears a blocker.
+/// What remedies a blocker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
-    /// To ask again now.
+    /// Retry the call now.
     Retry {
-        /// The life that waits.
+        /// The object that is blocked.
         object: ObjectRef,
     },
-    /// To give it up.
+    /// Give the call, finalizer or journal up.
     Force {
-        /// The life that waits.
+        /// The object that is blocked.
         object: ObjectRef,
-        /// What is given up: `destroy`, the uid of a subscriber, `finalizer:NAME`, or a journal that cannot be read.
+        /// What is given up: `destroy`, the uid of a subscriber, `finalizer:NAME`, or `journal` if that cannot be read.
         blocker: String,
     },
-    /// To delete what was left out.
+    /// Delete the excluded object, too.
     Delete {
-        /// That.
+        /// The excluded object.
         object: ObjectRef,
     },
-    /// To protect it no longer.
+    /// Remove the protection of the excluded object.
     Unprotect {
-        /// What.
+        /// Its key.
         key: Key,
     },
 }
 
 impl Remedy {
-    /// What it is good for, in a few words.
+    /// The purpose in a few words.
     pub fn purpose(&self) -> &'static str {
         match self {
             Remedy::Retry { .. } => "try again now",
@@ -48,22 +48,22 @@ impl Remedy {
     /// The command.
     pub fn command(&self, naming: &Naming) -> String {
         match self {
-            Remedy::Retry { object } => format!("sexton retry {}", naming.typed(object)),
+            Remedy::Retry { object } => format!("sexton retry {}", naming.arguments(object)),
             Remedy::Force { object, blocker } => {
-                format!("sexton force {} --blocker {blocker} --reason \"…\"", naming.typed(object))
+                format!("sexton force {} --blocker {blocker} --reason \"…\"", naming.arguments(object))
             }
-            Remedy::Delete { object } => format!("sexton delete {}", naming.typed(object)),
+            Remedy::Delete { object } => format!("sexton delete {}", naming.arguments(object)),
             Remedy::Unprotect { key } => {
                 format!("sexton unprotect {}/{}{}", key.kind, key.name, naming.flag(&key.namespace))
             }
         }
     }
 
-    /// What to know before it is typed.
+    /// What the user should know before running it. May be empty.
     pub fn note(&self) -> &'static str {
         match self {
             Remedy::Force { blocker, .. } if blocker == destruction::UNREADABLE => {
-                "whoever was told is told again"
+                "subscribers are notified again"
             }
             Remedy::Force { .. } => "leaves a tombstone: may still exist",
             _ => "",

@@ -1,150 +1,164 @@
-//! Whom a dying life waits for: the ways from it to those that are really stuck, and how many others there are.
+//! What a doomed object waits for: the paths to predecessors that are stuck, and the number of all predecessors.
+//!
+//! With hundreds of predecessors only the ends matter: objects that are blocked themselves. The search walks the plan
+//! backwards from the object; each found end is shown with the path to it, as one tree:
+//!
+//! ```text
+//!   App/prod
+//!     waits for Vm/shop            depth 0: between App/prod and the end
+//!       waits for Disk/data        depth 1: the end; its destroy method failed
+//!   3 have to go before it         Vm/shop, Disk/data, and Disk/other, which is not stuck
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sexton_model::hook::ObjectRef;
 
-use super::dying::stage_of;
+use super::doomed::stage_of;
 use super::{Blocker, blockers};
 use crate::destruction::Stage;
-use crate::detect::Judgement;
+use crate::detect::Detection;
 use crate::plan::{Plan, Relation};
-use crate::snapshot::{LifeId, Snapshot};
+use crate::snapshot::{NodeId, Snapshot};
 
-/// So many ends of the chain are named; the rest is counted.
-const MOST: usize = 10;
-/// Of longer ways without a fork only both ends are told.
-const LONGEST: usize = 5;
+/// How many ends are shown; the rest is counted.
+const MAX_SHOWN_ENDS: usize = 10;
+/// Of longer paths without a fork only both ends are shown.
+const MAX_PATH_LEN: usize = 5;
 
-/// A life that has to go before another.
+/// A predecessor on the path to an end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
-    /// How far from the life that is explained: 0 is what that waits for itself. Whoever is deeper belongs to the
-    /// last one before it that is less deep.
+    /// The depth in the tree. An entry is below the last entry before it with a smaller depth; those of depth 0 are
+    /// direct predecessors of the explained object.
     pub depth: usize,
-    /// Who has to go.
+    /// The predecessor.
     pub object: ObjectRef,
-    /// Why it goes before the one above, or before the last of those between.
-    pub before: Before,
-    /// So many between it and the one above are not told.
+    /// Why it goes before the entry above it, or before the last of those left out between them.
+    pub reason: WaitReason,
+    /// How many predecessors between it and the entry above are left out.
     pub between: usize,
-    /// The step that it takes, if it takes steps.
+    /// The stage of its destruction, if it has a journal.
     pub stage: Option<Stage>,
-    /// Whether it is marked.
-    pub marked: bool,
-    /// What keeps it.
+    /// Whether it is terminating.
+    pub is_terminating: bool,
+    /// What blocks it itself.
     pub blockers: Vec<Blocker>,
 }
 
-/// Why one life goes before another.
+/// Why an object is destroyed before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Before {
+pub enum WaitReason {
     /// One of the plan's relations.
     Relation(Relation),
-    /// They are in one circle and take each step together.
+    /// They are in one cycle and take each step together.
     Together,
-    /// It stands higher in the order of its module.
+    /// It has a higher place in the order of its module.
     Order,
 }
 
-/// What is waited for.
+/// The result: a tree of predecessors, and counts.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
-    /// As a tree in the order in which it is told.
-    pub(super) told: Vec<Wait>,
-    /// How many have to go before, in all.
-    pub(super) all: usize,
-    /// How many of those that are stuck are not told.
+pub(super) struct WaitTree {
+    /// The tree in depth-first order.
+    pub(super) entries: Vec<Wait>,
+    /// How many objects must go first, in all.
+    pub(super) predecessor_count: usize,
+    /// How many ends are left out.
     pub(super) omitted: usize,
 }
 
-/// Everybody who goes before a life, and how they were found.
-struct Search<'a> {
+/// A breadth-first search for all predecessors of an object.
+struct PredecessorSearch<'a> {
     snapshot: &'a Snapshot,
     plan: &'a Plan,
-    /// Behind which barriers lives are.
-    behind: BTreeMap<LifeId, Vec<usize>>,
-    opened: BTreeSet<usize>,
-    parent: BTreeMap<LifeId, LifeId>,
+    /// For each object the barriers before it.
+    behind: BTreeMap<NodeId, Vec<usize>>,
+    /// The barriers whose predecessors were found already.
+    passed: BTreeSet<usize>,
+    /// The object from which each was found.
+    parent: BTreeMap<NodeId, NodeId>,
     /// Nearer ones first.
-    found: Vec<LifeId>,
+    found: Vec<NodeId>,
 }
 
-/// Walks back through the plan.
-pub(super) fn waits(snapshot: &Snapshot, judgement: &Judgement, plan: &Plan, life: LifeId) -> Waits {
-    let mut search = Search::new(snapshot, plan);
-    search.run(life);
-    let found: Vec<LifeId> = search.found.iter().copied().filter(|one| *one != life).collect();
-    let kept: BTreeSet<LifeId> = judgement.holds.iter().filter_map(|hold| hold.keeps).collect();
-    let stuck = |one: &LifeId| {
-        let in_use = || snapshot.users_of(*one).any(|user| !judgement.dooms(user));
-        kept.contains(one) || in_use() || !blockers::own(snapshot, *one).is_empty()
+/// Searches the plan backwards from an object.
+pub(super) fn waits(snapshot: &Snapshot, detection: &Detection, plan: &Plan, node: NodeId) -> WaitTree {
+    let mut search = PredecessorSearch::new(snapshot, plan);
+    search.run(node);
+    let found: Vec<NodeId> = search.found.iter().copied().filter(|one| *one != node).collect();
+    let blocked: BTreeSet<NodeId> =
+        detection.exclusions.iter().filter_map(|exclusion| exclusion.blocks).collect();
+    let stuck = |one: &NodeId| {
+        let in_use = || snapshot.objects_of_class(*one).any(|user| !detection.is_doomed(user));
+        blocked.contains(one) || in_use() || !blockers::own(snapshot, *one).is_empty()
     };
     let mut ends = found.iter().copied().filter(stuck);
-    let mut named: Vec<LifeId> = ends.by_ref().take(MOST).collect();
+    let mut shown: Vec<NodeId> = ends.by_ref().take(MAX_SHOWN_ENDS).collect();
     let mut omitted = ends.count();
-    if named.is_empty() {
-        // Nobody is stuck: those whose turn it is are being worked on.
+    if shown.is_empty() {
+        // No predecessor is stuck: show those that are being destroyed now.
         let mut free = found.iter().copied().filter(|one| search.is_free(*one));
-        named.extend(free.by_ref().take(MOST));
+        shown.extend(free.by_ref().take(MAX_SHOWN_ENDS));
         omitted = free.count();
     }
-    let told = search.tree(judgement, life, &named);
-    Waits { told, all: found.len(), omitted }
+    let entries = search.tree(detection, node, &shown);
+    WaitTree { entries, predecessor_count: found.len(), omitted }
 }
 
-impl<'a> Search<'a> {
-    fn new(snapshot: &'a Snapshot, plan: &'a Plan) -> Search<'a> {
-        let mut behind: BTreeMap<LifeId, Vec<usize>> = BTreeMap::new();
+impl<'a> PredecessorSearch<'a> {
+    fn new(snapshot: &'a Snapshot, plan: &'a Plan) -> PredecessorSearch<'a> {
+        let mut behind: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for (number, barrier) in plan.barriers.iter().enumerate() {
-            barrier.after.iter().for_each(|life| behind.entry(*life).or_default().push(number));
+            barrier.after.iter().for_each(|node| behind.entry(*node).or_default().push(number));
         }
-        let (opened, parent, found) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
-        Search { snapshot, plan, behind, opened, parent, found }
+        let (passed, parent, found) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        PredecessorSearch { snapshot, plan, behind, passed, parent, found }
     }
 
-    /// Whom the plan puts directly before a life, its own circle included; not those behind barriers.
-    fn before(&self, life: LifeId) -> impl Iterator<Item = LifeId> + use<'a> {
+    /// The direct predecessors of an object in the plan and the other members of its cycle, but not what is before
+    /// barriers.
+    fn before(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<'a> {
         let (snapshot, plan) = (self.snapshot, self.plan);
-        let uid = snapshot.uid(life);
+        let uid = snapshot.uid(node);
         let after = plan.step_of(&uid).into_iter().flat_map(|step| step.after.iter().copied());
-        let circle = plan.group_of(&uid).into_iter().flat_map(|group| group.members.iter());
-        let circle = circle.map(|step| step.life).filter(move |other| *other != life);
-        after.chain(circle).filter(move |one| snapshot.contains(*one))
+        let cycle = plan.group_of(&uid).into_iter().flat_map(|group| group.members.iter());
+        let cycle = cycle.map(|step| step.node).filter(move |other| *other != node);
+        after.chain(cycle).filter(move |one| snapshot.contains(*one))
     }
 
-    fn run(&mut self, from: LifeId) {
+    fn run(&mut self, from: NodeId) {
         let mut queue = VecDeque::from([from]);
         self.parent.insert(from, from);
-        while let Some(life) = queue.pop_front() {
-            self.found.push(life);
-            let mut next: Vec<LifeId> = self.before(life).collect();
-            // Everybody before a barrier is found by the first who is behind it.
-            for barrier in self.behind.get(&life).into_iter().flatten() {
-                if self.opened.insert(*barrier) {
+        while let Some(node) = queue.pop_front() {
+            self.found.push(node);
+            let mut next: Vec<NodeId> = self.before(node).collect();
+            // What is before a barrier is found once, by the first object behind it.
+            for barrier in self.behind.get(&node).into_iter().flatten() {
+                if self.passed.insert(*barrier) {
                     let before = self.plan.barriers[*barrier].before.iter();
                     next.extend(before.copied().filter(|one| self.snapshot.contains(*one)));
                 }
             }
             for one in next {
                 if let std::collections::btree_map::Entry::Vacant(place) = self.parent.entry(one) {
-                    place.insert(life);
+                    place.insert(node);
                     queue.push_back(one);
                 }
             }
         }
     }
 
-    /// Whether a life waits for nobody.
-    fn is_free(&self, life: LifeId) -> bool {
-        let barriers = self.behind.get(&life).into_iter().flatten();
+    /// Whether an object has no predecessor left.
+    fn is_free(&self, node: NodeId) -> bool {
+        let barriers = self.behind.get(&node).into_iter().flatten();
         let mut before = barriers.flat_map(|barrier| &self.plan.barriers[*barrier].before);
-        self.before(life).next().is_none() && !before.any(|one| self.snapshot.contains(*one))
+        self.before(node).next().is_none() && !before.any(|one| self.snapshot.contains(*one))
     }
 
-    /// The ways from a life to some ends, as one tree.
-    fn tree(&self, judgement: &Judgement, root: LifeId, ends: &[LifeId]) -> Vec<Wait> {
-        let mut children: BTreeMap<LifeId, Vec<LifeId>> = BTreeMap::new();
+    /// The paths from an object to some ends, as one tree.
+    fn tree(&self, detection: &Detection, root: NodeId, ends: &[NodeId]) -> Vec<Wait> {
+        let mut children: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
         let mut seen = BTreeSet::from([root]);
         for end in ends {
             let mut at = *end;
@@ -155,68 +169,68 @@ impl<'a> Search<'a> {
             }
         }
         for list in children.values_mut() {
-            list.sort_by(|a, b| self.snapshot.compare(*b, *a));
+            list.sort_by(|a, b| self.snapshot.compare_keys(*b, *a));
         }
-        let (mut told, mut stack) = (Vec::new(), Vec::new());
+        let (mut entries, mut stack) = (Vec::new(), Vec::new());
         stack.extend(children.remove(&root).into_iter().flatten().map(|child| (child, root, 0, 0)));
-        while let Some((life, above, depth, between)) = stack.pop() {
-            told.push(Wait {
+        while let Some((node, above, depth, between)) = stack.pop() {
+            entries.push(Wait {
                 depth,
-                object: self.snapshot.object(life),
-                before: relation(self.snapshot, self.plan, life, above),
+                object: self.snapshot.object_ref(node),
+                reason: reason(self.snapshot, self.plan, node, above),
                 between,
-                stage: stage_of(self.snapshot, life),
-                marked: self.snapshot.is_marked(life),
-                blockers: blockers::blockers(self.snapshot, judgement, life),
+                stage: stage_of(self.snapshot, node),
+                is_terminating: self.snapshot.is_terminating(node),
+                blockers: blockers::blockers(self.snapshot, detection, node),
             });
-            let way = way(life, &children, ends);
-            match way[..] {
-                [_, .., above, last] if way.len() > LONGEST => {
-                    stack.push((last, above, depth + 1, way.len() - 2));
+            let path = path(node, &children, ends);
+            match path[..] {
+                [_, .., above, last] if path.len() > MAX_PATH_LEN => {
+                    stack.push((last, above, depth + 1, path.len() - 2));
                 }
                 _ => {
-                    let below = children.remove(&life).into_iter().flatten();
-                    stack.extend(below.map(|child| (child, life, depth + 1, 0)));
+                    let below = children.remove(&node).into_iter().flatten();
+                    stack.extend(below.map(|child| (child, node, depth + 1, 0)));
                 }
             }
         }
-        told
+        entries
     }
 }
 
-/// The way down from a life as long as there is only one, up to where it forks or ends.
-fn way(life: LifeId, children: &BTreeMap<LifeId, Vec<LifeId>>, ends: &[LifeId]) -> Vec<LifeId> {
-    let (mut way, mut at) = (vec![life], life);
+/// The path down from an object, up to where it forks or reaches an end.
+fn path(node: NodeId, children: &BTreeMap<NodeId, Vec<NodeId>>, ends: &[NodeId]) -> Vec<NodeId> {
+    let (mut path, mut at) = (vec![node], node);
     while let Some([only]) = children.get(&at).map(Vec::as_slice) {
-        way.push(*only);
+        path.push(*only);
         at = *only;
         if ends.contains(&at) {
             break;
         }
     }
-    way
+    path
 }
 
 /// Why the first goes before the second, by the strongest reason.
-fn relation(snapshot: &Snapshot, plan: &Plan, first: LifeId, second: LifeId) -> Before {
+fn reason(snapshot: &Snapshot, plan: &Plan, first: NodeId, second: NodeId) -> WaitReason {
     let uid = snapshot.uid(second);
-    let together = plan.group_of(&uid).is_some_and(|group| group.members.iter().any(|one| one.life == first));
+    let together = plan.group_of(&uid).is_some_and(|group| group.members.iter().any(|one| one.node == first));
     let found = if together {
-        return Before::Together;
+        return WaitReason::Together;
     } else if snapshot.targets_of(second).contains(&first) {
         Relation::Subscription
-    } else if snapshot.class_for(first) == Some(second) {
+    } else if snapshot.class_of(first) == Some(second) {
         Relation::Class
     } else if snapshot.depends_on(first, second) {
         Relation::Owner
-    } else if snapshot.namespace_life(first) == Some(second) {
+    } else if snapshot.namespace_of(first) == Some(second) {
         Relation::Namespace
-    } else if snapshot.definition_life(first) == Some(second) {
+    } else if snapshot.definition_of(first) == Some(second) {
         Relation::Definition
     } else if plan.step_of(&uid).is_some_and(|step| step.after.contains(&first)) {
         Relation::Background
     } else {
-        return Before::Order;
+        return WaitReason::Order;
     };
-    Before::Relation(found)
+    WaitReason::Relation(found)
 }

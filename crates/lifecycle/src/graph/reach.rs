@@ -1,35 +1,35 @@
-//! What can be reached from where, and by which shortest way.
+//! Reachability by breadth-first search, with a shortest path to each vertex.
 
-use super::{Graph, Node};
+use super::{Graph, Vertex};
 
-const NOT: u32 = u32::MAX;
+const UNREACHED: u32 = u32::MAX;
 
-/// What is reachable from some nodes, with the way to it.
+/// The vertices that are reachable from some sources, with a shortest path to each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
-    /// The node before each one on its way; itself for a source.
-    before: Vec<Node>,
-    /// In the order in which they were reached: nearer ones first.
-    found: Vec<Node>,
+pub struct Reachability {
+    /// The vertex before each one on its path; itself for a source.
+    before: Vec<Vertex>,
+    /// All reachable vertices, nearer ones first.
+    found: Vec<Vertex>,
 }
 
-impl Reached {
-    /// Whether a node is reachable.
-    pub fn contains(&self, node: Node) -> bool {
-        self.before[node as usize] != NOT
+impl Reachability {
+    /// Whether a vertex is reachable.
+    pub fn contains(&self, vertex: Vertex) -> bool {
+        self.before[vertex as usize] != UNREACHED
     }
 
-    /// All that is reachable, nearer ones first.
-    pub fn nodes(&self) -> &[Node] {
+    /// All reachable vertices, nearer ones first.
+    pub fn vertices(&self) -> &[Vertex] {
         &self.found
     }
 
-    /// A shortest way from a source to the node, both included; empty if there is none. Of several shortest ways it is
-    /// always the same one.
-    pub fn chain(&self, node: Node) -> Vec<Node> {
+    /// A shortest path from a source to the vertex, both included; empty if there is none. Of several shortest paths it
+    /// is always the same one.
+    pub fn chain(&self, vertex: Vertex) -> Vec<Vertex> {
         let mut chain = Vec::new();
-        let mut at = node;
-        while self.before[at as usize] != NOT {
+        let mut at = vertex;
+        while self.before[at as usize] != UNREACHED {
             chain.push(at);
             if self.before[at as usize] == at {
                 break;
@@ -41,23 +41,23 @@ impl Reached {
     }
 }
 
-/// What is reachable from the given nodes, themselves included.
-pub fn reach(graph: &Graph, sources: &[Node]) -> Reached {
-    let mut sources: Vec<Node> = sources.to_vec();
+/// The vertices that are reachable from the sources, sources included.
+pub fn reach(graph: &Graph, sources: &[Vertex]) -> Reachability {
+    let mut sources: Vec<Vertex> = sources.to_vec();
     sources.sort_unstable();
     sources.dedup();
-    let mut before = vec![NOT; graph.len()];
+    let mut before = vec![UNREACHED; graph.len()];
     sources.iter().for_each(|source| before[*source as usize] = *source);
     let mut found = sources;
     let mut at = 0;
-    while let Some(node) = found.get(at).copied() {
+    while let Some(vertex) = found.get(at).copied() {
         at += 1;
-        for to in graph.successors(node) {
-            if before[*to as usize] == NOT {
-                before[*to as usize] = node;
+        for to in graph.successors(vertex) {
+            if before[*to as usize] == UNREACHED {
+                before[*to as usize] = vertex;
                 found.push(*to);
             }
         }
     }
-    Reached { before, found }
+    Reachability { before, found }
 }

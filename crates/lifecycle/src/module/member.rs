@@ -1,9 +1,9 @@
-//! A resource that a module manages, or that it might: what is needed to judge it, and nothing else.
+//! Members: resources with the label of a module, with what deployments and sweeps need to know of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A resource with the marks that it carries.
+/// A resource with the label of a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Member {
     /// Empty for the core group.
@@ -18,35 +18,35 @@ pub struct Member {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// Which life of that name.
+    /// Its uid.
     pub uid: String,
-    /// The version that was seen.
+    /// The resource version that was seen.
     pub version: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
     /// The uids of its owners.
     pub owners: Vec<String>,
-    /// Which deployment put it last, if one did.
+    /// The id of the deployment that put it last, if one did: the mark.
     pub deployment: Option<String>,
-    /// Where it stands in its module, if that is a number.
+    /// Its place in the order of its module, if that is a number.
     pub order: Option<i64>,
-    /// Why it must not be destroyed, if it must not.
+    /// Why it is protected, if it is.
     pub protect: Option<String>,
-    /// Whether it is on its way out already.
-    pub terminating: bool,
-    /// Whether somebody says that it is garbage, such as an earlier sweep that was not carried through.
-    pub accused: bool,
+    /// Whether its deletion has begun.
+    pub is_terminating: bool,
+    /// Whether it is recorded as a candidate, for example by an earlier sweep that was not completed.
+    pub is_candidate: bool,
 }
 
 impl Member {
-    /// What distinguishes it from all others that live at the same time, in the order of keys.
-    pub fn slot(&self) -> (&str, &str, &str, &str) {
+    /// Its key: different for all resources that exist at the same time.
+    pub fn key(&self) -> (&str, &str, &str, &str) {
         (&self.group, &self.resource, &self.namespace, &self.name)
     }
 }
 
 impl fmt::Display for Member {
-    /// As people type it: `Vm.example.com/shop/web`.
+    /// As users type it: `Vm.example.com/shop/web`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.kind)?;
         if !self.group.is_empty() {
@@ -56,5 +56,31 @@ impl fmt::Display for Member {
             write!(f, "/{}", self.namespace)?;
         }
         write!(f, "/{}", self.name)
+    }
+}
+
+/// The indexes of members that may be copies: objects that carry the label of the module without having been put by it.
+///
+/// Other controllers copy labels: endpoints have those of their service, pods those of their owner. Sweeping copies
+/// would destroy objects in use. Only the field managers of an object tell for sure; this narrows down which to ask
+/// about.
+///
+/// A member may be a copy if it has an owner, even with the mark of a deployment: many controllers copy annotations as
+/// well, some only once, so the mark need not be that of the owner now. Without a mark it may also be one if the module
+/// never put an object of its kind. `kinds` are the kinds that it ever put, as `resource.group`; `None` if that is not
+/// known.
+pub fn possible_copies(members: &[Member], kinds: Option<&BTreeSet<String>>) -> BTreeSet<usize> {
+    let is_of_foreign_kind = |member: &Member| kinds.is_some_and(|kinds| !kinds.contains(&kind_of(member)));
+    let may_be_copy = |member: &Member| {
+        !member.owners.is_empty() || (member.deployment.is_none() && is_of_foreign_kind(member))
+    };
+    (0..).zip(members).filter(|(_, member)| may_be_copy(member)).map(|(at, _)| at).collect()
+}
+
+/// `resource.group`, as records of modules name kinds.
+pub fn kind_of(member: &Member) -> String {
+    match member.group.as_str() {
+        "" => member.resource.clone(),
+        group => format!("{}.{group}", member.resource),
     }
 }

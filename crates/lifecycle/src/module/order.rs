@@ -1,16 +1,18 @@
-//! The order of a module's documents: as they are written, later where something demands it.
+//! The order of a module's documents: as written, apart from edges that demand another one.
 //!
-//! Namespaces, definitions and classes come before what needs them, and whoever is named first in an explicit edge
-//! before the other: these always hold, and a circle of them is refused. Owners come before what they own, as far as
-//! that is possible: a circle of owners is legal. It must not know how anything is put.
+//! Namespaces, definitions and classes come before what needs them, and the first document of an explicit edge before
+//! the second: these edges always hold, and a cycle of them is refused. Owners come before their dependents as far as
+//! possible: a cycle of owners is legal. How a document is put is not known here.
+//!
+//! Also the places of unmarked resources when a deployment does not sweep: [`renumber`].
 
 use std::collections::{HashMap, VecDeque};
 
 use sexton_model::module::{Dependency, ModuleOrder};
 
-use crate::graph::{Graph, Node, components, order};
+use crate::graph::{Graph, Vertex, components, topological_order};
 
-/// A document, as far as its place is concerned.
+/// A document, as far as its place in the order is concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Empty for the core group.
@@ -35,7 +37,7 @@ pub enum OrderError {
     /// Each has to come before the next, and the last before the first.
     #[error("each of these has to come before the next: {}", chain(.0))]
     Cycle(Vec<String>),
-    /// An edge names a document that is not there.
+    /// An edge names a document that the module does not have.
     #[error("the dependency of {then} on {first} names {missing}, which is not in the module")]
     Missing {
         /// As it is written.
@@ -65,7 +67,7 @@ fn chain(names: &[String]) -> String {
 }
 
 impl Entry {
-    /// As people type it.
+    /// As users type it.
     pub fn label(&self) -> String {
         let group = if self.group.is_empty() { String::new() } else { format!(".{}", self.group) };
         let namespace =
@@ -88,8 +90,9 @@ impl Entry {
     }
 }
 
-/// The documents in the order in which they are put, each with its place. Places begin with 1, and a document has a higher
-/// place than all that it depends on. What is destroyed goes in the reverse order of places; equals may go in parallel.
+/// The documents in the order in which they are put, each with its place. Places begin with 1, and a document has a
+/// higher place than all that it depends on. What is destroyed goes in the reverse order of places; equals may go in
+/// parallel.
 ///
 /// For the documents `a`, `b`, `c` of one file and `d` of another, where `c` depends on `a`:
 ///
@@ -128,7 +131,7 @@ pub fn arrange(
 }
 
 /// From a document to one that comes after it.
-type Edge = (Node, Node);
+type Edge = (Vertex, Vertex);
 
 /// The order in which documents are put, and the edges that hold.
 fn sequence(entries: &[Entry], dependencies: &[Dependency]) -> Result<(Vec<usize>, Vec<Edge>), OrderError> {
@@ -140,20 +143,20 @@ fn sequence(entries: &[Entry], dependencies: &[Dependency]) -> Result<(Vec<usize
     let owned = owned(entries);
     let all: Vec<Edge> = hard.iter().chain(&owned).copied().collect();
     let together = components(&Graph::new(entries.len(), &all));
-    // Within a circle nobody can say which owner is meant to come first.
+    // Within a cycle no owner comes first by itself: the order of the documents decides.
     let soft = owned.into_iter().filter(|(first, then)| together.of(*first) != together.of(*then));
     let edges: Vec<Edge> = hard.iter().copied().chain(soft).collect();
-    match order(&Graph::new(entries.len(), &edges)) {
-        Some(order) => Ok((order.into_iter().map(|node| node as usize).collect(), edges)),
+    match topological_order(&Graph::new(entries.len(), &edges)) {
+        Some(order) => Ok((order.into_iter().map(|vertex| vertex as usize).collect(), edges)),
         None => Err(OrderError::Cycle(cycle(entries, &hard))),
     }
 }
 
-fn number(at: usize) -> Node {
-    Node::try_from(at).unwrap_or(Node::MAX)
+fn number(at: usize) -> Vertex {
+    Vertex::try_from(at).unwrap_or(Vertex::MAX)
 }
 
-/// Edges from what others need to be served or to end.
+/// Edges from namespaces, definitions and classes to the documents that need them.
 fn provided(entries: &[Entry]) -> Vec<Edge> {
     let mut namespaces: HashMap<&str, usize> = HashMap::new();
     let mut providers: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
@@ -178,15 +181,16 @@ fn provided(entries: &[Entry]) -> Vec<Edge> {
 
 /// Edges from owners to what they own.
 fn owned(entries: &[Entry]) -> Vec<Edge> {
-    let mut slots: HashMap<(&str, &str, &str, &str), usize> = HashMap::new();
+    let mut by_key: HashMap<(&str, &str, &str, &str), usize> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
-        slots.insert((&entry.group, &entry.kind, &entry.namespace, &entry.name), at);
+        by_key.insert((&entry.group, &entry.kind, &entry.namespace, &entry.name), at);
     }
     let mut edges = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         for (group, kind, name) in &entry.owners {
-            let beside = slots.get(&(group.as_str(), kind.as_str(), entry.namespace.as_str(), name.as_str()));
-            let above = || slots.get(&(group.as_str(), kind.as_str(), "", name.as_str()));
+            let beside =
+                by_key.get(&(group.as_str(), kind.as_str(), entry.namespace.as_str(), name.as_str()));
+            let above = || by_key.get(&(group.as_str(), kind.as_str(), "", name.as_str()));
             if let Some(owner) = beside.or_else(above) {
                 edges.push((number(*owner), number(at)));
             }
@@ -195,7 +199,7 @@ fn owned(entries: &[Entry]) -> Vec<Edge> {
     edges
 }
 
-fn find(entries: &[Entry], edge: &Dependency, word: &str) -> Result<Node, OrderError> {
+fn find(entries: &[Entry], edge: &Dependency, word: &str) -> Result<Vertex, OrderError> {
     let found: Vec<usize> =
         entries.iter().enumerate().filter(|(_, entry)| entry.is_called(word)).map(|(at, _)| at).collect();
     let (first, then) = (edge.first.clone(), edge.then.clone());
@@ -209,31 +213,61 @@ fn find(entries: &[Entry], edge: &Dependency, word: &str) -> Result<Node, OrderE
     }
 }
 
-/// A shortest circle of edges that always hold, beginning with the first document that is on one.
-fn cycle(entries: &[Entry], hard: &[(Node, Node)]) -> Vec<String> {
+/// A shortest cycle of hard edges, beginning with the first document that is on one.
+fn cycle(entries: &[Entry], hard: &[(Vertex, Vertex)]) -> Vec<String> {
     let graph = Graph::new(entries.len(), hard);
     let together = components(&graph);
     let sizes = together.sizes();
-    let on_one = |node: &Node| sizes[together.of(*node) as usize] > 1 || graph.has(*node, *node);
-    let Some(start) = graph.nodes().find(on_one) else { return Vec::new() };
-    let mut before: HashMap<Node, Node> = HashMap::new();
+    let on_one = |vertex: &Vertex| sizes[together.of(*vertex) as usize] > 1 || graph.has(*vertex, *vertex);
+    let Some(start) = graph.vertices().find(on_one) else { return Vec::new() };
+    let mut before: HashMap<Vertex, Vertex> = HashMap::new();
     let mut work = VecDeque::from([start]);
-    while let Some(node) = work.pop_front() {
-        for next in graph.successors(node) {
+    while let Some(vertex) = work.pop_front() {
+        for next in graph.successors(vertex) {
             if *next == start {
-                let mut path = vec![node];
+                let mut path = vec![vertex];
                 while let Some(from) =
                     path.last().filter(|last| **last != start).and_then(|last| before.get(last))
                 {
                     path.push(*from);
                 }
-                return path.into_iter().rev().map(|node| entries[node as usize].label()).collect();
+                return path.into_iter().rev().map(|vertex| entries[vertex as usize].label()).collect();
             }
             if !before.contains_key(next) {
-                before.insert(*next, node);
+                before.insert(*next, vertex);
                 work.push_back(*next);
             }
         }
     }
     Vec::new()
+}
+
+/// New places for unmarked resources that are not swept: behind all marked ones, in the order that they had.
+///
+/// Returns one place for each resource in `unmarked`.
+///
+/// All are shifted by (highest marked + 1 − lowest unmarked), which is (number of marked + 1 − lowest unmarked) where
+/// the places of the marked count up from 1 without gaps. Those without a place share one below
+/// all other unmarked ones. The shift may be negative, so places do not grow without end.
+pub fn renumber(highest_marked: Option<i64>, unmarked: &[Option<i64>]) -> Vec<i64> {
+    let base = highest_marked.unwrap_or(0).max(0).saturating_add(1);
+    let lowest = unmarked.iter().flatten().min().copied();
+    let room = i64::from(unmarked.iter().any(Option::is_none));
+    let Some(lowest) = lowest else { return vec![base; unmarked.len()] };
+    let shift = i128::from(base) + i128::from(room) - i128::from(lowest);
+    let shifted: Option<Vec<i64>> = unmarked
+        .iter()
+        .map(|order| order.map_or(Some(base), |order| i64::try_from(i128::from(order) + shift).ok()))
+        .collect();
+    // Places so far apart that shifting overflows are packed close together instead.
+    shifted.unwrap_or_else(|| dense(base, unmarked))
+}
+
+fn dense(base: i64, unmarked: &[Option<i64>]) -> Vec<i64> {
+    let mut places: Vec<Option<i64>> = unmarked.to_vec();
+    places.sort_unstable();
+    places.dedup();
+    let place =
+        |order: &Option<i64>| i64::try_from(places.partition_point(|place| place < order)).unwrap_or(0);
+    unmarked.iter().map(|order| base.saturating_add(place(order))).collect()
 }

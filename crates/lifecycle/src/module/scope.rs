@@ -1,12 +1,14 @@
-//! Who is in the scope of a module, and who comes into it or leaves it when the scope changes.
+//! The scope of a module: which resources belong to it, which of them are unmarked, and what a changed scope means.
+
+use std::cmp::Reverse;
 
 use sexton_model::marks;
 use sexton_model::module::{MANAGER_KEY, Scope};
 
 use super::Member;
 
-/// Whether a resource has all attributes of a scope. `manager`, `apiVersion`, `kind`, `namespace` and `name` are what
-/// they say; any other key is a label.
+/// Whether a resource has all attributes of a scope. `manager`, `apiVersion`, `kind`, `namespace` and `name` mean these
+/// fields; any other key is a label.
 pub fn in_scope(scope: &Scope, member: &Member) -> bool {
     let label = |key: &str| member.labels.get(key).map(String::as_str);
     scope.iter().all(|(key, value)| {
@@ -22,7 +24,7 @@ pub fn in_scope(scope: &Scope, member: &Member) -> bool {
     })
 }
 
-/// The labels that a scope asks for: what a resource in it can lose without becoming another one.
+/// The labels that a scope asks for. A resource can lose these without becoming another resource.
 pub fn scope_labels(scope: &Scope) -> impl Iterator<Item = (&str, &str)> {
     scope.iter().filter_map(|(key, value)| match key.as_str() {
         MANAGER_KEY => Some((marks::MANAGER, value.as_str())),
@@ -31,16 +33,16 @@ pub fn scope_labels(scope: &Scope) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// What another scope comes to. Places are those in the list of resources.
+/// The difference between two scopes, as indexes into the list of resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScopeChange {
-    /// Who was not in scope and is now.
+    /// Resources that were not in scope and are now.
     pub enter: Vec<usize>,
-    /// Who was in scope and is not any more: it will never be swept.
+    /// Resources that were in scope and are not any more: they are never swept.
     pub leave: Vec<usize>,
 }
 
-/// Who comes into scope and who leaves it.
+/// Which resources a change of the scope adds and removes.
 pub fn scope_change(old: &Scope, new: &Scope, members: &[Member]) -> ScopeChange {
     let mut change = ScopeChange::default();
     if old == new {
@@ -54,4 +56,36 @@ pub fn scope_change(old: &Scope, new: &Scope, members: &[Member]) -> ScopeChange
         }
     }
     change
+}
+
+/// The resources of a module by their marks, as indexes into the list of resources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MarkSplit {
+    /// In scope, and put by the deployment.
+    pub marked: Vec<usize>,
+    /// In scope, and not put by it. In the order in which they are swept: the highest place first, those without one
+    /// last.
+    pub unmarked: Vec<usize>,
+    /// Not in scope: never swept.
+    pub outside: Vec<usize>,
+}
+
+/// Splits resources by their marks. `is_marked`: whether a resource was or will be put by the deployment.
+pub fn split_by_mark(scope: &Scope, members: &[Member], is_marked: impl Fn(&Member) -> bool) -> MarkSplit {
+    let mut split = MarkSplit::default();
+    for (at, member) in members.iter().enumerate() {
+        if !in_scope(scope, member) {
+            split.outside.push(at);
+        } else if is_marked(member) {
+            split.marked.push(at);
+        } else {
+            split.unmarked.push(at);
+        }
+    }
+    // None is less than any number, so that those without an order come last; ties are broken by key.
+    split.unmarked.sort_by(|a, b| {
+        let (a, b) = (&members[*a], &members[*b]);
+        Reverse(a.order).cmp(&Reverse(b.order)).then_with(|| a.key().cmp(&b.key()))
+    });
+    split
 }

@@ -23,7 +23,7 @@ fn member(name: &str, labels: &[(&str, &str)], deployment: Option<&str>, order: 
     }
 }
 
-/// REQ-CLD-8, REQ-CLD-9, REQ-CLD-10, REQ-CLD-11, REQ-CLD-12: in scope is who has every attribute.
+/// REQ-CLD-8, REQ-CLD-9, REQ-CLD-10, REQ-CLD-11, REQ-CLD-12: a resource is in scope if it has every attribute.
 #[test]
 fn every_attribute_counts() {
     let manager = ("sexton.dev/manager", "shop");
@@ -49,10 +49,10 @@ fn every_attribute_counts() {
 }
 
 proptest! {
-    /// REQ-CLD-6, REQ-CLD-10, REQ-CLD-11: unmarked is who is in scope and was not put, in reverse order; who enters and
-    /// who leaves another scope is who the two disagree on.
+    /// REQ-CLD-6, REQ-CLD-10, REQ-CLD-11: a resource is unmarked if it is in scope and was not put; the unmarked are in
+    /// reverse order; a change of the scope adds and removes what the two scopes disagree on.
     #[test]
-    fn sorting_is_what_it_says(
+    fn splitting_is_what_it_says(
         lives in vec((0..3_u8, 0..3_u8, option::of(0..3_u8), option::of(-3..5_i64)), 0..12),
         scopes in (btree_map("[ab]", "[01]", 0..3), btree_map("[ab]", "[01]", 0..3)),
     ) {
@@ -66,7 +66,7 @@ proptest! {
         let naive = |scope: &Scope, member: &Member| {
             scope.iter().filter(|(key, value)| member.labels.get(*key) != Some(value)).count() == 0
         };
-        let sorted = sort(&new, &members, |member| member.deployment.as_deref() == Some("0"));
+        let sorted = split_by_mark(&new, &members, |member| member.deployment.as_deref() == Some("0"));
         let mut seen: Vec<usize> = sorted.marked.iter().chain(&sorted.unmarked).chain(&sorted.outside).copied().collect();
         seen.sort_unstable();
         prop_assert_eq!(seen, (0..members.len()).collect::<Vec<usize>>());
@@ -77,7 +77,7 @@ proptest! {
         }
         for pair in sorted.unmarked.windows(2) {
             let (first, second) = (&members[pair[0]], &members[pair[1]]);
-            // EXT-7: nobody without a place goes before somebody who has one.
+            // EXT-7: a resource without a place goes after those with one.
             prop_assert!(first.order >= second.order);
         }
         let change = scope_change(&old, &new, &members);
@@ -115,8 +115,8 @@ proptest! {
         }
     }
 
-    /// REQ-CLD-24: however many dry deployments there were, whoever left the module in the same one stands as it stood,
-    /// and everybody who left stands behind everybody who is in it.
+    /// REQ-CLD-24: after any number of dry deployments, resources that left the module in the same one keep their
+    /// order, and all that left stand behind all that are in it.
     #[test]
     fn after_any_number_of_dry_deployments_there_is_an_order(rounds in vec(vec(0..8_usize, 0..8), 1..8)) {
         let mut places: Vec<Option<i64>> = vec![None; 8];
@@ -140,8 +140,8 @@ proptest! {
         }
     }
 
-    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-16, REQ-CLD-17: everybody has one place; edges hold; without edges it is the order
-    /// of the documents; a circle is refused, and is one.
+    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-16, REQ-CLD-17: each document has one place; edges hold; without edges it is the
+    /// order of the documents; a circle is refused, and is one.
     #[test]
     fn documents_are_arranged(count in 1..8_usize, edges in vec((0..8_usize, 0..8_usize), 0..8)) {
         let name = |at: usize| format!("n{at}");
@@ -163,7 +163,7 @@ proptest! {
                 for (first, then) in &edges {
                     prop_assert!(place(*first) < place(*then));
                 }
-                // The naive way: again and again the first document that waits for nobody.
+                // The naive way: again and again the first document without open predecessors.
                 let mut naive: Vec<usize> = Vec::new();
                 while naive.len() < count {
                     let free = |at: &usize| !naive.contains(at)
@@ -185,9 +185,9 @@ proptest! {
 }
 
 proptest! {
-    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-24: whatever order is meant, an edge leads to a higher place, and documents are put in
-    /// one order. With `edges` a place is the length of the longest way to it; with `files` those of another file are never
-    /// equal, and those of the same file are if nothing is between them.
+    /// REQ-CLD-14, REQ-CLD-15, REQ-CLD-24: whatever order is meant, an edge leads to a higher place, and documents are
+    /// put in one order. With `edges` a place is the length of the longest way to it; with `files` those of another
+    /// file are never equal, and those of the same file are if nothing is between them.
     #[test]
     fn equal_places_only_where_they_are_meant(
         files in vec(0..3_usize, 1..9),
@@ -312,7 +312,7 @@ fn copies_are_told_apart() {
         bare("endpoints", "endpoints", &[]),
     ];
     let found = |kinds: Option<&BTreeSet<String>>| -> Vec<&str> {
-        copies(&members, kinds).into_iter().map(|at| members[at].name.as_str()).collect()
+        possible_copies(&members, kinds).into_iter().map(|at| members[at].name.as_str()).collect()
     };
     let kinds = ["configmaps".to_owned()].into();
     let owned = ["owned-document", "copied-annotations", "no-place"];

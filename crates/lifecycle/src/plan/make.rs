@@ -1,38 +1,39 @@
-//! From a judgement to a plan.
+//! From a detection to a plan.
 
-use super::order::Order;
-use super::relations::Doomed;
+use super::edges::DoomedGraph;
+use super::order::PlanOrder;
 use super::{Group, Plan, Step, Wave};
-use crate::detect::Judgement;
-use crate::snapshot::{LifeId, Snapshot};
+use crate::detect::Detection;
+use crate::snapshot::{NodeId, Snapshot};
 
-/// Orders the deaths that a judgement demands. Costs as much as those who die have edges; nobody else is looked at.
-pub fn make(snapshot: &Snapshot, judgement: &Judgement) -> Plan {
-    let doomed = Doomed::new(snapshot, judgement);
-    let order = Order::of(&doomed);
+/// Makes the plan that destroys all doomed objects of a detection. Costs as much as they have edges, however many
+/// objects survive.
+pub fn make(snapshot: &Snapshot, detection: &Detection) -> Plan {
+    let doomed = DoomedGraph::new(snapshot, detection);
+    let order = PlanOrder::of(&doomed);
     let plan = Plan {
         waves: waves(&order, &doomed),
-        strips: judgement.strips.clone(),
+        strips: detection.strips.clone(),
         dropped: order.dropped(&doomed),
         out_of_order: order.out_of_order(&doomed),
         barriers: order.barriers(&doomed),
-        holds: judgement.holds.clone(),
+        exclusions: detection.exclusions.clone(),
         ..Plan::default()
     };
     plan.indexed().written(snapshot)
 }
 
-fn waves(order: &Order<'_>, doomed: &Doomed<'_>) -> Vec<Wave> {
+fn waves(order: &PlanOrder<'_>, doomed: &DoomedGraph<'_>) -> Vec<Wave> {
     let mut groups: Vec<Group> = vec![Group::default(); order.families.groups.count];
-    let lives = doomed.lives.iter().zip(&order.families.groups.of);
-    for ((life, group), before) in lives.zip(order.before_each(doomed)) {
-        let after = before.into_iter().map(|node| doomed.lives[node as usize]).collect();
+    let nodes = doomed.nodes.iter().zip(&order.families.groups.of);
+    for ((node, group), before) in nodes.zip(order.predecessors(doomed)) {
+        let after = before.into_iter().map(|node| doomed.nodes[node as usize]).collect();
         let members = &mut groups[*group as usize].members;
-        // Most are alone in theirs.
+        // Most groups have one member.
         members.reserve_exact(1);
-        members.extend(step(doomed, *life, after));
+        members.extend(step(doomed, *node, after));
     }
-    // Groups are numbered by their first members, and those by their keys.
+    // Groups are numbered by their first members, and these by key: each wave is sorted.
     let mut waves: Vec<Wave> = Vec::new();
     for (group, wave) in groups.into_iter().zip(&order.waves) {
         let wave = *wave as usize;
@@ -44,13 +45,13 @@ fn waves(order: &Order<'_>, doomed: &Doomed<'_>) -> Vec<Wave> {
     waves
 }
 
-fn step(doomed: &Doomed<'_>, life: LifeId, after: Vec<LifeId>) -> Option<Step> {
+fn step(doomed: &DoomedGraph<'_>, node: NodeId, after: Vec<NodeId>) -> Option<Step> {
     Some(Step {
-        life,
-        key: doomed.snapshot.key(life),
-        kind: doomed.snapshot.kind(life).to_owned(),
-        uid: doomed.snapshot.uid(life),
-        finding: doomed.judgement.doomed.get(&life)?.clone(),
+        node,
+        key: doomed.snapshot.key(node),
+        kind: doomed.snapshot.kind(node).to_owned(),
+        uid: doomed.snapshot.uid(node),
+        finding: doomed.detection.doomed.get(&node)?.clone(),
         after,
     })
 }

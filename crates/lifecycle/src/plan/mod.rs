@@ -1,115 +1,133 @@
-//! Plans: who dies, in which order, and what had to be given up for it.
+//! Plans: in which order the doomed objects are destroyed, and what had to be given up for it.
 //!
-//! "X dies before Y" comes from four sources. Destruction dependencies (the target before its subscriber, the objects
-//! of a kind before its class) are *hard*: they always hold, and a circle of them is one group whose members take each
-//! step together. Ownership (the owned before the owner, contents before their namespace or definition; but whoever
-//! follows owners in the background after them) is *soft*: where it contradicts the hard ones it is dropped, and
-//! the plan says so; a circle of owners is one group. Both count transitively, also over an edge that was dropped: what
-//! belongs to the one still goes before the other. A place in a module's order gives way to both.
+//! A plan is a list of *waves*, each a set of *groups*, each one object or a cycle of objects. Whatever is in one wave
+//! may be destroyed at the same time; the members of a group take each step together. For `App/shop`, which owns two
+//! machines and a network that subscribes to both:
 //!
-//! A plan does not change. [`make`] builds it, [`check`] proves it with other code. Both cost as much as what dies and
-//! its edges, however much lives on. The same input gives the same bytes, and the same [`Plan::digest`].
+//! ```text
+//!   App/shop ◀── Vm/a, Vm/b, Net/n       owner references
+//!   Net/n subscribes to Vm/a and Vm/b    destruction dependencies
 //!
-//! It must not know how anything is deleted, and it decides nothing about who dies.
+//!   wave 0   Vm/a  Vm/b
+//!   wave 1   Net/n
+//!   wave 2   App/shop
+//! ```
+//!
+//! "X before Y" has four sources, from the strongest to the weakest:
+//!
+//! 1. Destruction dependencies are *hard*: a target before its subscriber, the objects of a kind before its class. They
+//!    always hold. A cycle of them is one group.
+//! 2. Ownership is *soft*: a dependent before its owner, contents before their namespace or definition. An edge that
+//!    contradicts a hard one is dropped, and the plan lists it. A cycle of owners is one group. Ownership is
+//!    transitive, also over a dropped edge: what an object owns still goes before the owner of that object (see
+//!    `families.rs`).
+//! 3. Background deletions ask for the opposite, owner before dependent, and give way to 1 and 2.
+//! 4. StepIndex in the order of a module give way to all of these.
+//!
+//! [`make`] builds a plan, and [`verify`] checks it with other code. Both cost as much as there are doomed objects and
+//! edges between them. The same input gives the same bytes, and the same [`Plan::digest`].
+//!
+//! A plan decides nothing about what is doomed, and does not know how an object is deleted.
 
-mod check;
+mod edges;
 mod families;
+mod levels;
 mod make;
 mod order;
 mod progress;
-mod ranks;
-mod relations;
 #[cfg(test)]
 mod tests;
 mod text;
+mod verify;
 
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use sexton_model::{Key, Uid};
 
-use crate::detect::{Finding, Hold, Strip};
-use crate::snapshot::LifeId;
+use crate::detect::{Exclusion, Finding, Strip};
+use crate::snapshot::NodeId;
 
-pub use check::{Flaw, check};
 pub use make::make;
-pub use progress::Progress;
+pub use progress::PlanProgress;
 pub use text::{digest_matches, policy_name};
+pub use verify::{Flaw, verify};
 
-/// Who dies and in which order.
+/// What is destroyed, and in which order. Made by [`make`]; immutable. It is executed only after [`verify`] accepted
+/// it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// One after the other; what is in one wave may go at the same time.
+    /// In the order of execution.
     pub waves: Vec<Wave>,
-    /// Who lives on and loses references. By key.
+    /// Survivors that lose references to owners. By key.
     pub strips: Vec<Strip>,
-    /// What does not hold, because something stronger forbids it. By the keys of both.
+    /// Edges that do not hold because a stronger one contradicts them. By the keys of both objects.
     pub dropped: Vec<DroppedEdge>,
-    /// Who goes out of the order of its module, because something stronger demands it. By key.
-    pub out_of_order: Vec<LifeId>,
-    /// What holds many back for the sake of many, without an edge for each pair.
+    /// Objects that are not destroyed at their place in their module, because a stronger edge demands it. By key.
+    pub out_of_order: Vec<NodeId>,
+    /// Conditions between many objects and many others, without an edge for each pair.
     pub barriers: Vec<Barrier>,
-    /// Who would die but must not. By key.
-    pub holds: Vec<Hold>,
+    /// Objects that would be doomed, and are protected or were not approved. By key.
+    pub exclusions: Vec<Exclusion>,
     /// The beginning of the hash of [`Plan::text`], in hexadecimal digits.
     pub digest: String,
-    places: Places,
+    index: StepIndex,
     text: String,
 }
 
-/// What may go at the same time.
+/// Groups that may be destroyed at the same time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wave {
     /// By the keys of their first members.
     pub groups: Vec<Group>,
 }
 
-/// One life, or a circle of lives that take each step together.
+/// One object, or a cycle of objects that take each step of their destruction together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Group {
     /// By key.
     pub members: Vec<Step>,
 }
 
-/// The death of one life.
+/// The destruction of one object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The life.
-    pub life: LifeId,
-    /// Its slot.
+    /// The object.
+    pub node: NodeId,
+    /// Its key.
     pub key: Key,
     /// The name of its kind.
     pub kind: String,
-    /// Which life of the slot.
+    /// Its uid: tells it from a successor with the same key.
     pub uid: Uid,
-    /// Why it dies, and how.
+    /// Why it is doomed, and with which policy it is deleted.
     pub finding: Finding,
-    /// Who has to be gone before, by key; [`Plan::barriers`] say more. Members of its own group are not named.
-    pub after: Vec<LifeId>,
+    /// Objects outside of its group that have to be gone before, by key. [`Plan::barriers`] add to these.
+    pub after: Vec<NodeId>,
 }
 
-/// Everything in `before` has to be gone before anything in `after` goes: the levels of a module, and whole families
-/// one of whose heads goes in another order than its own.
+/// Everything in `before` has to be gone before anything in `after` is destroyed. Separates the levels of a module, and
+/// families from the owners above them where an edge of a head was dropped.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Barrier {
     /// By key.
-    pub before: Vec<LifeId>,
+    pub before: Vec<NodeId>,
     /// By key.
-    pub after: Vec<LifeId>,
-    /// Other barriers that have to be open as well.
+    pub after: Vec<NodeId>,
+    /// Indexes of barriers that have to be open before this one is.
     pub follows: Vec<usize>,
 }
 
-/// Why one life dies before another.
+/// Why one object is destroyed before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// The second subscribes to the first.
     Subscription,
-    /// The second gives code to the kind of the first.
+    /// The second is the class of the kind of the first: it has the code.
     Class,
     /// The second owns the first.
     Owner,
-    /// The second follows the first, whose deletion waits for nobody.
+    /// The first owns the second, and is deleted in the background: before its dependents.
     Background,
     /// The second is the namespace of the first.
     Namespace,
@@ -118,116 +136,116 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Whether it always holds.
+    /// Whether an edge with this reason always holds, and may not be dropped.
     pub fn is_hard(self) -> bool {
         matches!(self, Relation::Subscription | Relation::Class)
     }
 }
 
-/// The first should have died before the second, and does not have to.
+/// An edge that does not hold: `first` should have been destroyed before `second`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DroppedEdge {
-    /// Who should have gone first.
-    pub first: LifeId,
-    /// Who should have gone after it.
-    pub second: LifeId,
-    /// Why.
+    /// The object that should have been destroyed first.
+    pub first: NodeId,
+    /// The object that should have been destroyed after it.
+    pub second: NodeId,
+    /// The reason for that order.
     pub relation: Relation,
 }
 
-/// Where a step is.
+/// Indexes of a step: wave, group in it, member of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct StepPosition {
     wave: u32,
     group: u32,
     member: u32,
 }
 
-/// Where the steps are, by uid. It follows from them, so it makes no difference between plans.
+/// The positions of all steps by uid. Derived from the waves, so it is left out of comparisons between plans.
 #[derive(Debug, Clone, Default)]
-struct Places {
-    table: HashTable<Place>,
+struct StepIndex {
+    table: HashTable<StepPosition>,
     hasher: DefaultHashBuilder,
 }
 
-impl PartialEq for Places {
-    fn eq(&self, _: &Places) -> bool {
+impl PartialEq for StepIndex {
+    fn eq(&self, _: &StepIndex) -> bool {
         true
     }
 }
 
 impl Plan {
-    /// How many die.
+    /// The number of steps.
     pub fn len(&self) -> usize {
-        self.places.table.len()
+        self.index.table.len()
     }
 
-    /// Whether nobody dies.
+    /// Whether there is nothing to destroy.
     pub fn is_empty(&self) -> bool {
-        self.places.table.is_empty()
+        self.index.table.is_empty()
     }
 
-    /// All steps in the order of death.
+    /// All steps, in the order of execution.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.groups().flat_map(|group| &group.members)
     }
 
-    /// All groups in the order of death.
+    /// All groups, in the order of execution.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.waves.iter().flat_map(|wave| &wave.groups)
     }
 
-    /// The death of the life with a uid.
+    /// The step of the object with a uid.
     pub fn step_of(&self, uid: &Uid) -> Option<&Step> {
-        self.place_of(uid).and_then(|place| self.at(place))
+        self.position_of(uid).and_then(|position| self.at(position))
     }
 
-    /// The wave in which the life with a uid dies, counted from 0.
+    /// The wave of the object with a uid, counted from 0.
     pub fn wave_of(&self, uid: &Uid) -> Option<usize> {
-        self.place_of(uid).map(|place| place.wave as usize)
+        self.position_of(uid).map(|position| position.wave as usize)
     }
 
-    /// The group in which the life with a uid dies.
+    /// The group of the object with a uid.
     pub fn group_of(&self, uid: &Uid) -> Option<&Group> {
-        let place = self.place_of(uid)?;
-        self.waves.get(place.wave as usize)?.groups.get(place.group as usize)
+        let position = self.position_of(uid)?;
+        self.waves.get(position.wave as usize)?.groups.get(position.group as usize)
     }
 
-    /// Whether the life with a uid dies.
+    /// Whether the object with a uid is destroyed by this plan.
     pub fn is_doomed(&self, uid: &Uid) -> bool {
-        self.place_of(uid).is_some()
+        self.position_of(uid).is_some()
     }
 
-    /// Whether everybody who dies here dies in the approved plan, too.
+    /// Whether every object of this plan is in the approved plan, too.
     pub fn contains_only(&self, approved: &Plan) -> bool {
         self.steps().all(|step| approved.is_doomed(&step.uid))
     }
 
-    fn place_of(&self, uid: &Uid) -> Option<Place> {
-        let Places { table, hasher } = &self.places;
-        let same = |place: &Place| self.at(*place).is_some_and(|step| step.uid == *uid);
+    fn position_of(&self, uid: &Uid) -> Option<StepPosition> {
+        let StepIndex { table, hasher } = &self.index;
+        let same = |position: &StepPosition| self.at(*position).is_some_and(|step| step.uid == *uid);
         table.find(hasher.hash_one(uid), same).copied()
     }
 
-    fn at(&self, place: Place) -> Option<&Step> {
-        let group = self.waves.get(place.wave as usize)?.groups.get(place.group as usize)?;
-        group.members.get(place.member as usize)
+    fn at(&self, position: StepPosition) -> Option<&Step> {
+        let group = self.waves.get(position.wave as usize)?.groups.get(position.group as usize)?;
+        group.members.get(position.member as usize)
     }
 
-    /// Notes where everybody is.
+    /// Builds the index of positions.
     fn indexed(mut self) -> Plan {
         let hasher = DefaultHashBuilder::default();
         let mut table = HashTable::with_capacity(self.groups().map(|group| group.members.len()).sum());
-        let hash = |place: &Place| self.at(*place).map_or(0, |step| hasher.hash_one(&step.uid));
+        let hash = |position: &StepPosition| self.at(*position).map_or(0, |step| hasher.hash_one(&step.uid));
         for (wave, in_wave) in (0..).zip(&self.waves) {
             for (group, in_group) in (0..).zip(&in_wave.groups) {
                 for (member, step) in (0..).zip(&in_group.members) {
-                    let place = Place { wave, group, member };
-                    table.insert_unique(hasher.hash_one(&step.uid), place, hash);
+                    let position = StepPosition { wave, group, member };
+                    table.insert_unique(hasher.hash_one(&step.uid), position, hash);
                 }
             }
         }
-        self.places = Places { table, hasher };
+        self.index = StepIndex { table, hasher };
         self
     }
 }

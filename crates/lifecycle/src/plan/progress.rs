@@ -1,33 +1,33 @@
-//! How far a plan has come: whose turn it is, given who is gone. It leaves no choice, and it deletes nothing.
+//! How far the execution of a plan is: which groups are ready, given the objects that are gone. Deletes nothing itself.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::{Group, Plan};
-use crate::snapshot::LifeId;
+use crate::snapshot::NodeId;
 
-/// Where a plan stands. A group's turn comes when every group that must go before it is gone; so what does not depend
-/// on a life that is stuck goes on. Groups are gone as a whole.
+/// The state of a plan's execution. A group is ready when all groups and barriers before it are done; so an object that
+/// is stuck blocks only what must follow it. A group is done when all its members are gone.
 #[derive(Debug, Clone)]
-pub struct Progress<'a> {
+pub struct PlanProgress<'a> {
     groups: Vec<&'a Group>,
-    group_of: HashMap<LifeId, usize>,
-    /// How many of each group are left.
+    group_of: HashMap<NodeId, usize>,
+    /// The number of members of each group that are not gone.
     left: Vec<usize>,
-    /// Of each group, and then of each barrier, how many it waits for.
-    waits: Vec<u32>,
-    /// What waits for each group, and then for each barrier: groups and barriers.
-    opens: Vec<Vec<usize>>,
-    gone: HashSet<LifeId>,
+    /// The number of predecessors of each group that are not done; after the groups come the barriers.
+    waiting: Vec<u32>,
+    /// The successors of each group and, after them, of each barrier.
+    successors: Vec<Vec<usize>>,
+    gone: HashSet<NodeId>,
 }
 
-impl<'a> Progress<'a> {
-    /// At the beginning.
-    pub fn new(plan: &'a Plan) -> Progress<'a> {
+impl<'a> PlanProgress<'a> {
+    /// No object of the plan is gone yet.
+    pub fn new(plan: &'a Plan) -> PlanProgress<'a> {
         let groups: Vec<&Group> = plan.groups().collect();
         let members = groups.iter().enumerate();
-        let group_of: HashMap<LifeId, usize> =
-            members.flat_map(|(at, group)| group.members.iter().map(move |step| (step.life, at))).collect();
-        let at = |life: &LifeId| group_of.get(life).copied();
+        let group_of: HashMap<NodeId, usize> =
+            members.flat_map(|(at, group)| group.members.iter().map(move |step| (step.node, at))).collect();
+        let at = |node: &NodeId| group_of.get(node).copied();
         let mut edges: Vec<(usize, usize)> = Vec::new();
         for (number, group) in groups.iter().enumerate() {
             let before = group.members.iter().flat_map(|step| &step.after);
@@ -41,60 +41,61 @@ impl<'a> Progress<'a> {
         }
         edges.sort_unstable();
         edges.dedup();
-        let mut waits = vec![0; groups.len() + plan.barriers.len()];
-        let mut opens = vec![Vec::new(); waits.len()];
+        let mut waiting = vec![0; groups.len() + plan.barriers.len()];
+        let mut successors = vec![Vec::new(); waiting.len()];
         for (from, to) in edges.into_iter().filter(|(from, to)| from != to) {
-            waits[to] += 1;
-            opens[from].push(to);
+            waiting[to] += 1;
+            successors[from].push(to);
         }
         let left = groups.iter().map(|group| group.members.len()).collect();
-        let mut progress = Progress { groups, group_of, left, waits, opens, gone: HashSet::new() };
-        // A barrier without anybody before it is open from the beginning.
-        let barriers = progress.groups.len()..progress.waits.len();
-        let free: Vec<usize> = barriers.filter(|number| progress.waits[*number] == 0).collect();
-        free.into_iter().for_each(|barrier| _ = progress.pass(barrier));
+        let mut progress = PlanProgress { groups, group_of, left, waiting, successors, gone: HashSet::new() };
+        // A barrier without predecessors is open from the beginning.
+        let barriers = progress.groups.len()..progress.waiting.len();
+        let free: Vec<usize> = barriers.filter(|number| progress.waiting[*number] == 0).collect();
+        free.into_iter().for_each(|barrier| _ = progress.complete(barrier));
         progress
     }
 
-    /// A group is gone, or a barrier open: goes on through barriers, and names the groups whose turn has come.
-    fn pass(&mut self, from: usize) -> Vec<usize> {
-        let (mut turns, mut open) = (Vec::new(), vec![from]);
+    /// Marks a group or barrier as done, opens the barriers that waited for nothing else, and returns the groups that
+    /// became ready.
+    fn complete(&mut self, from: usize) -> Vec<usize> {
+        let (mut ready, mut open) = (Vec::new(), vec![from]);
         while let Some(number) = open.pop() {
-            for next in &self.opens[number] {
-                self.waits[*next] -= 1;
-                if self.waits[*next] == 0 {
-                    let list = if *next < self.groups.len() { &mut turns } else { &mut open };
+            for next in &self.successors[number] {
+                self.waiting[*next] -= 1;
+                if self.waiting[*next] == 0 {
+                    let list = if *next < self.groups.len() { &mut ready } else { &mut open };
                     list.push(*next);
                 }
             }
         }
-        turns
+        ready
     }
 
-    /// The groups that wait for nobody and are not completely gone, in the order of the plan.
+    /// The groups that are ready and not done, in the order of the plan.
     pub fn ready(&self) -> impl Iterator<Item = &'a Group> + '_ {
         let numbered = self.groups.iter().enumerate();
         numbered
-            .filter(|(number, _)| self.waits[*number] == 0 && self.left[*number] > 0)
+            .filter(|(number, _)| self.waiting[*number] == 0 && self.left[*number] > 0)
             .map(|(_, group)| *group)
     }
 
-    /// Notes that a life is gone, and names the groups whose turn comes by that. Saying it twice changes nothing.
-    pub fn gone(&mut self, life: LifeId) -> Vec<&'a Group> {
-        let Some(group) = self.group_of.get(&life).copied() else { return Vec::new() };
-        if !self.gone.insert(life) {
+    /// Records that an object is gone; returns the groups that became ready by it. Idempotent.
+    pub fn set_gone(&mut self, node: NodeId) -> Vec<&'a Group> {
+        let Some(group) = self.group_of.get(&node).copied() else { return Vec::new() };
+        if !self.gone.insert(node) {
             return Vec::new();
         }
         self.left[group] -= 1;
         if self.left[group] > 0 {
             return Vec::new();
         }
-        let mut turns = self.pass(group);
-        turns.sort_unstable();
-        turns.into_iter().map(|group| self.groups[group]).collect()
+        let mut ready = self.complete(group);
+        ready.sort_unstable();
+        ready.into_iter().map(|group| self.groups[group]).collect()
     }
 
-    /// Whether everybody is gone.
+    /// Whether all objects of the plan are gone.
     pub fn is_done(&self) -> bool {
         self.left.iter().all(|left| *left == 0)
     }

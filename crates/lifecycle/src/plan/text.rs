@@ -1,4 +1,4 @@
-//! A plan as bytes: the same plan is the same text, and its digest stands for it.
+//! The canonical text of a plan, and its digest: what a user approves.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ use super::{Plan, Step};
 use crate::detect::{Cause, Detector};
 use crate::snapshot::Snapshot;
 
-/// How many hexadecimal digits of the hash are the digest.
-const DIGITS: usize = 16;
-/// Fewer digits than this stand for nothing.
-const FEWEST_DIGITS: usize = 4;
+/// How many hexadecimal digits of the hash make up the digest.
+const DIGEST_DIGITS: usize = 16;
+/// A user has to type at least this many digits of a digest.
+const MIN_TYPED_DIGITS: usize = 4;
 
-/// Whether somebody who typed the beginning of a digest means this one.
+/// Whether what a user typed is the beginning of this digest, and long enough.
 pub fn digest_matches(typed: &str, digest: &str) -> bool {
-    typed.len() >= FEWEST_DIGITS && digest.starts_with(&typed.to_ascii_lowercase())
+    typed.len() >= MIN_TYPED_DIGITS && digest.starts_with(&typed.to_ascii_lowercase())
 }
 
-/// The name of a policy, as requests name it.
+/// The name of a policy, as in requests.
 pub fn policy_name(policy: Policy) -> &'static str {
     match policy {
         Policy::Cascade => "Cascade",
@@ -31,13 +31,14 @@ pub fn policy_name(policy: Policy) -> &'static str {
 }
 
 impl Plan {
-    /// Who dies in which order and with which policy, and who loses which references. The digest is the hash of this;
-    /// revisions, marks and reasons are not in it, so they can change without changing what was approved.
+    /// The waves with the policy of each object, and the references that survivors lose. The digest is the hash of this
+    /// text. Revisions and reasons are not part of it, and neither is whether a deletion has begun: these may change
+    /// without changing what was approved.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The same for programs, with reasons.
+    /// The plan as JSON, with the reason for each step.
     pub fn to_json(&self) -> Value {
         let group = |group: &super::Group| Value::Array(group.members.iter().map(step_json).collect());
         let wave = |wave: &super::Wave| Value::Array(wave.groups.iter().map(group).collect());
@@ -46,18 +47,18 @@ impl Plan {
             "waves": self.waves.iter().map(wave).collect::<Vec<Value>>(),
             "strips": self.strips.len(),
             "dropped": self.dropped.len(),
-            "holds": self.holds.len(),
+            "holds": self.exclusions.len(),
         })
     }
 
-    /// Writes the text and takes the digest of it.
+    /// Stores the canonical text and its digest.
     pub(super) fn written(mut self, snapshot: &Snapshot) -> Plan {
         self.text = self.canonical(snapshot);
         self.digest = digest(&self.text);
         self
     }
 
-    /// The text, made anew from the steps.
+    /// The canonical text, computed from the steps.
     pub(super) fn canonical(&self, snapshot: &Snapshot) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -76,8 +77,8 @@ impl Plan {
                 }
             }
         }
-        for strip in self.strips.iter().filter(|strip| snapshot.contains(strip.life)) {
-            let _ = write!(text, "strip {} {}", snapshot.key(strip.life), snapshot.uid(strip.life));
+        for strip in self.strips.iter().filter(|strip| snapshot.contains(strip.node)) {
+            let _ = write!(text, "strip {} {}", snapshot.key(strip.node), snapshot.uid(strip.node));
             strip.owners.iter().for_each(|owner| text.extend([" ", &owner.0]));
             text.push('\n');
         }
@@ -85,7 +86,7 @@ impl Plan {
     }
 }
 
-/// A key as it is displayed. By hand: there may be a hundred thousand of them.
+/// Writes a key as `Display` does, but without the formatting machinery: there may be a hundred thousand of them.
 fn write_key(key: &Key, text: &mut String) {
     text.push_str(&key.kind.resource);
     if !key.kind.group.is_empty() {
@@ -103,7 +104,7 @@ fn digest(text: &str) -> String {
         let _ = write!(digits, "{byte:02x}");
         digits
     });
-    digits.truncate(DIGITS);
+    digits.truncate(DIGEST_DIGITS);
     digits
 }
 
@@ -117,15 +118,15 @@ fn step_json(step: &Step) -> Value {
         Detector::Deleted => "deleted",
         Detector::Cascade => "cascade",
         Detector::Orphaned => "orphaned",
-        Detector::Accused => "accused",
+        Detector::Candidate => "accused",
         Detector::Unreachable => "unreachable",
         Detector::Removed => "removed",
     };
     let cause = match &step.finding.cause {
-        Cause::Asked => "asked",
+        Cause::Requested => "asked",
         Cause::OwnerDoomed { .. } => "ownerDoomed",
         Cause::OwnersGone { .. } => "ownersGone",
-        Cause::Accused { .. } => "accused",
+        Cause::Candidate { .. } => "accused",
         Cause::Unreachable => "unreachable",
         Cause::Removed => "removed",
         Cause::InNamespace { .. } => "inNamespace",
@@ -141,6 +142,6 @@ fn step_json(step: &Step) -> Value {
         "policy": policy_name(step.finding.policy),
         "detector": detector,
         "cause": cause,
-        "marked": step.finding.marked,
+        "marked": step.finding.is_terminating,
     })
 }

@@ -1,42 +1,42 @@
-//! What standing rules say of one candidate: a verdict, and the evidence for it. Only [`Verdict::Orphan`] dies.
+//! Standing rules: the verdict on one candidate, and the evidence for it. Only [`Verdict::Orphan`] leads to a deletion.
 //!
-//! Candidates are looked at first and owners after them: an owner that came in between is seen, so that nobody is
-//! condemned for having been made a moment too early.
+//! Candidates must be listed before their owners: an owner that is created in between is then seen, so a candidate is
+//! never called an orphan because its owner is newer than the listing.
 //!
-//! It must not know where candidates and owners come from, nor what becomes of a verdict.
+//! Where candidates and owners come from, and what is done about a verdict, is not known here.
 
 mod leftover;
 mod orphan;
 mod owners;
 
-pub use leftover::{Former, former, judge_leftover, leftover_evidence};
-pub use orphan::{Candidate, evidence, judge_orphan};
-pub use owners::{Existence, Owners, Whereabouts};
+pub use leftover::{FormerOwner, classify_leftover, former_owner, leftover_evidence};
+pub use orphan::{Candidate, classify_orphan, evidence};
+pub use owners::{Existence, OwnerKey, Owners};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What is said of a candidate.
+/// What a rule says of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
     /// None of its owners exists, and that is proved.
     Orphan,
-    /// It cannot be said whether its owners exist, or a reference is not what it says.
+    /// It is not known whether its owners exist, or a reference does not match its owner.
     Unknown,
-    /// None of its owners exists, but it was made a moment ago.
+    /// None of its owners exists, but it is younger than the minimum age.
     TooYoung,
-    /// None of its owners exists, but it must not be destroyed.
+    /// None of its owners exists, but it is protected.
     Protected,
     /// An owner exists.
     Owned,
-    /// It names no owner, and so is nobody's orphan.
+    /// It names no owner, so it cannot be an orphan.
     Ownerless,
 }
 
 impl Verdict {
-    /// All of them, the ones that matter most first.
+    /// All verdicts, the most important first.
     pub const ALL: [Verdict; 6] = [
         Verdict::Orphan,
         Verdict::Unknown,
@@ -46,7 +46,7 @@ impl Verdict {
         Verdict::Ownerless,
     ];
 
-    /// The word that people read.
+    /// The word shown to users.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Orphan => "ORPHAN",
@@ -71,7 +71,7 @@ impl Verdict {
     }
 }
 
-/// How many of each.
+/// The number of candidates per verdict.
 pub type Counts = BTreeMap<Verdict, usize>;
 
 #[cfg(test)]

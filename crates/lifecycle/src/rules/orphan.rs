@@ -1,4 +1,4 @@
-//! Whether somebody is an orphan: names owners, and none of them exists.
+//! Orphans: candidates that name owners of which none exists.
 
 use sexton_model::feed::OwnerReference;
 use sexton_model::rule::duration;
@@ -7,39 +7,39 @@ use std::time::Duration;
 use super::Verdict;
 use super::owners::{Existence, Owners, kind_of};
 
-/// Somebody who may be garbage, as it was seen before the owners were looked at.
+/// An object that may be garbage, as it was listed before its owners.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
-    /// Empty if it is in no namespace.
+    /// Its namespace; empty if it is in none.
     pub namespace: &'a str,
-    /// Whom it names.
+    /// Its owner references.
     pub owners: &'a [OwnerReference],
-    /// How long it exists, in seconds; less than nothing if the clocks disagree.
+    /// Its age in seconds; negative if the clocks disagree.
     pub age: i64,
-    /// Why it must not be destroyed.
+    /// Why it is protected, if it is.
     pub protect: Option<&'a str>,
 }
 
-/// The verdict. Somebody is condemned only if every reference is proved to lead nowhere: one that cannot be followed, or
-/// that leads to something else than it says, is no such proof.
-pub fn judge_orphan(candidate: &Candidate<'_>, owners: &Owners, min_age: i64) -> Verdict {
+/// The verdict on a candidate. It is an orphan only if every owner is proved absent: a reference that cannot be
+/// resolved, or that does not match the object with its uid, is no proof.
+pub fn classify_orphan(candidate: &Candidate<'_>, owners: &Owners, min_age: i64) -> Verdict {
     if candidate.owners.is_empty() {
         return Verdict::Ownerless;
     }
-    let mut doubtful = false;
+    let mut is_doubtful = false;
     for reference in candidate.owners {
         match owners.existence(candidate.namespace, reference) {
-            Existence::Living => return Verdict::Owned,
+            Existence::Exists => return Verdict::Owned,
             Existence::Absent { .. } => {}
-            Existence::Unknown(_) | Existence::Invalid(_) => doubtful = true,
+            Existence::Unknown(_) | Existence::Invalid(_) => is_doubtful = true,
         }
     }
-    sentence(candidate, min_age, doubtful)
+    verdict_without_owner(candidate, min_age, is_doubtful)
 }
 
-/// What is left to say of somebody without a living owner.
-pub(super) fn sentence(candidate: &Candidate<'_>, min_age: i64, doubtful: bool) -> Verdict {
-    if doubtful {
+/// The verdict on a candidate without an existing owner.
+pub(super) fn verdict_without_owner(candidate: &Candidate<'_>, min_age: i64, is_doubtful: bool) -> Verdict {
+    if is_doubtful {
         Verdict::Unknown
     } else if candidate.protect.is_some() {
         Verdict::Protected
@@ -52,12 +52,12 @@ pub(super) fn sentence(candidate: &Candidate<'_>, min_age: i64, doubtful: bool) 
 
 /// The evidence for the verdict on a candidate, in words.
 pub fn evidence(candidate: &Candidate<'_>, owners: &Owners, min_age: i64) -> String {
-    let verdict = judge_orphan(candidate, owners, min_age);
-    let said = said(candidate, owners, verdict);
+    let verdict = classify_orphan(candidate, owners, min_age);
+    let references = describe_references(candidate, owners, verdict);
     match verdict {
-        Verdict::Protected => format!("{}; {said}", protection(candidate)),
-        Verdict::TooYoung => format!("{}; {said}", youth(candidate, min_age)),
-        _ => said,
+        Verdict::Protected => format!("{}; {references}", protection(candidate)),
+        Verdict::TooYoung => format!("{}; {references}", age_text(candidate, min_age)),
+        _ => references,
     }
 }
 
@@ -68,20 +68,20 @@ pub(super) fn protection(candidate: &Candidate<'_>) -> String {
     }
 }
 
-pub(super) fn youth(candidate: &Candidate<'_>, min_age: i64) -> String {
+pub(super) fn age_text(candidate: &Candidate<'_>, min_age: i64) -> String {
     let span = |seconds: i64| duration::format(Duration::from_secs(seconds.max(0).cast_unsigned()));
     format!("only {} old, not {}", span(candidate.age), span(min_age))
 }
 
-/// What is said of the references that decide.
-fn said(candidate: &Candidate<'_>, owners: &Owners, verdict: Verdict) -> String {
+/// The references that decide the verdict, in words.
+fn describe_references(candidate: &Candidate<'_>, owners: &Owners, verdict: Verdict) -> String {
     let mut parts = Vec::new();
     for reference in candidate.owners {
         let named = format!("{}/{}", kind_of(reference), reference.name);
         let existence = owners.existence(candidate.namespace, reference);
         let part = match existence {
-            Existence::Living if verdict == Verdict::Owned => return format!("owned by {named}"),
-            Existence::Living => continue,
+            Existence::Exists if verdict == Verdict::Owned => return format!("owned by {named}"),
+            Existence::Exists => continue,
             Existence::Absent { successor: None } => format!("{named} ({}) does not exist", reference.uid),
             Existence::Absent { successor: Some(uid) } => {
                 format!("{named} ({}) does not exist, the name belongs to {uid} now", reference.uid)
@@ -89,8 +89,8 @@ fn said(candidate: &Candidate<'_>, owners: &Owners, verdict: Verdict) -> String 
             Existence::Unknown(why) => format!("whether {named} exists is not known: {why}"),
             Existence::Invalid(why) => format!("the reference to {named} is not right: {why}"),
         };
-        let doubtful = part.starts_with("whether") || part.starts_with("the reference");
-        if verdict != Verdict::Unknown || doubtful {
+        let is_doubtful = part.starts_with("whether") || part.starts_with("the reference");
+        if verdict != Verdict::Unknown || is_doubtful {
             parts.push(part);
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of owners: three answers, and a fourth for references that are not what they say.
+//! Which owners exist: yes, no, unknown, or a reference that does not match its owner.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,21 @@ use sexton_model::rule::KindName;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Existence {
     /// It does.
-    Living,
+    Exists,
     /// It does not, and that is proved.
     Absent {
-        /// The life that has its name now.
+        /// The uid of the object that has its name now.
         successor: Option<String>,
     },
-    /// That cannot be said, and why.
+    /// That is not known, for this reason.
     Unknown(String),
-    /// The life exists, but is not what the reference says: no evidence of anything.
+    /// The object with that uid does not match the reference, for this reason. No evidence of anything.
     Invalid(String),
 }
 
-/// Where a life is.
+/// Kind, namespace and name of an owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Whereabouts {
+pub struct OwnerKey {
     /// Group and kind.
     pub kind: KindName,
     /// Empty if it is in no namespace.
@@ -32,55 +32,55 @@ pub struct Whereabouts {
     pub name: String,
 }
 
-/// What a look at the kinds of all owners found. Whatever was not looked at completely is unknown.
+/// The objects of all kinds that owner references name. A kind that was not listed completely is unknown.
 #[derive(Debug, Clone, Default)]
 pub struct Owners {
-    lives: HashMap<String, Whereabouts>,
-    slots: HashMap<Whereabouts, String>,
-    /// Kinds that were seen completely and whether they are in namespaces; or why not.
+    by_uid: HashMap<String, OwnerKey>,
+    uids: HashMap<OwnerKey, String>,
+    /// For each kind whether its objects are in namespaces, or why it could not be listed.
     kinds: HashMap<KindName, Result<bool, String>>,
 }
 
 impl Owners {
-    /// A life that exists.
-    pub fn lives(&mut self, uid: &str, at: Whereabouts) {
-        self.slots.insert(at.clone(), uid.to_owned());
-        self.lives.insert(uid.to_owned(), at);
+    /// Adds an object that exists.
+    pub fn insert(&mut self, uid: &str, at: OwnerKey) {
+        self.uids.insert(at.clone(), uid.to_owned());
+        self.by_uid.insert(uid.to_owned(), at);
     }
 
-    /// All lives of a kind were told.
-    pub fn complete(&mut self, kind: KindName, namespaced: bool) {
+    /// Records that all objects of a kind were added.
+    pub fn set_listed(&mut self, kind: KindName, namespaced: bool) {
         self.kinds.entry(kind).or_insert(Ok(namespaced));
     }
 
-    /// Not all lives of a kind were told. This is never taken back.
-    pub fn incomplete(&mut self, kind: KindName, why: impl Into<String>) {
+    /// Records that not all objects of a kind could be listed. Wins over [`Owners::set_listed`], whichever comes first.
+    pub fn set_not_listed(&mut self, kind: KindName, why: impl Into<String>) {
         self.kinds.insert(kind, Err(why.into()));
     }
 
-    /// Whether a kind was asked about.
-    pub fn knows(&self, kind: &KindName) -> bool {
+    /// Whether a kind was listed, successfully or not.
+    pub fn has_kind(&self, kind: &KindName) -> bool {
         self.kinds.contains_key(kind)
     }
 
-    /// The life that has a slot.
-    pub fn holder(&self, slot: &Whereabouts) -> Option<&str> {
-        self.slots.get(slot).map(String::as_str)
+    /// The uid of the object with a key.
+    pub fn uid_of(&self, key: &OwnerKey) -> Option<&str> {
+        self.uids.get(key).map(String::as_str)
     }
 
-    /// Whether the owner exists that somebody in this namespace (empty for none) names.
+    /// Whether the owner of a reference exists, for a dependent in this namespace (empty for none).
     pub fn existence(&self, namespace: &str, reference: &OwnerReference) -> Existence {
         let kind = kind_of(reference);
         if reference.uid.is_empty() {
             return Existence::Invalid("it names no uid".into());
         }
-        if let Some(at) = self.lives.get(&reference.uid) {
-            return misfit(namespace, &kind, reference, at).map_or(Existence::Living, Existence::Invalid);
+        if let Some(at) = self.by_uid.get(&reference.uid) {
+            return mismatch(namespace, &kind, reference, at).map_or(Existence::Exists, Existence::Invalid);
         }
         let namespaced = match self.kinds.get(&kind) {
             Some(Ok(namespaced)) => *namespaced,
             Some(Err(why)) => return Existence::Unknown(why.clone()),
-            None => return Existence::Unknown(format!("nobody looked at {kind}")),
+            None => return Existence::Unknown(format!("objects of the kind {kind} were not listed")),
         };
         if namespaced && namespace.is_empty() {
             return Existence::Invalid(format!(
@@ -88,8 +88,8 @@ impl Owners {
             ));
         }
         let inside = if namespaced { namespace.to_owned() } else { String::new() };
-        let slot = Whereabouts { kind, namespace: inside, name: reference.name.clone() };
-        Existence::Absent { successor: self.slots.get(&slot).cloned() }
+        let key = OwnerKey { kind, namespace: inside, name: reference.name.clone() };
+        Existence::Absent { successor: self.uids.get(&key).cloned() }
     }
 }
 
@@ -99,13 +99,13 @@ pub(super) fn kind_of(reference: &OwnerReference) -> KindName {
     KindName { group: group.to_owned(), kind: reference.kind.clone() }
 }
 
-fn misfit(namespace: &str, kind: &KindName, said: &OwnerReference, at: &Whereabouts) -> Option<String> {
+fn mismatch(namespace: &str, kind: &KindName, reference: &OwnerReference, at: &OwnerKey) -> Option<String> {
     if at.kind != *kind {
-        Some(format!("that life is a {}", at.kind))
-    } else if at.name != said.name {
-        Some(format!("that life is called {:?}", at.name))
+        Some(format!("the object with that uid is a {}", at.kind))
+    } else if at.name != reference.name {
+        Some(format!("the object with that uid is called {:?}", at.name))
     } else if at.namespace != namespace && !at.namespace.is_empty() {
-        Some(format!("that life is in the namespace {:?}", at.namespace))
+        Some(format!("the object with that uid is in the namespace {:?}", at.namespace))
     } else {
         None
     }

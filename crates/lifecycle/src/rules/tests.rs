@@ -19,16 +19,16 @@ fn reference(of: &str, name: &str, uid: &str) -> OwnerReference {
     }
 }
 
-fn at(of: &str, namespace: &str, name: &str) -> Whereabouts {
-    Whereabouts { kind: kind(of), namespace: namespace.into(), name: name.into() }
+fn at(of: &str, namespace: &str, name: &str) -> OwnerKey {
+    OwnerKey { kind: kind(of), namespace: namespace.into(), name: name.into() }
 }
 
 fn owners() -> Owners {
     let mut owners = Owners::default();
-    owners.complete(kind("Cluster"), true);
-    owners.incomplete(kind("Broken"), "the server did not answer");
-    owners.lives("new", at("Cluster", "default", "a"));
-    owners.lives("far", at("Cluster", "elsewhere", "b"));
+    owners.set_listed(kind("Cluster"), true);
+    owners.set_not_listed(kind("Broken"), "the server did not answer");
+    owners.insert("new", at("Cluster", "default", "a"));
+    owners.insert("far", at("Cluster", "elsewhere", "b"));
     owners
 }
 
@@ -36,8 +36,8 @@ fn candidate<'a>(owners: &'a [OwnerReference], age: i64, protect: Option<&'a str
     Candidate { namespace: "default", owners, age, protect }
 }
 
-/// EXT-20: nobody without owners is an orphan, and doubt never condemns; REQ-RSS-23: who names a life that does not
-/// exist is one, even if its name is taken again (REQ-RSS-4).
+/// EXT-20: an object without owners is no orphan, and doubt never makes one; REQ-RSS-23: an object whose owner does not
+/// exist is one, even if the name of that is taken again (REQ-RSS-4).
 #[test]
 fn every_verdict_has_its_evidence() {
     let owners = owners();
@@ -54,13 +54,19 @@ fn every_verdict_has_its_evidence() {
         (vec![old.clone(), odd.clone()], 100, None, Verdict::Unknown, "the server did not answer"),
         (vec![odd], 100, Some("true"), Verdict::Unknown, "not known"),
         (vec![old, far], 100, None, Verdict::Unknown, "in the namespace \"elsewhere\""),
-        (vec![reference("Other", "x", "y")], 100, None, Verdict::Unknown, "nobody looked at Other"),
-        (vec![reference("Other", "a", "new")], 100, None, Verdict::Unknown, "that life is a Cluster"),
+        (
+            vec![reference("Other", "x", "y")],
+            100,
+            None,
+            Verdict::Unknown,
+            "of the kind Other.example.com were not listed",
+        ),
+        (vec![reference("Other", "a", "new")], 100, None, Verdict::Unknown, "with that uid is a Cluster"),
         (vec![reference("Cluster", "z", "new")], 100, None, Verdict::Unknown, "is called \"a\""),
         (vec![reference("Cluster", "a", "")], 100, None, Verdict::Unknown, "names no uid"),
     ] {
         let candidate = candidate(&references, age, protect);
-        assert_eq!(judge_orphan(&candidate, &owners, 60), verdict, "{references:?}");
+        assert_eq!(classify_orphan(&candidate, &owners, 60), verdict, "{references:?}");
         let said = evidence(&candidate, &owners, 60);
         assert!(said.contains(words), "{verdict:?}: {said}");
     }
@@ -71,12 +77,13 @@ fn rule(on_create: bool, on_delete: bool) -> Leftover {
     Leftover { owner: kind("Cluster"), labels, on_create, on_delete, hold: false }
 }
 
-/// REQ-RSS-3, REQ-RSS-5, EXT-21: what belongs to the life that has the name now is never a leftover of the one before.
+/// REQ-RSS-3, REQ-RSS-5, EXT-21: what belongs to the object that has the name now is never a leftover of the one
+/// before.
 #[test]
-fn leftovers_are_of_the_former_life_only() {
+fn leftovers_are_of_the_former_object_only() {
     let owners = owners();
     let judge = |rule: &Leftover, references: &[OwnerReference], age| {
-        judge_leftover(rule, "a", &candidate(references, age, None), &owners, 60)
+        classify_leftover(rule, "a", &candidate(references, age, None), &owners, 60)
     };
     let (old, new) = (reference("Cluster", "a", "old"), reference("Cluster", "a", "new"));
     assert_eq!(judge(&rule(true, true), std::slice::from_ref(&new), 100), Verdict::Owned);
@@ -92,11 +99,11 @@ fn leftovers_are_of_the_former_life_only() {
     assert_eq!(
         judge(&rule(true, true), std::slice::from_ref(&other), 100),
         Verdict::Owned,
-        "labels alone condemn nobody"
+        "labels alone are no evidence"
     );
-    // Nobody has the name: only the end of the owner counts, and what was just made is spared a while.
+    // No object has the name: only the end of the owner counts, and a new object is left alone for a while.
     let lone = |rule: &Leftover, age| {
-        judge_leftover(rule, "c", &candidate(std::slice::from_ref(&other), age, None), &owners, 60)
+        classify_leftover(rule, "c", &candidate(std::slice::from_ref(&other), age, None), &owners, 60)
     };
     assert_eq!(
         (lone(&rule(true, false), 100), lone(&rule(false, true), 100)),
@@ -107,17 +114,18 @@ fn leftovers_are_of_the_former_life_only() {
     assert!(said.starts_with("left over: Cluster.example.com/a (old) does not exist"), "{said}");
 }
 
-/// EXT-20: an object that is exactly as old as the rule asks for is old enough, and one that is a second younger is not.
+/// EXT-20: an object that is exactly as old as the rule asks for is old enough, and one that is a second younger is
+/// not.
 #[test]
 fn the_minimum_age_is_reached_to_the_second() {
     let (owners, old) = (owners(), [reference("Cluster", "c", "gone")]);
     for (age, verdict) in [(59, Verdict::TooYoung), (60, Verdict::Orphan), (61, Verdict::Orphan)] {
         let candidate = candidate(&old, age, None);
-        assert_eq!(judge_orphan(&candidate, &owners, 60), verdict, "{age}");
-        assert_eq!(judge_leftover(&rule(false, true), "c", &candidate, &owners, 60), verdict, "{age}");
+        assert_eq!(classify_orphan(&candidate, &owners, 60), verdict, "{age}");
+        assert_eq!(classify_leftover(&rule(false, true), "c", &candidate, &owners, 60), verdict, "{age}");
     }
-    assert_eq!(judge_orphan(&candidate(&old, 0, None), &owners, 0), Verdict::Orphan);
-    assert_eq!(judge_orphan(&candidate(&old, -1, None), &owners, 0), Verdict::TooYoung);
+    assert_eq!(classify_orphan(&candidate(&old, 0, None), &owners, 0), Verdict::Orphan);
+    assert_eq!(classify_orphan(&candidate(&old, -1, None), &owners, 0), Verdict::TooYoung);
 }
 
 /// A world so small that everything in it meets everything else.
@@ -139,18 +147,18 @@ fn naive() -> impl Strategy<Value = Naive> {
 }
 
 proptest! {
-    /// The three answers, against the plainest reading of them: who dies has owners, each of them of a kind that was
-    /// seen completely, and nobody of their uids lives anywhere.
+    /// The verdicts against the plainest reading of the rules: an orphan has owners, each of a kind that was listed
+    /// completely, and no object anywhere has one of their uids.
     #[test]
-    fn only_who_is_proved_an_orphan_dies(world in naive()) {
+    fn only_proved_orphans_are_orphans(world in naive()) {
         let (word, place) = (|of: u8| format!("K{of}"), |in_it: u8| format!("ns{in_it}"));
         let mut owners = Owners::default();
         for (index, complete) in world.complete.iter().enumerate() {
             let of = kind(&format!("K{index}"));
-            if *complete { owners.complete(of, true) } else { owners.incomplete(of, "no") }
+            if *complete { owners.set_listed(of, true) } else { owners.set_not_listed(of, "no") }
         }
         for (uid, (of, namespace, name)) in world.lives.iter().enumerate() {
-            owners.lives(&format!("u{uid}"), at(&word(*of), &place(*namespace), &format!("n{name}")));
+            owners.insert(&format!("u{uid}"), at(&word(*of), &place(*namespace), &format!("n{name}")));
         }
         let references: Vec<OwnerReference> = world.references.iter()
             .map(|(of, name, uid)| reference(&word(*of), &format!("n{name}"), &format!("u{uid}")))
@@ -158,10 +166,10 @@ proptest! {
         let candidate = Candidate {
             namespace: "ns0", owners: &references, age: world.age, protect: world.protect.then_some("true"),
         };
-        let verdict = judge_orphan(&candidate, &owners, 60);
-        let life = |uid: u8| world.lives.get(usize::from(uid));
-        let right = |(of, name, uid): &(u8, u8, u8)| life(*uid) == Some(&(*of, 0, *name));
-        let absent = |(of, _, uid): &(u8, u8, u8)| life(*uid).is_none() && world.complete[usize::from(*of)];
+        let verdict = classify_orphan(&candidate, &owners, 60);
+        let node = |uid: u8| world.lives.get(usize::from(uid));
+        let right = |(of, name, uid): &(u8, u8, u8)| node(*uid) == Some(&(*of, 0, *name));
+        let absent = |(of, _, uid): &(u8, u8, u8)| node(*uid).is_none() && world.complete[usize::from(*of)];
         let expected = if world.references.is_empty() {
             Verdict::Ownerless
         } else if world.references.iter().any(right) {
@@ -176,7 +184,7 @@ proptest! {
             Verdict::Orphan
         };
         prop_assert_eq!(verdict, expected);
-        let leftover = judge_leftover(
+        let leftover = classify_leftover(
             &Leftover { owner: kind("K0"), ..rule(true, true) }, "n0", &candidate, &owners, 60,
         );
         // A leftover is an orphan, only sooner, and of one name.

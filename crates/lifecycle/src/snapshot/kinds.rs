@@ -1,4 +1,4 @@
-//! Which kinds there are, and which of them are seen completely.
+//! The kinds of a server, interned, and which of them are listed completely.
 
 use std::collections::BTreeMap;
 
@@ -7,46 +7,54 @@ use sexton_model::GroupResource;
 use sexton_model::feed::{FeedKind, WHOLE_GROUP};
 
 const DEFINED: &str = "customresourcedefinitions";
-/// The place of namespaces.
+/// The resource id of namespaces.
 pub(crate) const NAMESPACES: u32 = 0;
-/// The place of custom resource definitions.
+/// The resource id of custom resource definitions.
 pub(crate) const DEFINITIONS: u32 = 1;
-/// The place of events.
+/// The resource id of events.
 pub(crate) const EVENTS: u32 = 2;
 
-/// Kinds by number. There are few, so none is ever forgotten.
+/// Three interned tables. There are few kinds, so none is ever forgotten.
+///
+/// | table | key | example |
+/// |---|---|---|
+/// | `names` | group, kind | `example.com`, `Vm` |
+/// | `rows` | name, version, plural (empty in an owner reference, which has none) | `Vm`, `v1`, `vms` |
+/// | `resource_ids` | group, plural | `example.com`, `vms` |
+///
+/// Nodes and references hold a row. Comparing kinds means comparing names, whatever version each was written in.
 #[derive(Debug, Clone)]
 pub(crate) struct Kinds {
-    names: Vec<Name>,
+    names: Vec<KindEntry>,
     by_name: HashMap<(String, String), u32>,
-    rows: Vec<Row>,
+    rows: Vec<KindVersion>,
     by_row: HashMap<(u32, String, String), u32>,
-    places: HashMap<(String, String), u32>,
+    resource_ids: HashMap<(String, String), u32>,
     incomplete: BTreeMap<GroupResource, String>,
 }
 
 /// A group and the name of a kind in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Name {
+pub(crate) struct KindEntry {
     pub(crate) group: String,
     pub(crate) kind: String,
-    /// Whether its objects live in namespaces; nothing if there is no such kind.
+    /// Whether its objects are in namespaces; `None` if the server has no such kind now.
     pub(crate) namespaced: Option<bool>,
-    /// Why not all of its objects are seen.
+    /// Why not all of its objects can be listed, if so.
     pub(crate) incomplete: Option<String>,
-    /// Under which plurals objects of it may be found.
-    pub(crate) places: Vec<u32>,
+    /// The resource ids under which its objects may be found.
+    pub(crate) resource_ids: Vec<u32>,
 }
 
-/// A kind as an object or a reference says it: the name, the version, and the plural if that is said.
+/// A kind as written in an object or a reference.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct KindVersion {
     pub(crate) name: u32,
     pub(crate) version: String,
     pub(crate) resource: String,
     /// The number of group and plural.
-    pub(crate) place: u32,
-    /// What the definition of such a kind is called.
+    pub(crate) resource_id: u32,
+    /// The name of the definition of such a kind.
     pub(crate) definition: String,
 }
 
@@ -57,48 +65,49 @@ impl Default for Kinds {
             (("apiextensions.k8s.io", DEFINED), DEFINITIONS),
             (("", "events"), EVENTS),
         ];
-        let places = known.map(|((group, resource), place)| ((group.to_owned(), resource.to_owned()), place));
+        let resource_ids = known
+            .map(|((group, resource), resource_id)| ((group.to_owned(), resource.to_owned()), resource_id));
         Kinds {
             names: Vec::new(),
             by_name: HashMap::new(),
             rows: Vec::new(),
             by_row: HashMap::new(),
-            places: places.into_iter().collect(),
+            resource_ids: resource_ids.into_iter().collect(),
             incomplete: BTreeMap::new(),
         }
     }
 }
 
 impl Kinds {
-    /// Replaces what is known to exist.
+    /// Replaces the kinds that the server has.
     pub(crate) fn set(&mut self, kinds: &[FeedKind]) {
         self.names.iter_mut().for_each(|name| name.namespaced = None);
         for kind in kinds {
             let name = self.name(&kind.group, &kind.kind);
-            let place = self.place(&kind.group, &kind.resource);
+            let resource_id = self.resource_id(&kind.group, &kind.resource);
             let name = &mut self.names[name as usize];
             name.namespaced = Some(kind.namespaced);
-            if !name.places.contains(&place) {
-                name.places.push(place);
+            if !name.resource_ids.contains(&resource_id) {
+                name.resource_ids.push(resource_id);
             }
         }
-        self.spread();
+        self.apply_incomplete();
     }
 
-    /// Says why not all objects of a kind are seen, or that they are.
+    /// Sets why not all objects of a kind can be listed; `None`: they can.
     pub(crate) fn set_incomplete(&mut self, kind: GroupResource, reason: Option<String>) {
         match reason {
             Some(reason) => _ = self.incomplete.insert(kind, reason),
             None => _ = self.incomplete.remove(&kind),
         }
-        self.spread();
+        self.apply_incomplete();
     }
 
     pub(crate) fn incomplete(&self) -> &BTreeMap<GroupResource, String> {
         &self.incomplete
     }
 
-    fn spread(&mut self) {
+    fn apply_incomplete(&mut self) {
         self.names.iter_mut().for_each(|name| name.incomplete = None);
         for (kind, reason) in &self.incomplete {
             if kind.resource == WHOLE_GROUP {
@@ -106,9 +115,9 @@ impl Kinds {
                 of_group.for_each(|name| name.incomplete = Some(reason.clone()));
                 continue;
             }
-            let place = self.places.get(&(kind.group.clone(), kind.resource.clone()));
-            let Some(place) = place else { continue };
-            for name in self.names.iter_mut().filter(|name| name.places.contains(place)) {
+            let resource_id = self.resource_ids.get(&(kind.group.clone(), kind.resource.clone()));
+            let Some(resource_id) = resource_id else { continue };
+            for name in self.names.iter_mut().filter(|name| name.resource_ids.contains(resource_id)) {
                 name.incomplete = Some(reason.clone());
             }
         }
@@ -123,18 +132,18 @@ impl Kinds {
         *self.by_name.entry((group.to_owned(), kind.to_owned())).or_insert_with(|| {
             let incomplete = incomplete.get(&GroupResource::new(group, WHOLE_GROUP)).cloned();
             let (group, kind) = (group.to_owned(), kind.to_owned());
-            names.push(Name { group, kind, namespaced: None, incomplete, places: Vec::new() });
+            names.push(KindEntry { group, kind, namespaced: None, incomplete, resource_ids: Vec::new() });
             (names.len() - 1) as u32
         })
     }
 
-    fn place(&mut self, group: &str, resource: &str) -> u32 {
-        let next = self.places.len() as u32;
-        *self.places.entry((group.to_owned(), resource.to_owned())).or_insert(next)
+    fn resource_id(&mut self, group: &str, resource: &str) -> u32 {
+        let next = self.resource_ids.len() as u32;
+        *self.resource_ids.entry((group.to_owned(), resource.to_owned())).or_insert(next)
     }
 
-    pub(crate) fn find_place(&self, group: &str, resource: &str) -> Option<u32> {
-        self.places.get(&(group.to_owned(), resource.to_owned())).copied()
+    pub(crate) fn find_resource_id(&self, group: &str, resource: &str) -> Option<u32> {
+        self.resource_ids.get(&(group.to_owned(), resource.to_owned())).copied()
     }
 
     /// The row of an object's kind, or, with an empty plural, of the kind in a reference.
@@ -144,34 +153,35 @@ impl Kinds {
         if let Some(row) = self.by_row.get(&key) {
             return *row;
         }
-        let place = self.place(group, resource);
-        if !resource.is_empty() && !self.names[name as usize].places.contains(&place) {
-            self.names[name as usize].places.push(place);
-            self.spread();
+        let resource_id = self.resource_id(group, resource);
+        if !resource.is_empty() && !self.names[name as usize].resource_ids.contains(&resource_id) {
+            self.names[name as usize].resource_ids.push(resource_id);
+            self.apply_incomplete();
         }
         let definition = format!("{resource}.{group}");
         let (version, resource) = (version.to_owned(), resource.to_owned());
-        self.rows.push(Row { name, version, resource, place, definition });
+        self.rows.push(KindVersion { name, version, resource, resource_id, definition });
         let row = (self.rows.len() - 1) as u32;
         self.by_row.insert(key, row);
         row
     }
 
-    pub(crate) fn get(&self, row: u32) -> &Row {
+    pub(crate) fn get(&self, row: u32) -> &KindVersion {
         &self.rows[row as usize]
     }
 
-    pub(crate) fn named(&self, row: u32) -> &Name {
+    pub(crate) fn named(&self, row: u32) -> &KindEntry {
         &self.names[self.rows[row as usize].name as usize]
     }
 
-    pub(crate) fn by_number(&self, name: u32) -> &Name {
+    pub(crate) fn by_number(&self, name: u32) -> &KindEntry {
         &self.names[name as usize]
     }
 
     /// The kinds whose objects are found under a plural.
-    pub(crate) fn at_place(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
-        let here = self.names.iter().enumerate().filter(move |(_, name)| name.places.contains(&place));
+    pub(crate) fn kinds_of_resource(&self, resource_id: u32) -> impl Iterator<Item = u32> + '_ {
+        let here =
+            self.names.iter().enumerate().filter(move |(_, name)| name.resource_ids.contains(&resource_id));
         here.map(|(number, _)| number as u32)
     }
 }

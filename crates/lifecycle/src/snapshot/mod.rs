@@ -1,7 +1,20 @@
-//! All lives as they were last seen, with the indexes that decisions need. Kept up to date by events.
+//! The snapshot: the metadata of all objects as last seen, with the indexes that detection and planning need.
 //!
-//! Pure memory: it does not know where observations come from, and it decides nothing. Every change costs as much as
-//! the changed life has references, never more. It holds metadata and marks; complete documents are found by their key.
+//! It is kept up to date by observations and removals. It does not know where these come from, and it decides nothing.
+//! An update costs as much as the changed object has references, however large the snapshot is.
+//!
+//! An object is a [`NodeId`]: an index into a table. All indexes are sets of such indexes. For a machine that was seen
+//! before its owner, and for the owner after it:
+//!
+//! ```text
+//!   put Vm/web (uid 2, owner uid 1)   nodes: [web]         dependents: {1: [web]}   absent: {1}   by_uid: {2: web}
+//!   put App/shop (uid 1)              nodes: [web, shop]   dependents: {1: [web]}   absent: {}    by_uid: {2: web, 1:
+//!   shop} remove uid 1                      nodes: [web, -]      dependents: {1: [web]}   absent: {1}   removals: {1:
+//!   shop}
+//! ```
+//!
+//! So after the first line `Vm/web` has an absent owner whose removal was not seen; after the third, one whose removal
+//! was.
 //!
 //! ```
 //! use sexton_lifecycle::{Observation, OwnerRef, Ownership, Snapshot};
@@ -20,7 +33,7 @@
 //! let mut web = Observation::new(key("vms", "web"), "Vm", "v1", Uid("u-web".into()), Revision::new(2));
 //! web.owners = vec![OwnerRef {
 //!     group: String::new(), version: "v1".into(), kind: "App".into(), name: "shop".into(),
-//!     uid: Uid("u-shop".into()), controller: false, blocks: true,
+//!     uid: Uid("u-shop".into()), is_controller: false, is_blocking: true,
 //! }];
 //! snapshot.put(web);
 //! snapshot.put(shop);
@@ -28,7 +41,7 @@
 //!
 //! let shop = snapshot.get(&Uid("u-shop".into())).unwrap();
 //! let web = snapshot.find(&key("vms", "web")).unwrap();
-//! assert_eq!(snapshot.dependents(shop).map(|(life, _)| life).collect::<Vec<_>>(), [web]);
+//! assert_eq!(snapshot.dependents(shop).map(|(object, _)| object).collect::<Vec<_>>(), [web]);
 //! assert_eq!(snapshot.owners(web)[0].1, Ownership::Valid(shop));
 //! assert_eq!(snapshot.key(web).to_string(), "vms/a/web");
 //!
@@ -36,17 +49,17 @@
 //! assert_eq!(snapshot.owners(web)[0].1, Ownership::Absent { seen: true });
 //! ```
 
-mod bag;
-mod events;
-mod facts;
-mod gone;
+mod accessors;
+mod indexes;
+mod interner;
 mod kinds;
-mod life;
-mod links;
+mod node;
+mod node_set;
 mod observation;
 mod owners;
+mod removals;
 mod subscribers;
-mod words;
+mod updates;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,57 +67,60 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use sexton_model::feed::FeedKind;
 use sexton_model::{GroupResource, Key, Revision, Uid};
 
-use bag::Bag;
-use gone::Memory;
+use interner::{CompactUid, Interner, Symbol};
 use kinds::Kinds;
-use life::{Life, Lives};
-use words::{Id, Word, Words};
+use node::{Node, NodeTable};
+use node_set::NodeSet;
+use removals::RemovalMemory;
 
-pub use life::{Accused, LifeId};
+pub use node::{CandidateRecord, NodeId};
 pub use observation::{NotObservable, Observation, OwnerRef};
 pub use owners::{Ownership, WhyInvalid, WhyUnknown};
 
-/// All lives as they were last seen.
+/// The metadata of all objects as last seen. See the module for an example.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    words: Words,
+    interner: Interner,
     kinds: Kinds,
-    lives: Lives,
+    nodes: NodeTable,
     by_uid: HashTable<u32>,
-    by_slot: HashTable<u32>,
+    by_key: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Who refers to a uid, whether that lives or not.
-    dependents: HashMap<Id, Bag>,
-    /// The uids that are referred to and do not live here.
-    absent: BTreeSet<Id>,
-    members: HashMap<Word, BTreeSet<u32>>,
+    /// For each uid the objects with an owner reference to it, whether an object with that uid exists or not.
+    dependents: HashMap<CompactUid, NodeSet>,
+    /// The keys of `dependents` that no object has.
+    absent: BTreeSet<CompactUid>,
+    /// The objects in each namespace.
+    members: HashMap<Symbol, BTreeSet<u32>>,
+    /// The objects of each kind.
     instances: HashMap<u32, BTreeSet<u32>>,
-    marked: BTreeSet<u32>,
-    accused: BTreeSet<u32>,
-    /// How many of them are namespaces or definitions.
-    marked_around: usize,
-    /// How many of them were approved with a plan.
-    marked_approved: usize,
-    subscribers_by_uid: HashMap<Id, Bag>,
-    subscribers_by_slot: HashMap<[u32; 3], Bag>,
-    gone: Memory,
-    classes: BTreeMap<u32, Id>,
+    terminating: BTreeSet<u32>,
+    candidates: BTreeSet<u32>,
+    /// How many terminating objects are namespaces or definitions.
+    terminating_containers: usize,
+    /// How many terminating objects were approved with a plan.
+    terminating_approved: usize,
+    subscribers_by_uid: HashMap<CompactUid, NodeSet>,
+    subscribers_by_key: HashMap<[u32; 3], NodeSet>,
+    removals: RemovalMemory,
+    /// For each kind with code the uid of its class.
+    classes: BTreeMap<u32, CompactUid>,
     revision: Revision,
     synced: bool,
 }
 
 impl Snapshot {
-    /// An empty one: nothing was listed yet, no kind is known.
+    /// An empty snapshot: nothing was listed yet, no kind is known.
     pub fn new() -> Snapshot {
         Snapshot::default()
     }
 
-    /// How many lives there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
-        self.lives.len()
+        self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -114,135 +130,136 @@ impl Snapshot {
         self.revision
     }
 
-    /// Notes that everything up to a revision has been seen.
+    /// Records that everything up to a revision has been seen.
     pub fn advance(&mut self, revision: Revision) {
         self.revision = self.revision.max(revision);
     }
 
-    /// Replaces the kinds that there are, in all their versions.
+    /// Replaces the kinds of the server, in all their versions.
     pub fn set_kinds(&mut self, kinds: &[FeedKind]) {
         self.kinds.set(kinds);
     }
 
-    /// Whether there is such a kind.
-    pub fn kind_known(&self, group: &str, kind: &str) -> bool {
+    /// Whether the server has this kind.
+    pub fn is_kind_known(&self, group: &str, kind: &str) -> bool {
         self.kinds.find(group, kind).is_some_and(|name| self.kinds.by_number(name).namespaced.is_some())
     }
 
-    /// Says why not all objects of a kind are seen: nobody of it is held to be absent then. `None` takes it back.
+    /// Sets why not all objects of a kind can be listed; no object of it counts as absent then. `None`: they can.
     pub fn set_incomplete(&mut self, kind: GroupResource, reason: Option<String>) {
         self.kinds.set_incomplete(kind, reason);
     }
 
-    /// The kinds that are not seen completely, and why.
+    /// The kinds that cannot be listed completely, and why.
     pub fn incomplete(&self) -> &BTreeMap<GroupResource, String> {
         self.kinds.incomplete()
     }
 
-    /// Says whether everything that existed at the start has been told. Until then nobody is held to be absent.
+    /// Sets whether the first listing is complete. Until then no object counts as absent.
     pub fn set_synced(&mut self, synced: bool) {
         self.synced = synced;
     }
 
-    /// Whether the first listing is complete and every kind is seen.
-    pub fn complete(&self) -> bool {
+    /// Whether the first listing is complete and every kind can be listed.
+    pub fn is_complete(&self) -> bool {
         self.synced && self.kinds.incomplete().is_empty()
     }
 
-    /// Replaces which class gives code to which kind: from group and kind to the uid of the class.
+    /// Replaces the classes: from group and kind to the uid of the class with its code.
     pub fn set_classes(&mut self, classes: &BTreeMap<(String, String), Uid>) {
         for id in std::mem::take(&mut self.classes).into_values() {
-            self.words.release_id(id);
+            self.interner.release_uid(id);
         }
         for ((group, kind), uid) in classes {
-            let (name, id) = (self.kinds.name(group, kind), self.words.take_uid(uid));
+            let (name, id) = (self.kinds.name(group, kind), self.interner.intern_uid(uid));
             self.classes.insert(name, id);
         }
     }
 
-    /// The life with a uid.
-    pub fn get(&self, uid: &Uid) -> Option<LifeId> {
-        self.by_id(self.words.find_uid(&uid.0)?)
+    /// The object with a uid.
+    pub fn get(&self, uid: &Uid) -> Option<NodeId> {
+        self.by_id(self.interner.find_uid(&uid.0)?)
     }
 
-    /// The life in a slot.
-    pub fn find(&self, key: &Key) -> Option<LifeId> {
-        let place = self.kinds.find_place(&key.kind.group, &key.kind.resource)?;
-        let (namespace, name) = (self.words.find(&key.namespace)?, self.words.find(&key.name)?);
-        self.in_slot(place, namespace, name)
+    /// The object with a key.
+    pub fn find(&self, key: &Key) -> Option<NodeId> {
+        let resource_id = self.kinds.find_resource_id(&key.kind.group, &key.kind.resource)?;
+        let (namespace, name) = (self.interner.find(&key.namespace)?, self.interner.find(&key.name)?);
+        self.find_by_key(resource_id, namespace, name)
     }
 
-    /// Whether the life is still there.
-    pub fn contains(&self, life: LifeId) -> bool {
-        self.lives.find(life).is_some()
+    /// Whether the object still exists.
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.nodes.find(node).is_some()
     }
 
-    /// Every life there is. Nothing that has to be quick may need it.
-    pub fn lives(&self) -> impl Iterator<Item = LifeId> + '_ {
-        self.lives.indexes().map(|index| self.lives.id(index))
+    /// All objects. Not to be used where the cost may not grow with the snapshot.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.nodes.indexes().map(|index| self.nodes.id(index))
     }
 
-    /// The lives that are marked, in the order of their ids.
-    pub fn marked(&self) -> impl Iterator<Item = LifeId> + '_ {
-        self.marked.iter().map(|index| self.lives.id(*index))
+    /// The terminating objects, by id.
+    pub fn terminating(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.terminating.iter().map(|index| self.nodes.id(*index))
     }
 
-    /// The lives of whom somebody says that they are garbage, in the order of their ids.
-    pub fn accused(&self) -> impl Iterator<Item = LifeId> + '_ {
-        self.accused.iter().map(|index| self.lives.id(*index))
+    /// The objects that are recorded as candidates, by id.
+    pub fn candidates(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.candidates.iter().map(|index| self.nodes.id(*index))
     }
 
-    /// The lives that name an owner who is not there, in the order of their ids.
-    pub fn suspects(&self) -> BTreeSet<LifeId> {
+    /// The objects with an owner reference to a uid that no object has, by id.
+    pub fn nodes_with_absent_owners(&self) -> BTreeSet<NodeId> {
         let bags = self.absent.iter().filter_map(|id| self.dependents.get(id));
-        bags.flat_map(Bag::iter).map(|index| self.lives.id(index)).collect()
+        bags.flat_map(NodeSet::iter).map(|index| self.nodes.id(index)).collect()
     }
 
-    /// The removed lives that somebody still names as an owner.
-    pub fn missed(&self) -> impl Iterator<Item = Uid> + '_ {
-        self.missed_ids().map(|id| self.words.uid(id))
+    /// The uids of removed objects to which owner references remain.
+    pub fn removed_owners(&self) -> impl Iterator<Item = Uid> + '_ {
+        self.removed_owner_ids().map(|id| self.interner.uid(id))
     }
 
-    pub(crate) fn missed_ids(&self) -> impl Iterator<Item = Id> + '_ {
-        self.gone.iter().filter(|id| self.absent.contains(id))
+    pub(crate) fn removed_owner_ids(&self) -> impl Iterator<Item = CompactUid> + '_ {
+        self.removals.iter().filter(|id| self.absent.contains(id))
     }
 
-    /// Who asked for a removal that was seen, as long as that is remembered.
-    pub fn removed_by(&self, uid: &Uid) -> Option<&str> {
-        self.gone.get(self.words.find_uid(&uid.0)?)?.by.as_deref()
+    /// The requester of a removal that was seen, as long as it is remembered.
+    pub fn removal_requester(&self, uid: &Uid) -> Option<&str> {
+        self.removals.get(self.interner.find_uid(&uid.0)?)?.by.as_deref()
     }
 
     /// Whether a removal was seen, as long as that is remembered.
-    pub fn was_removed(&self, uid: &Uid) -> bool {
-        self.words.find_uid(&uid.0).is_some_and(|id| self.gone.get(id).is_some())
+    pub fn is_removal_known(&self, uid: &Uid) -> bool {
+        self.interner.find_uid(&uid.0).is_some_and(|id| self.removals.get(id).is_some())
     }
 
-    pub(crate) fn uid_of(&self, id: Id) -> Uid {
-        self.words.uid(id)
+    pub(crate) fn uid_of(&self, id: CompactUid) -> Uid {
+        self.interner.uid(id)
     }
 
-    pub(crate) fn by_id(&self, id: Id) -> Option<LifeId> {
-        let same = |index: &u32| self.lives.get(*index).uid == id;
-        self.by_uid.find(self.hash_uid(id), same).map(|index| self.lives.id(*index))
+    pub(crate) fn by_id(&self, id: CompactUid) -> Option<NodeId> {
+        let same = |index: &u32| self.nodes.get(*index).uid == id;
+        self.by_uid.find(self.hash_uid(id), same).map(|index| self.nodes.id(*index))
     }
 
-    pub(crate) fn in_slot(&self, place: u32, namespace: Word, name: Word) -> Option<LifeId> {
+    pub(crate) fn find_by_key(&self, resource_id: u32, namespace: Symbol, name: Symbol) -> Option<NodeId> {
         let same = |index: &u32| {
-            let life = self.lives.get(*index);
-            (self.kinds.get(life.kind).place, life.namespace, life.name) == (place, namespace, name)
+            let node = self.nodes.get(*index);
+            (self.kinds.get(node.kind).resource_id, node.namespace, node.name)
+                == (resource_id, namespace, name)
         };
-        let hash = self.hash_slot(place, namespace, name);
-        self.by_slot.find(hash, same).map(|index| self.lives.id(*index))
+        let hash = self.hash_key(resource_id, namespace, name);
+        self.by_key.find(hash, same).map(|index| self.nodes.id(*index))
     }
 
-    /// What is known of a life.
+    /// The record of an object.
     ///
     /// # Panics
-    /// If it is not there any more: whoever keeps ids while events come in asks [`Snapshot::contains`] first.
-    pub(crate) fn life(&self, life: LifeId) -> &Life {
-        match self.lives.find(life) {
-            Some(life) => life,
-            None => panic!("the life is not in the snapshot any more"),
+    /// If it is gone. Callers that keep ids while the snapshot changes check [`Snapshot::contains`] first.
+    pub(crate) fn node(&self, node: NodeId) -> &Node {
+        match self.nodes.find(node) {
+            Some(node) => node,
+            None => panic!("the object is not in the snapshot any more"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is seen of one object: its metadata as far as lives, references and marks are concerned.
+//! The metadata of one object, as far as the snapshot keeps it, and how it is read from a line of the feed.
 
 use std::sync::Arc;
 
@@ -7,55 +7,55 @@ use sexton_model::feed::{FeedObject, Metadata, OwnerReference};
 use sexton_model::subscription::{self, Declared, Subscription};
 use sexton_model::{GroupResource, Key, Revision, Uid, marks, time};
 
-use super::life::Accused;
+use super::node::CandidateRecord;
 
 /// One object as it was seen at one revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// The slot.
+    /// Its key.
     pub key: Key,
     /// The kind's name.
     pub kind: String,
-    /// The version in which it was seen.
+    /// The API version in which it was seen.
     pub version: String,
-    /// The life.
+    /// Its uid.
     pub uid: Uid,
     /// The revision of its last change.
     pub revision: Revision,
-    /// How often its desired state changed.
+    /// `metadata.generation`: how often its desired state changed.
     pub generation: i64,
-    /// Since when it exists, in seconds since 1970.
+    /// Its creation, in seconds since 1970.
     pub created: i64,
-    /// Since when it is marked.
-    pub deleted: Option<i64>,
-    /// What holds it once it is marked.
+    /// Since when it is terminating: `deletionTimestamp`, in seconds since 1970.
+    pub terminating_since: Option<i64>,
+    /// Its finalizers: it exists until the last of them is removed.
     pub finalizers: Vec<String>,
-    /// Whom it names as its owners.
+    /// Its owner references.
     pub owners: Vec<OwnerRef>,
-    /// What it wants to be told of, and to outlive.
+    /// Its subscriptions: the objects that are destroyed before it, with the handlers to be called.
     pub subscriptions: Vec<Subscription>,
-    /// "true" or the reason why it must not be destroyed.
+    /// Set if it is protected: "true", or the reason.
     pub protect: Option<String>,
-    /// The journal of its destruction, as it is written.
+    /// The journal of its destruction, undecoded.
     pub journal: Option<String>,
-    /// Who asked for the deletion from which its own follows.
-    pub deleted_by: Option<String>,
-    /// The digest of the plan in which it was approved.
+    /// The requester of the deletion from which its own follows.
+    pub requester: Option<String>,
+    /// The digest of the plan with which its deletion was approved.
     pub approved: Option<String>,
-    /// The collection in which it ends.
+    /// The collection that destroys it.
     pub collection: Option<String>,
-    /// Whether it was destroyed and is only there to be read.
-    pub destroyed: bool,
-    /// Where it stands in its module.
+    /// Whether it is destroyed, and kept only to be read.
+    pub is_destroyed: bool,
+    /// Its place in the order of its module.
     pub order: Option<i64>,
-    /// Whose it is.
+    /// The module that manages it.
     pub manager: Option<String>,
-    /// What could not be understood of it.
+    /// What could not be parsed and is ignored.
     pub note: Option<String>,
-    /// What somebody wants of the collector about it, as it is written.
+    /// A request to the collector about it (retry, force), undecoded.
     pub request: Option<String>,
-    /// That somebody who looked for garbage says that it is some, if that holds for it as it is.
-    pub accusation: Option<Arc<Accused>>,
+    /// The record that makes it a candidate, if that is about the object as it is now.
+    pub candidate_record: Option<Arc<CandidateRecord>>,
 }
 
 /// A reference to an owner, as it is written.
@@ -63,36 +63,36 @@ pub struct Observation {
 pub struct OwnerRef {
     /// Empty for the core group.
     pub group: String,
-    /// The version; it does not matter to whom the reference leads.
+    /// The API version; does not matter for resolving the reference.
     pub version: String,
     /// The kind's name.
     pub kind: String,
     /// The owner's name.
     pub name: String,
-    /// The owner's life.
+    /// The owner's uid.
     pub uid: Uid,
-    /// Whether it manages the object.
-    pub controller: bool,
-    /// Whether the object holds a foreground deletion of the owner.
-    pub blocks: bool,
+    /// Whether the owner is the managing controller.
+    pub is_controller: bool,
+    /// `blockOwnerDeletion`: whether a foreground deletion of the owner waits for the object.
+    pub is_blocking: bool,
 }
 
-/// Why something is no observation.
+/// Why an object of the feed cannot be kept in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotObservable {
-    /// Nothing can be said about something without identity.
+    /// It has no uid.
     #[error("{0} has no uid")]
     NoUid(Key),
-    /// Without a name there is no slot.
+    /// It has no name.
     #[error("an object of {0} has no name")]
     NoName(GroupResource),
-    /// Events could not be ordered.
+    /// Its resource version is not a number, so its events could not be ordered.
     #[error("{0} has the resource version {1:?}")]
     Revision(Key, String),
 }
 
 impl Observation {
-    /// An object that nothing is said about but which one it is.
+    /// An observation with identity only, all other fields empty.
     pub fn new(key: Key, kind: &str, version: &str, uid: Uid, revision: Revision) -> Observation {
         Observation {
             key,
@@ -102,25 +102,25 @@ impl Observation {
             revision,
             generation: 0,
             created: 0,
-            deleted: None,
+            terminating_since: None,
             finalizers: Vec::new(),
             owners: Vec::new(),
             subscriptions: Vec::new(),
             protect: None,
             journal: None,
-            deleted_by: None,
+            requester: None,
             approved: None,
             collection: None,
-            destroyed: false,
+            is_destroyed: false,
             order: None,
             manager: None,
             note: None,
             request: None,
-            accusation: None,
+            candidate_record: None,
         }
     }
 
-    /// From a line of the feed. Subscriptions that cannot be read are none, and noted.
+    /// Reads a line of the feed. Subscriptions that cannot be parsed are ignored, and noted.
     ///
     /// # Errors
     /// If the object has no name, no uid, or no revision.
@@ -147,51 +147,52 @@ impl Observation {
         Ok(Observation {
             generation: metadata.generation,
             created: seconds(&metadata.creation_timestamp).unwrap_or_default(),
-            deleted: seconds(&metadata.deletion_timestamp),
+            terminating_since: seconds(&metadata.deletion_timestamp),
             finalizers: metadata.finalizers.clone(),
             owners: metadata.owner_references.iter().map(OwnerRef::from).collect(),
             subscriptions,
             protect: annotation(marks::PROTECT).filter(|value| !value.is_empty() && value != "false"),
             journal: annotation(marks::JOURNAL),
-            deleted_by: annotation(marks::DELETED_BY),
+            requester: annotation(marks::DELETED_BY),
             approved: annotation(marks::APPROVED),
             collection: annotation(marks::COLLECTION),
-            destroyed: annotation(marks::DESTROYED).is_some_and(|value| value == "true"),
+            is_destroyed: annotation(marks::DESTROYED).is_some_and(|value| value == "true"),
             order: annotation(marks::DEPENDENCY_ORDER).and_then(|value| value.parse().ok()),
             manager: metadata.labels.get(marks::MANAGER).cloned(),
             note,
             request: annotation(marks::REQUEST),
-            accusation: accusation(metadata),
+            candidate_record: candidate_record(metadata),
             ..Observation::new(key, &partial.kind, version, Uid(metadata.uid.clone()), revision)
         })
     }
 }
 
 impl From<&OwnerReference> for OwnerRef {
-    fn from(written: &OwnerReference) -> OwnerRef {
-        let (group, version) = group_version(&written.api_version);
+    fn from(owner_ref: &OwnerReference) -> OwnerRef {
+        let (group, version) = group_version(&owner_ref.api_version);
         OwnerRef {
             group: group.to_owned(),
             version: version.to_owned(),
-            kind: written.kind.clone(),
-            name: written.name.clone(),
-            uid: Uid(written.uid.clone()),
-            controller: written.controller,
-            blocks: written.block_owner_deletion,
+            kind: owner_ref.kind.clone(),
+            name: owner_ref.name.clone(),
+            uid: Uid(owner_ref.uid.clone()),
+            is_controller: owner_ref.controller,
+            is_blocking: owner_ref.block_owner_deletion,
         }
     }
 }
 
-/// The accusation on an object, unless it is about something else than the object is now. What is marked is beyond that.
-fn accusation(metadata: &Metadata) -> Option<Arc<Accused>> {
+/// The candidate record of an object, unless the object has changed in a way that makes the record void. That of a
+/// terminating object stays: it says why its deletion began.
+fn candidate_record(metadata: &Metadata) -> Option<Arc<CandidateRecord>> {
     let text = metadata.annotations.get(marks::ACCUSED)?;
-    let said = Accusation::decode(text).ok()?;
+    let accusation = Accusation::decode(text).ok()?;
     let deployment =
         marks::deployment_id(|name| metadata.labels.get(name), |name| metadata.annotations.get(name));
     let owners = metadata.owner_references.iter().map(|owner| owner.uid.as_str());
-    let holds = metadata.deletion_timestamp.is_some()
-        || said.holds_for(&metadata.uid, deployment.map(String::as_str), owners);
-    holds.then(|| Arc::new(Accused { text: text.clone(), said }))
+    let exclusions = metadata.deletion_timestamp.is_some()
+        || accusation.holds_for(&metadata.uid, deployment.map(String::as_str), owners);
+    exclusions.then(|| Arc::new(CandidateRecord { text: text.clone(), accusation }))
 }
 
 fn group_version(api_version: &str) -> (&str, &str) {
@@ -221,18 +222,18 @@ mod tests {
                     "blockOwnerDeletion": true}]}}})))
         .unwrap();
         assert_eq!(seen.key.to_string(), "vms.example.com/a/web");
-        assert_eq!((seen.created, seen.deleted, seen.revision.get()), (9, Some(60), 7));
-        assert_eq!((seen.order, seen.manager.as_deref(), seen.destroyed), (Some(3), Some("shop"), true));
+        assert_eq!((seen.created, seen.terminating_since, seen.revision.get()), (9, Some(60), 7));
+        assert_eq!((seen.order, seen.manager.as_deref(), seen.is_destroyed), (Some(3), Some("shop"), true));
         assert_eq!((seen.protect.as_deref(), seen.subscriptions.len()), (Some("billing"), 1));
-        assert_eq!((seen.owners[0].group.as_str(), seen.owners[0].blocks), ("", true));
+        assert_eq!((seen.owners[0].group.as_str(), seen.owners[0].is_blocking), ("", true));
         assert_eq!(seen.note, None);
     }
 
     #[test]
     fn what_cannot_be_read_is_noted_or_refused() {
         let partial = |metadata: serde_json::Value| {
-            let object = serde_json::json!({"apiVersion": "v1", "kind": "Vm", "metadata": metadata});
-            Observation::from_partial(&line(serde_json::json!({"resource": "vms", "object": object})))
+            let object_ref = serde_json::json!({"apiVersion": "v1", "kind": "Vm", "metadata": metadata});
+            Observation::from_partial(&line(serde_json::json!({"resource": "vms", "object": object_ref})))
         };
         let noted = partial(serde_json::json!({"name": "a", "uid": "u", "resourceVersion": "1",
             "annotations": {"sexton.dev/destruction-dependencies": "[", "sexton.dev/protect": "false"}}));

@@ -1,159 +1,172 @@
-//! Owners and dependents: to whom a reference leads, and what may be said if it leads nowhere.
+//! Resolution of owner references: the owner that a reference means, or what is known about its absence.
+//!
+//! | the uid of the reference | ownership |
+//! |---|---|
+//! | belongs to an object with that kind, name, and a fitting namespace | `Valid` |
+//! | belongs to an object, but kind, name or namespace differ | `Invalid` |
+//! | belonged to a removed object that matched | `Absent { seen: true }` |
+//! | is unknown, and another object has that key | `Absent { seen: false }` |
+//! | is unknown, and not all objects of the kind are listed | `Unknown` |
+//! | is unknown otherwise | `Absent { seen: false }` |
 
 use sexton_model::Uid;
 
-use super::bag::Bag;
-use super::gone::Gone;
-use super::life::{Life, Ref};
-use super::words::{Id, NOTHING};
-use super::{LifeId, OwnerRef, Snapshot};
+use super::interner::{CompactUid, EMPTY};
+use super::node::{Node, PackedOwnerRef};
+use super::node_set::NodeSet;
+use super::removals::RemovedObject;
+use super::{NodeId, OwnerRef, Snapshot};
 
-/// Where a reference to an owner leads.
+/// What an owner reference resolves to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ownership {
-    /// To this life.
-    Valid(LifeId),
-    /// Nowhere: the owner does not exist, for certain.
+    /// This object.
+    Valid(NodeId),
+    /// The owner does not exist, and that is certain.
     Absent {
-        /// Whether its removal was seen, rather than only that it is not there.
+        /// Whether its removal was seen. Otherwise it was only never listed.
         seen: bool,
     },
-    /// To a life that is something else than the reference says. Neither keeps nor condemns.
+    /// The object with that uid does not match the reference. Such a reference neither keeps an object nor dooms it.
     Invalid(WhyInvalid),
-    /// It cannot be said whether the owner exists.
+    /// The owner may exist or not.
     Unknown(WhyUnknown),
 }
 
-/// What is wrong with a reference to a life that exists.
+/// How the object with the uid of a reference differs from the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WhyInvalid {
-    /// The life has another name.
+    /// It has another name.
     Name,
-    /// The life is of another kind.
+    /// It is of another kind.
     Kind,
-    /// The life is in another namespace.
+    /// It is in another namespace.
     Namespace,
-    /// The life is in a namespace and what refers to it is in none.
+    /// It is in a namespace, and the dependent is in none.
     NotInNamespace,
 }
 
-/// Why it cannot be said whether an owner exists.
+/// Why it is not known whether an owner exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WhyUnknown {
-    /// There is no such kind now.
+    /// The server has no such kind now.
     KindUnknown,
-    /// Not all objects of the kind are seen, for this reason.
+    /// Not all objects of the kind can be listed, for this reason.
     Incomplete(String),
     /// The first listing is not complete yet.
     Starting,
 }
 
 impl Snapshot {
-    /// The owners that a life names, and where each reference leads.
-    pub fn owners(&self, life: LifeId) -> Vec<(OwnerRef, Ownership)> {
-        let seen = self.life(life);
-        seen.owners.iter().map(|owner| (self.written(owner), self.ownership(seen, owner))).collect()
+    /// The owner references of an object, and what each resolves to.
+    pub fn owners(&self, node: NodeId) -> Vec<(OwnerRef, Ownership)> {
+        let seen = self.node(node);
+        seen.owners.iter().map(|owner| (self.owner_ref(owner), self.ownership(seen, owner))).collect()
     }
 
-    /// The same without the references as they are written.
-    pub(crate) fn ownerships(&self, life: LifeId) -> impl Iterator<Item = (&Ref, Ownership)> + '_ {
-        let seen = self.life(life);
+    /// The same with the references in their packed form.
+    pub(crate) fn resolved_references(
+        &self,
+        node: NodeId,
+    ) -> impl Iterator<Item = (&PackedOwnerRef, Ownership)> + '_ {
+        let seen = self.node(node);
         seen.owners.iter().map(move |owner| (owner, self.ownership(seen, owner)))
     }
 
-    /// The uids of the owners that a life names, and where each reference leads.
-    pub fn owner_uids(&self, life: LifeId) -> impl Iterator<Item = (Uid, Ownership)> + '_ {
-        self.ownerships(life).map(|(reference, leads)| (self.words.uid(reference.uid), leads))
+    /// The uid of each owner reference of an object, and what it resolves to.
+    pub fn owner_uids(&self, node: NodeId) -> impl Iterator<Item = (Uid, Ownership)> + '_ {
+        self.resolved_references(node)
+            .map(|(reference, ownerships)| (self.interner.uid(reference.uid), ownerships))
     }
 
-    /// Where each reference of a life to an owner leads.
-    pub fn leads(&self, life: LifeId) -> impl Iterator<Item = Ownership> + '_ {
-        self.ownerships(life).map(|(_, leads)| leads)
+    /// What each owner reference of an object resolves to.
+    pub fn ownerships(&self, node: NodeId) -> impl Iterator<Item = Ownership> + '_ {
+        self.resolved_references(node).map(|(_, ownerships)| ownerships)
     }
 
-    /// The owners of a life that are there and are rightly named.
-    pub fn owner_lives(&self, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
-        self.ownerships(life).filter_map(|(_, owner)| match owner {
+    /// The owners of an object that exist and match their references.
+    pub fn valid_owners(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.resolved_references(node).filter_map(|(_, owner)| match owner {
             Ownership::Valid(owner) => Some(owner),
             _ => None,
         })
     }
 
-    /// The lives whose references to this one are valid.
-    pub fn dependents(&self, life: LifeId) -> impl Iterator<Item = (LifeId, OwnerRef)> + '_ {
-        let owner = self.life(life).uid;
-        self.valid_dependents(life).filter_map(move |dependent| {
-            let written = self.references(dependent, owner);
-            let mut valid = written.filter(move |reference| self.fits(dependent, reference, life));
-            Some((dependent, self.written(valid.next()?)))
+    /// The objects with a valid reference to this one, and that reference.
+    pub fn dependents(&self, node: NodeId) -> impl Iterator<Item = (NodeId, OwnerRef)> + '_ {
+        let owner = self.node(node).uid;
+        self.valid_dependents(node).filter_map(move |dependent| {
+            let owner_ref = self.references(dependent, owner);
+            let mut valid = owner_ref.filter(move |reference| self.matches(dependent, reference, node));
+            Some((dependent, self.owner_ref(valid.next()?)))
         })
     }
 
-    /// The same without the references themselves.
-    pub(crate) fn valid_dependents(&self, life: LifeId) -> impl Iterator<Item = LifeId> + '_ {
-        let owner = self.life(life).uid;
-        self.all_dependents(owner).filter(move |dependent| self.depends_on(*dependent, life))
+    /// The objects with a valid reference to this one.
+    pub(crate) fn valid_dependents(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let owner = self.node(node).uid;
+        self.all_dependents(owner).filter(move |dependent| self.depends_on(*dependent, node))
     }
 
-    /// Whether a life rightly names another as its owner.
-    pub fn depends_on(&self, dependent: LifeId, owner: LifeId) -> bool {
-        let mut references = self.references(dependent, self.life(owner).uid);
-        references.any(|reference| self.fits(dependent, reference, owner))
+    /// Whether an object has a valid reference to an owner.
+    pub fn depends_on(&self, dependent: NodeId, owner: NodeId) -> bool {
+        let mut references = self.references(dependent, self.node(owner).uid);
+        references.any(|reference| self.matches(dependent, reference, owner))
     }
 
     /// Whether a dependent blocks the foreground deletion of an owner: a valid reference says `blockOwnerDeletion`.
-    pub fn blocks(&self, dependent: LifeId, owner: LifeId) -> bool {
-        let mut references = self.references(dependent, self.life(owner).uid);
-        references.any(|reference| reference.blocks() && self.fits(dependent, reference, owner))
+    pub fn is_blocking(&self, dependent: NodeId, owner: NodeId) -> bool {
+        let mut references = self.references(dependent, self.node(owner).uid);
+        references.any(|reference| reference.is_blocking() && self.matches(dependent, reference, owner))
     }
 
-    /// Whether two lives name the same owners, in the same way.
-    pub fn have_same_owners(&self, one: LifeId, another: LifeId) -> bool {
-        self.life(one).owners == self.life(another).owners
+    /// Whether two objects have equal owner references.
+    pub fn have_same_owners(&self, one: NodeId, another: NodeId) -> bool {
+        self.node(one).owners == self.node(another).owners
     }
 
-    /// Everybody who names a uid as an owner, rightly or not, whether that lives or not.
-    pub fn dependents_of(&self, uid: &Uid) -> impl Iterator<Item = LifeId> + '_ {
-        self.words.find_uid(&uid.0).into_iter().flat_map(|id| self.all_dependents(id))
+    /// All objects with an owner reference to a uid, valid or not, whether an object with that uid exists or not.
+    pub fn dependents_of(&self, uid: &Uid) -> impl Iterator<Item = NodeId> + '_ {
+        self.interner.find_uid(&uid.0).into_iter().flat_map(|id| self.all_dependents(id))
     }
 
-    pub(crate) fn all_dependents(&self, uid: Id) -> impl Iterator<Item = LifeId> + '_ {
-        let bag = self.dependents.get(&uid).into_iter();
-        bag.flat_map(Bag::iter).map(|index| self.lives.id(index))
+    pub(crate) fn all_dependents(&self, uid: CompactUid) -> impl Iterator<Item = NodeId> + '_ {
+        let node_set = self.dependents.get(&uid).into_iter();
+        node_set.flat_map(NodeSet::iter).map(|index| self.nodes.id(index))
     }
 
-    /// Whether anybody names this life as an owner, rightly or not.
-    pub fn is_referenced(&self, life: LifeId) -> bool {
-        self.dependents.contains_key(&self.life(life).uid)
+    /// Whether any object has an owner reference to this one, valid or not.
+    pub fn is_referenced(&self, node: NodeId) -> bool {
+        self.dependents.contains_key(&self.node(node).uid)
     }
 
-    /// How many name this life as an owner, rightly or not.
-    pub fn dependent_count(&self, life: LifeId) -> usize {
-        self.dependents.get(&self.life(life).uid).map_or(0, Bag::len)
+    /// The number of objects with an owner reference to this one, valid or not.
+    pub fn dependent_count(&self, node: NodeId) -> usize {
+        self.dependents.get(&self.node(node).uid).map_or(0, NodeSet::len)
     }
 
-    fn references(&self, dependent: LifeId, owner: Id) -> impl Iterator<Item = &Ref> + '_ {
-        self.life(dependent).owners.iter().filter(move |reference| reference.uid == owner)
+    fn references(&self, dependent: NodeId, owner: CompactUid) -> impl Iterator<Item = &PackedOwnerRef> + '_ {
+        self.node(dependent).owners.iter().filter(move |reference| reference.uid == owner)
     }
 
-    fn fits(&self, dependent: LifeId, reference: &Ref, owner: LifeId) -> bool {
-        self.misfit(self.life(dependent), reference, self.life(owner)).is_none()
+    fn matches(&self, dependent: NodeId, reference: &PackedOwnerRef, owner: NodeId) -> bool {
+        self.mismatch(self.node(dependent), reference, self.node(owner)).is_none()
     }
 
-    pub(crate) fn ownership(&self, dependent: &Life, reference: &Ref) -> Ownership {
+    pub(crate) fn ownership(&self, dependent: &Node, reference: &PackedOwnerRef) -> Ownership {
         if let Some(owner) = self.by_id(reference.uid) {
-            return match self.misfit(dependent, reference, self.life(owner)) {
+            return match self.mismatch(dependent, reference, self.node(owner)) {
                 None => Ownership::Valid(owner),
                 Some(why) => Ownership::Invalid(why),
             };
         }
-        if self.seen_going(dependent, reference).is_some() {
+        if self.seen_removal(dependent, reference).is_some() {
             return Ownership::Absent { seen: true };
         }
         let name = self.kinds.named(reference.kind());
-        let taken = name.places.iter().any(|place| {
-            let here = self.in_slot(*place, dependent.namespace, reference.name);
-            here.or_else(|| self.in_slot(*place, NOTHING, reference.name)).is_some()
+        let taken = name.resource_ids.iter().any(|resource_id| {
+            let here = self.find_by_key(*resource_id, dependent.namespace, reference.name);
+            here.or_else(|| self.find_by_key(*resource_id, EMPTY, reference.name)).is_some()
         });
         let unknown = match (&name.incomplete, name.namespaced) {
             _ if taken => None,
@@ -165,45 +178,49 @@ impl Snapshot {
         unknown.map_or(Ownership::Absent { seen: false }, Ownership::Unknown)
     }
 
-    /// The owner that a reference meant, if its removal was seen and the reference was right.
-    pub(crate) fn seen_going(&self, dependent: &Life, reference: &Ref) -> Option<&Gone> {
-        let gone = self.gone.get(reference.uid)?;
+    /// The removed owner of a reference, if its removal was seen and the reference matched it.
+    pub(crate) fn seen_removal(
+        &self,
+        dependent: &Node,
+        reference: &PackedOwnerRef,
+    ) -> Option<&RemovedObject> {
+        let gone = self.removals.get(reference.uid)?;
         let kind = self.kinds.get(gone.kind).name == self.kinds.get(reference.kind()).name;
-        let place = self.reachable(dependent, gone.namespace).is_none();
-        (kind && place && gone.name == reference.name).then_some(gone)
+        let resource_id = self.namespace_mismatch(dependent, gone.namespace).is_none();
+        (kind && resource_id && gone.name == reference.name).then_some(gone)
     }
 
-    fn misfit(&self, dependent: &Life, reference: &Ref, owner: &Life) -> Option<WhyInvalid> {
+    fn mismatch(&self, dependent: &Node, reference: &PackedOwnerRef, owner: &Node) -> Option<WhyInvalid> {
         if self.kinds.get(owner.kind).name != self.kinds.get(reference.kind()).name {
             return Some(WhyInvalid::Kind);
         }
         if owner.name != reference.name {
             return Some(WhyInvalid::Name);
         }
-        self.reachable(dependent, owner.namespace)
+        self.namespace_mismatch(dependent, owner.namespace)
     }
 
-    /// Owners are in the own namespace, or in none.
-    fn reachable(&self, dependent: &Life, namespace: u32) -> Option<WhyInvalid> {
-        if namespace == dependent.namespace || namespace == NOTHING {
+    /// An owner has to be in the namespace of its dependent, or in none.
+    fn namespace_mismatch(&self, dependent: &Node, namespace: u32) -> Option<WhyInvalid> {
+        if namespace == dependent.namespace || namespace == EMPTY {
             None
-        } else if dependent.namespace == NOTHING {
+        } else if dependent.namespace == EMPTY {
             Some(WhyInvalid::NotInNamespace)
         } else {
             Some(WhyInvalid::Namespace)
         }
     }
 
-    pub(crate) fn written(&self, reference: &Ref) -> OwnerRef {
+    pub(crate) fn owner_ref(&self, reference: &PackedOwnerRef) -> OwnerRef {
         let name = self.kinds.named(reference.kind());
         OwnerRef {
             group: name.group.clone(),
             version: self.kinds.get(reference.kind()).version.clone(),
             kind: name.kind.clone(),
-            name: self.words.text(reference.name).to_owned(),
-            uid: self.words.uid(reference.uid),
-            controller: reference.controller(),
-            blocks: reference.blocks(),
+            name: self.interner.text(reference.name).to_owned(),
+            uid: self.interner.uid(reference.uid),
+            is_controller: reference.is_controller(),
+            is_blocking: reference.is_blocking(),
         }
     }
 }

@@ -3,9 +3,9 @@
 //! ```text
 //! app/shop                                  an App in the namespace `a`
 //! vm/b/web <- app/shop, disk/x              a Vm in `b` that names two owners
-//! vm/web <- app/shop#2                      the second life in that slot
+//! vm/web <- app/shop#2                      the second object in that slot
 //! vm/web <- disk/x=app/shop                 says Disk x, but the uid is that of app/shop
-//! app/shop deleted cascade by ada           also foreground, orphan, background (held by somebody else)
+//! app/shop deleted cascade by ada           also foreground, orphan, background (with another finalizer)
 //! vm/web protected, held, approved          further words about an object
 //! vm/web watches disk/x                     a subscription
 //! gone app/shop by ada                      its removal is seen
@@ -17,7 +17,7 @@
 
 mod render;
 
-use sexton_lifecycle::{Grace, Judgement, LifeId, Observation, OwnerRef, Roots, Settings, Snapshot};
+use sexton_lifecycle::{Detection, DetectionSettings, Grace, NodeId, Observation, OwnerRef, Roots, Snapshot};
 use sexton_model::feed::FeedKind;
 use sexton_model::subscription::{Subscription, Target};
 use sexton_model::{GroupResource, Key, Revision, Uid};
@@ -67,7 +67,7 @@ pub fn kinds() -> Vec<FeedKind> {
         .into()
 }
 
-/// The slot that a word names, without its life.
+/// The slot that a word names, without its object.
 pub fn key(word: &str) -> Key {
     let word = word.split('#').next().unwrap();
     let parts: Vec<&str> = word.split('/').collect();
@@ -81,7 +81,7 @@ pub fn key(word: &str) -> Key {
     Key { kind: GroupResource::new(group, resource), namespace: namespace.into(), name: name.into() }
 }
 
-/// The uid of a life: the word itself, with the namespace if it is not the usual one.
+/// The uid of an object: the word itself, with the namespace if it is not the usual one.
 pub fn uid(word: &str) -> Uid {
     Uid(word.trim().to_owned())
 }
@@ -91,7 +91,7 @@ fn owner(word: &str) -> OwnerRef {
     let (group, kind, _, _) = kind(says.split('/').next().unwrap());
     let name = key(says).name;
     let (group, version) = (group.to_owned(), "v1".to_owned());
-    OwnerRef { group, version, kind, name, uid: uid(is), controller: false, blocks: true }
+    OwnerRef { group, version, kind, name, uid: uid(is), is_controller: false, is_blocking: true }
 }
 
 fn target(word: &str) -> Subscription {
@@ -129,7 +129,7 @@ pub fn event(line: &str, revision: u64) -> Event {
         let next = words.get(place + 1).copied();
         match *word {
             "deleted" => {
-                seen.deleted = Some(revision as i64);
+                seen.terminating_since = Some(revision as i64);
                 let (finalizer, next) = match next.unwrap() {
                     "cascade" => ("cascade_deletion", 0),
                     "foreground" => ("foregroundDeletion", 0),
@@ -143,7 +143,7 @@ pub fn event(line: &str, revision: u64) -> Event {
             "protected" => seen.protect = Some("true".into()),
             "approved" => seen.approved = Some("digest".into()),
             "watches" => seen.subscriptions.push(target(next.unwrap())),
-            "by" => seen.deleted_by = next.map(str::to_owned),
+            "by" => seen.requester = next.map(str::to_owned),
             _ => {}
         }
     }
@@ -156,7 +156,7 @@ pub fn events(text: &str) -> Vec<Event> {
     lines.enumerate().map(|(number, line)| event(line, number as u64 + 1)).collect()
 }
 
-pub fn apply(snapshot: &mut Snapshot, event: Event) -> Vec<LifeId> {
+pub fn apply(snapshot: &mut Snapshot, event: Event) -> Vec<NodeId> {
     match event {
         Event::Put(seen) => snapshot.put(*seen),
         Event::Gone(uid, at, by) => snapshot.remove(&uid, at, by.as_deref()),
@@ -178,12 +178,12 @@ pub fn world(text: &str) -> Snapshot {
     snapshot
 }
 
-pub fn life(snapshot: &Snapshot, word: &str) -> LifeId {
+pub fn node(snapshot: &Snapshot, word: &str) -> NodeId {
     snapshot.get(&uid(word)).unwrap_or_else(|| panic!("{word} is not there"))
 }
 
-pub fn judge_all(snapshot: &Snapshot) -> Judgement {
-    sexton_lifecycle::judge(snapshot, Roots::All, &[], &Settings::default())
+pub fn detect_all(snapshot: &Snapshot) -> Detection {
+    sexton_lifecycle::follow_deletions(snapshot, Roots::All, &[], &DetectionSettings::default())
 }
 
 /// A grace that is over at once.
@@ -205,5 +205,5 @@ pub fn expect(found: &str, expected: &str) {
 #[track_caller]
 pub fn judged(text: &str, expected: &str) {
     let snapshot = world(text);
-    expect(&render(&snapshot, &judge_all(&snapshot)), expected);
+    expect(&render(&snapshot, &detect_all(&snapshot)), expected);
 }

@@ -22,14 +22,14 @@ fn manner() -> impl Strategy<Value = Manner> {
 
 prop_compose! {
     fn worlds()(
-        asked in any::<bool>(),
+        in_flight in any::<bool>(),
         uids in prop::sample::subsequence(vec!["a", "c", LIFE], 0..=3),
         has_destroy in any::<bool>(),
         together in any::<bool>(),
         force in any::<bool>(),
         manners in prop::collection::vec(manner(), 10),
     ) -> World {
-        let origin = if asked { Origin::Asked } else { Origin::Accused };
+        let origin = if in_flight { Origin::Requested } else { Origin::Candidate };
         let mut world = World::new(origin, &uids, has_destroy);
         (world.together, world.force) = (together, force);
         let phases = [Phase::Warning, Phase::Notifying, Phase::Destroyed];
@@ -58,7 +58,9 @@ proptest! {
 /// EXT-26: a crash at each point of an ordinary destruction, and of one that is forced and cancelled then.
 #[test]
 fn a_crash_at_every_point() {
-    for (origin, cancelled) in [(Origin::Asked, false), (Origin::Accused, false), (Origin::Accused, true)] {
+    for (origin, cancelled) in
+        [(Origin::Requested, false), (Origin::Candidate, false), (Origin::Candidate, true)]
+    {
         let mut world = World::new(origin, &["a", "c"], true).with(
             Phase::Destroying,
             Callee::Destroy,

@@ -1,10 +1,10 @@
-//! A world for one life: carries actions out, answers calls as each callee is made, lets time pass, and can crash.
+//! A world for one object: carries actions out, answers calls as each callee is made, lets time pass, and can crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sexton_lifecycle::destruction::*;
 
-/// The life that is destroyed.
+/// The object that is destroyed.
 pub(crate) const LIFE: &str = "b";
 pub(crate) const RETRY: Retry = Retry { limit: 3, backoff: 1, max_backoff: 60 };
 
@@ -65,7 +65,7 @@ pub(crate) struct End {
     pub(crate) forced: u32,
     pub(crate) blocked: Vec<(Callee, Option<Block>)>,
     pub(crate) keys: BTreeSet<String>,
-    pub(crate) marked: bool,
+    pub(crate) is_terminating: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -74,14 +74,14 @@ pub(crate) struct World {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) together: bool,
     pub(crate) manners: BTreeMap<(Phase, Callee), Manner>,
-    /// Somebody gives up whatever blocks in the end.
+    /// Whether calls that stay blocked are given up in the end.
     pub(crate) force: bool,
     /// After so many actions and events everything that is not journalled is lost.
     pub(crate) crashes: Vec<usize>,
     pub(crate) state: State,
-    /// The text on the life.
+    /// The text on the object.
     pub(crate) journal: Option<String>,
-    pub(crate) marked: bool,
+    pub(crate) is_terminating: bool,
     pub(crate) removed: bool,
     pub(crate) cancelled: bool,
     pub(crate) forgotten: bool,
@@ -107,7 +107,7 @@ impl World {
             crashes: Vec::new(),
             state: State::new(LIFE),
             journal: None,
-            marked: origin == Origin::Asked,
+            is_terminating: origin == Origin::Requested,
             removed: false,
             cancelled: false,
             forgotten: false,
@@ -147,9 +147,9 @@ impl World {
     fn perform(&mut self, action: Action) {
         match action {
             Action::Journal => self.journal = Some(self.state.encode().unwrap()),
-            Action::Mark => {
-                self.marked = true;
-                self.inbox.push(Event::Marked);
+            Action::Delete => {
+                self.is_terminating = true;
+                self.inbox.push(Event::Terminating);
             }
             Action::Release => {
                 self.removed = true;
@@ -187,8 +187,8 @@ impl World {
             self.now = self.now.max(due);
             return Some(Event::Tick { now: self.now });
         }
-        let blocker = blockers(&self.state).into_iter().next().filter(|_| self.force)?;
-        Some(Event::Forced { callee: blocker.who, reason: "enough".into() })
+        let blocker = blocked_calls(&self.state).into_iter().next().filter(|_| self.force)?;
+        Some(Event::Forced { callee: blocker.callee, reason: "enough".into() })
     }
 
     /// Until nothing happens any more.
@@ -202,7 +202,7 @@ impl World {
                 self.restart();
             }
         }
-        // Without a journal the life itself tells how it ended.
+        // Without a journal the object itself tells how it ended.
         let stage = match (self.removed, self.forgotten) {
             (true, _) => Stage::Released,
             (_, true) => Stage::Cancelled,
@@ -213,19 +213,19 @@ impl World {
             "it does not come to an end: {:?}",
             self.state
         );
-        // Whoever lives on has nothing left of all that, crash or not.
+        // A survivor keeps nothing of its state, crash or not.
         let left = if self.forgotten { &State::new(LIFE) } else { &self.state };
         End {
             stage,
             outcome: left.outcome,
             forced: left.forced,
-            blocked: blockers(left).into_iter().map(|blocker| (blocker.who, blocker.what)).collect(),
+            blocked: blocked_calls(left).into_iter().map(|blocker| (blocker.callee, blocker.block)).collect(),
             keys: self.keys.clone(),
-            marked: self.marked,
+            is_terminating: self.is_terminating,
         }
     }
 
-    /// All that is left is the journal, and what was done to the life.
+    /// All that is left is the journal, and what was done to the object.
     fn restart(&mut self) {
         self.inbox.clear();
         self.state = match &self.journal {

@@ -1,4 +1,4 @@
-//! The steps of one life: the whole table as text, walks through it, and what holds whatever happens.
+//! The steps of one object: the whole table as text, walks through it, and what holds whatever happens.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

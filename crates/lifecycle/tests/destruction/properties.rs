@@ -44,22 +44,22 @@ enum Next {
 }
 
 fn next() -> impl Strategy<Value = Next> {
-    let origin = prop::sample::select(vec![Origin::Asked, Origin::Accused]);
+    let origin = prop::sample::select(vec![Origin::Requested, Origin::Candidate]);
     let retry = Retry { limit: 1, ..RETRY };
     let event = prop_oneof![
         3 => (origin, subscribers(), any::<bool>())
             .prop_map(|(origin, subscribers, has_destroy)| Event::Begin { origin, subscribers, has_destroy }),
         4 => (subscribers(), any::<bool>())
             .prop_map(|(subscribers, together)| Event::PredecessorsGone { subscribers, together }),
-        1 => Just(Event::Asked),
+        1 => Just(Event::Requested),
         1 => Just(Event::Rescued),
         1 => Just(Event::Cancelled { reason: "c".into() }),
         2 => Just(Event::CircleNotified),
-        2 => Just(Event::Marked),
+        2 => Just(Event::Terminating),
         2 => (phase(), callee(), outcome(), 0_i64..99).prop_map(move |(phase, callee, outcome, now)| {
             Event::Answered { phase, callee, outcome, retry, now }
         }),
-        1 => prop::sample::select(vec!["a", "c", LIFE, "x"]).prop_map(|uid| Event::Left { uid: uid.into() }),
+        1 => prop::sample::select(vec!["a", "c", LIFE, "x"]).prop_map(|uid| Event::SubscriberLeft { uid: uid.into() }),
         3 => (0_i64..999).prop_map(|now| Event::Tick { now }),
         1 => prop::option::of(callee()).prop_map(|callee| Event::RetryNow { callee }),
         1 => callee().prop_map(|callee| Event::Forced { callee, reason: "f".into() }),
@@ -69,7 +69,7 @@ fn next() -> impl Strategy<Value = Next> {
     prop_oneof![1 => event.prop_map(Next::Any), 1 => (any::<usize>(), outcome()).prop_map(|(n, o)| Next::Answer(n, o))]
 }
 
-/// What an onlooker knows, who sees only events and actions.
+/// What an observer of events and actions knows.
 #[derive(Debug, Default)]
 struct Ledger {
     /// Calls that were made and not answered.
@@ -77,9 +77,9 @@ struct Ledger {
     /// Calls that ended well.
     ended: BTreeSet<(Phase, Callee)>,
     excused: BTreeSet<(Phase, Callee)>,
-    /// Who had to hear of each phase that was begun.
+    /// The calls that each phase that began has to make.
     must: BTreeSet<(Phase, Callee)>,
-    marked: bool,
+    is_terminating: bool,
     destroyed: bool,
 }
 
@@ -88,22 +88,22 @@ impl Ledger {
     fn see(&mut self, before: &State, event: &Event, after: &State, actions: &[Action]) {
         match event {
             Event::Begin { origin, subscribers, .. } => {
-                self.marked = *origin == Origin::Asked;
+                self.is_terminating = *origin == Origin::Requested;
                 self.owe(Phase::Warning, subscribers);
             }
             Event::PredecessorsGone { subscribers, .. } if before.stage == Stage::Warned => {
                 self.settled(Phase::Warning);
                 self.owe(Phase::Notifying, subscribers);
             }
-            Event::Asked => self.marked = true,
-            Event::Marked => self.marked |= before.stage == Stage::Marking,
+            Event::Requested => self.is_terminating = true,
+            Event::Terminating => self.is_terminating |= before.stage == Stage::Deleting,
             Event::Answered { phase, callee, outcome, .. } => {
                 let call = (*phase, callee.clone());
                 let good = matches!(outcome, Outcome::Done { .. } | Outcome::Gone);
                 let flew = self.flying.remove(&call);
                 self.ended.extend((flew && good).then_some(call));
             }
-            Event::Left { uid } => {
+            Event::SubscriberLeft { uid } => {
                 self.excuse(&handler(uid), &[Phase::Warning, Phase::Notifying, Phase::Destroyed])
             }
             Event::Forced { callee, .. } => {
@@ -137,7 +137,7 @@ impl Ledger {
         }
     }
 
-    /// Everybody who had to hear of a phase has.
+    /// All calls of a phase are answered or excused.
     fn settled(&self, phase: Phase) {
         for call in self.must.iter().filter(|(other, _)| *other == phase) {
             assert!(self.ended.contains(call) || self.excused.contains(call), "{call:?} was skipped");
@@ -153,16 +153,16 @@ impl Ledger {
                 assert!(self.flying.insert(call), "asked while it was being asked");
                 if *phase >= Phase::Destroying {
                     self.settled(Phase::Notifying);
-                    assert!(self.marked, "destroyed without being marked");
+                    assert!(self.is_terminating, "destroyed without being marked");
                 }
                 if *phase == Phase::Destroyed {
                     assert!(after.outcome.is_some());
                 }
             }
-            Action::Mark => self.settled(Phase::Notifying),
+            Action::Delete => self.settled(Phase::Notifying),
             Action::Release => {
                 self.settled(Phase::Notifying);
-                assert!(self.marked && after.outcome.is_some());
+                assert!(self.is_terminating && after.outcome.is_some());
             }
             _ => {}
         }
@@ -199,7 +199,7 @@ fn event(state: &State, next: Next, now: i64) -> Event {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-    /// REQ-MUR-90, EXT-25, EXT-26: an onlooker who keeps books finds nothing skipped, repeated or undone, no effect
+    /// REQ-MUR-90, EXT-25, EXT-26: an observer finds nothing skipped, repeated or undone, no effect
     /// before its intent, and nothing destroyed whose method did not say so.
     #[test]
     fn no_step_is_skipped_repeated_or_undone(nexts in prop::collection::vec(next(), 0..60)) {

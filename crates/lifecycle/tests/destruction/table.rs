@@ -29,36 +29,36 @@ fn veto() -> Outcome {
 
 /// Every kind of state, with a name.
 fn states() -> Vec<(&'static str, State)> {
-    use Origin::{Accused, Asked};
+    use Origin::{Candidate, Requested};
     use Phase::{Destroyed, Destroying, Notifying, Warning};
     let busy = || Outcome::InProgress { after: 30 };
     let warned = |origin| vec![begin(origin), says(Warning, done())];
     let notifying = |origin| [warned(origin), vec![turn(false)]].concat();
-    let circle = [warned(Asked), vec![turn(true), says(Notifying, done())]].concat();
-    let destroying = [notifying(Asked), vec![says(Notifying, done())]].concat();
+    let circle = [warned(Requested), vec![turn(true), says(Notifying, done())]].concat();
+    let destroying = [notifying(Requested), vec![says(Notifying, done())]].concat();
     let destroyed = [destroying.clone(), vec![says(Destroying, done())]].concat();
     let releasing = [destroyed.clone(), vec![says(Destroyed, done())]].concat();
     let and = |events: &[Event], event| after(&[events, &[event]].concat());
     vec![
         ("fresh", State::new(LIFE)),
-        ("warning, accused", after(&[begin(Accused)])),
-        ("warning, asked", after(&[begin(Asked)])),
-        ("warning, asked, blocked", and(&[begin(Asked)], says(Warning, veto()))),
-        ("warned, accused", after(&warned(Accused))),
-        ("warned, asked", after(&warned(Asked))),
-        ("notifying, accused", after(&notifying(Accused))),
-        ("notifying, asked", after(&notifying(Asked))),
-        ("notifying, asked, blocked", and(&notifying(Asked), says(Notifying, veto()))),
+        ("warning, accused", after(&[begin(Candidate)])),
+        ("warning, asked", after(&[begin(Requested)])),
+        ("warning, asked, blocked", and(&[begin(Requested)], says(Warning, veto()))),
+        ("warned, accused", after(&warned(Candidate))),
+        ("warned, asked", after(&warned(Requested))),
+        ("notifying, accused", after(&notifying(Candidate))),
+        ("notifying, asked", after(&notifying(Requested))),
+        ("notifying, asked, blocked", and(&notifying(Requested), says(Notifying, veto()))),
         ("notified, in a circle", after(&circle)),
-        ("marking", and(&notifying(Accused), says(Notifying, done()))),
+        ("marking", and(&notifying(Candidate), says(Notifying, done()))),
         ("destroying", after(&destroying)),
         ("destroying, in progress", and(&destroying, says(Destroying, busy()))),
         ("destroying, blocked", and(&destroying, says(Destroying, veto()))),
         ("destroyed", after(&destroyed)),
         ("releasing", after(&releasing)),
         ("released", and(&releasing, Event::Released)),
-        ("rescued", after(&[begin(Accused), Event::Rescued])),
-        ("cancelled", after(&[begin(Accused), says(Warning, veto())])),
+        ("rescued", after(&[begin(Candidate), Event::Rescued])),
+        ("cancelled", after(&[begin(Candidate), says(Warning, veto())])),
     ]
 }
 
@@ -69,13 +69,13 @@ fn events(state: &State) -> Vec<(&'static str, Event)> {
     let callee = if phase == Phase::Destroying { Callee::Destroy } else { handler("a") };
     let until = Some(900);
     vec![
-        ("Begin", begin(Origin::Accused)),
-        ("Asked", Event::Asked),
+        ("Begin", begin(Origin::Candidate)),
+        ("Asked", Event::Requested),
         ("Rescued", Event::Rescued),
         ("Cancelled", Event::Cancelled { reason: reason() }),
         ("PredecessorsGone", turn(false)),
         ("CircleNotified", Event::CircleNotified),
-        ("Marked", Event::Marked),
+        ("Marked", Event::Terminating),
         ("Done", says(phase, done())),
         ("Gone", says(phase, Outcome::Gone)),
         ("InProgress", says(phase, Outcome::InProgress { after: 30 })),
@@ -88,7 +88,7 @@ fn events(state: &State) -> Vec<(&'static str, Event)> {
         ("Missing", says(phase, Outcome::Missing { what: reason() })),
         ("Done, of a stranger", answered(phase, &handler("x"), done(), 100)),
         ("Done, of a later phase", says(Phase::Destroyed, done())),
-        ("Left", Event::Left { uid: "a".into() }),
+        ("Left", Event::SubscriberLeft { uid: "a".into() }),
         ("Tick", Event::Tick { now: 1_000 }),
         ("RetryNow", Event::RetryNow { callee: None }),
         ("Forced", Event::Forced { callee, reason: reason() }),
@@ -107,17 +107,17 @@ fn action(action: &Action) -> String {
     }
 }
 
-fn result(before: &State, result: Result<(State, Vec<Action>), Illegal>) -> String {
+fn result(before: &State, result: Result<(State, Vec<Action>), IllegalEvent>) -> String {
     let (state, actions) = match result {
         Err(illegal) => return format!("illegal: {illegal}"),
         Ok((state, actions)) if state == *before && actions.is_empty() => return "ignored".into(),
         Ok(step) => step,
     };
     let mut text = format!("{:?}", state.stage).to_lowercase();
-    for blocker in blockers(&state) {
-        let what = blocker.what.map_or("failing".to_owned(), |what| format!("{what:?}"));
+    for blocker in blocked_calls(&state) {
+        let what = blocker.block.map_or("failing".to_owned(), |what| format!("{what:?}"));
         let next = blocker.next.map_or(String::new(), |next| format!(" until {next}"));
-        let _ = write!(text, " [{} {what}{next}]", blocker.who);
+        let _ = write!(text, " [{} {what}{next}]", blocker.callee);
     }
     let actions: Vec<String> = actions.iter().map(action).collect();
     format!("{text}: {}", if actions.is_empty() { "-".into() } else { actions.join(", ") })
@@ -135,17 +135,18 @@ fn the_table() {
     insta::assert_snapshot!(text);
 }
 
-/// What was to be done for a life that was saved meanwhile is not done any more.
+/// What was to be done for an object that was saved meanwhile is not done any more.
 #[test]
 fn what_came_too_late_is_not_wanted() {
-    let begun = step(&State::new(LIFE), &begin(Origin::Accused)).unwrap();
+    let begun = step(&State::new(LIFE), &begin(Origin::Candidate)).unwrap();
     let (warning, actions) = begun;
-    assert!(actions.iter().all(|action| warning.wants(action)));
+    assert!(actions.iter().all(|action| warning.still_wants(action)));
     let (saved, forget) = step(&warning, &Event::Rescued).unwrap();
     let calls = actions.iter().filter(|action| matches!(action, Action::Call { .. }));
     assert_eq!(calls.clone().count(), 1);
     assert!(
-        calls.clone().all(|action| !saved.wants(action)) && forget.iter().all(|action| saved.wants(action))
+        calls.clone().all(|action| !saved.still_wants(action))
+            && forget.iter().all(|action| saved.still_wants(action))
     );
-    assert!(!saved.wants(&Action::Mark) && !saved.wants(&Action::Release));
+    assert!(!saved.still_wants(&Action::Delete) && !saved.still_wants(&Action::Release));
 }

@@ -1,4 +1,4 @@
-//! Walks: one life, its subscribers, and what they hear in which order.
+//! Walks: one object, its subscribers, and what they hear in which order.
 
 use sexton_lifecycle::destruction::*;
 use sexton_model::subscription::{self, Target};
@@ -9,7 +9,7 @@ use crate::driver::{LIFE, Manner, World, answered, done, handler, subscriber};
 /// every call says which phase it is.
 #[test]
 fn everybody_hears_of_every_phase_in_order() {
-    for origin in [Origin::Asked, Origin::Accused] {
+    for origin in [Origin::Requested, Origin::Candidate] {
         let mut world = World::new(origin, &["a", "c"], true);
         let end = world.run();
         assert_eq!(
@@ -25,19 +25,19 @@ fn everybody_hears_of_every_phase_in_order() {
             ]
         );
         assert_eq!((end.stage, end.outcome), (Stage::Released, Some(Ending::Done)));
-        assert!(world.marked && world.state.is_destroyed() && !world.state.is_abandoned());
+        assert!(world.is_terminating && world.state.is_destroyed() && !world.state.is_abandoned());
         assert_eq!(end.keys.len(), 7);
     }
 }
 
-/// REQ-MUR-28: without a destroy method the life is destroyed all the same; without subscribers nobody is called.
+/// REQ-MUR-28: without a destroy method the object is destroyed all the same; without subscribers no handler is called.
 #[test]
 fn what_there_is_not_is_left_out() {
-    let mut world = World::new(Origin::Accused, &[], false);
+    let mut world = World::new(Origin::Candidate, &[], false);
     assert_eq!(world.run().stage, Stage::Released);
-    assert!(world.calls.is_empty() && world.marked && world.state.is_destroyed());
+    assert!(world.calls.is_empty() && world.is_terminating && world.state.is_destroyed());
     let begin = Event::Begin {
-        origin: Origin::Asked,
+        origin: Origin::Requested,
         subscribers: vec![Subscriber { uid: "a".into(), has_handler: false }],
         has_destroy: false,
     };
@@ -48,7 +48,7 @@ fn what_there_is_not_is_left_out() {
 /// REQ-MUR-94: a subscriber is called once in each phase, however often it subscribed.
 #[test]
 fn many_subscriptions_are_one_call() {
-    let mut world = World::new(Origin::Asked, &["a", "a", "a"], true);
+    let mut world = World::new(Origin::Requested, &["a", "a", "a"], true);
     world.run();
     assert_eq!(world.phases(), ["warning a", "notifying a", "destroying destroy", "destroyed a"]);
 }
@@ -61,42 +61,42 @@ fn subscriptions_are_counted() {
         (0..3).for_each(|_| subscription::subscribe(&mut all, target.clone(), None, Some("gone".into())));
         (0..undone).for_each(|_| _ = subscription::unsubscribe(&mut all, &target, None));
         let subscribers: Vec<&str> = all.iter().map(|_| "a").collect();
-        let mut world = World::new(Origin::Asked, &subscribers, false);
+        let mut world = World::new(Origin::Requested, &subscribers, false);
         assert_eq!(world.run().stage, Stage::Released);
         let expected: &[&str] = if heard { &["warning a", "notifying a", "destroyed a"] } else { &[] };
         assert_eq!(world.phases(), expected, "{undone} undone");
     }
 }
 
-/// REQ-MUR-95: who unsubscribed between two phases, or while a call waits, is not called any more.
+/// REQ-MUR-95: a subscriber that unsubscribed between two phases, or while a call waits, is not called any more.
 #[test]
 fn who_left_hears_nothing() {
-    let mut world = World::new(Origin::Asked, &["a", "c"], true);
+    let mut world = World::new(Origin::Requested, &["a", "c"], true);
     world.subscribers.retain(|subscriber| subscriber.uid != "a");
     world.run();
     let heard: Vec<String> = world.phases().into_iter().filter(|call| call.ends_with(" a")).collect();
     assert_eq!(heard, ["warning a"]);
 
-    let (state, _) = begun(Origin::Asked, &["a"]);
+    let (state, _) = begun(Origin::Requested, &["a"]);
     let failed = Outcome::Failed { reason: "no".into() };
     let (state, _) = step(&state, &answered(Phase::Warning, &handler("a"), failed, 0)).unwrap();
-    let (state, actions) = step(&state, &Event::Left { uid: "a".into() }).unwrap();
+    let (state, actions) = step(&state, &Event::SubscriberLeft { uid: "a".into() }).unwrap();
     assert_eq!((state.stage, actions), (Stage::Warned, vec![Action::Journal]));
 }
 
-/// REQ-MUR-98: a life that subscribed to itself is warned and notified; once destroyed, no method of it runs.
+/// REQ-MUR-98: an object that subscribed to itself is warned and notified; once destroyed, no method of it runs.
 #[test]
-fn a_life_can_subscribe_to_itself() {
-    let mut world = World::new(Origin::Accused, &[LIFE], true);
+fn a_object_can_subscribe_to_itself() {
+    let mut world = World::new(Origin::Candidate, &[LIFE], true);
     assert_eq!(world.run().stage, Stage::Released);
     assert_eq!(world.phases(), ["warning b", "notifying b", "destroying destroy"]);
 }
 
-/// REQ-MUR-91: a reference made while the warning is out saves an accused life; later it does not, and it never saves
+/// REQ-MUR-91: a reference made while the warning is out saves an accused object; later it does not, and it never saves
 /// what a user deleted.
 #[test]
 fn a_rescue_ends_it_cleanly() {
-    let (warning, _) = begun(Origin::Accused, &["a"]);
+    let (warning, _) = begun(Origin::Candidate, &["a"]);
     let (warned, _) = step(&warning, &answered(Phase::Warning, &handler("a"), done(), 1)).unwrap();
     for state in [&warning, &warned] {
         let (state, actions) = step(state, &Event::Rescued).unwrap();
@@ -104,20 +104,20 @@ fn a_rescue_ends_it_cleanly() {
     }
     let turn = Event::PredecessorsGone { subscribers: vec![subscriber("a")], together: false };
     let (notifying, _) = step(&warned, &turn).unwrap();
-    assert_eq!(step(&notifying, &Event::Rescued), Err(Illegal::TooLate));
-    let (asked, _) = begun(Origin::Asked, &["a"]);
-    assert_eq!(step(&asked, &Event::Rescued), Err(Illegal::Irreversible));
+    assert_eq!(step(&notifying, &Event::Rescued), Err(IllegalEvent::TooLate));
+    let (in_flight, _) = begun(Origin::Requested, &["a"]);
+    assert_eq!(step(&in_flight, &Event::Rescued), Err(IllegalEvent::Irreversible));
 }
 
-/// REQ-MUR-92, REQ-MUR-93: a veto in the warning or in the notification cancels the collection that accuses; the life
+/// REQ-MUR-92, REQ-MUR-93: a veto in the warning or in the notification cancels the collection that accuses; the object
 /// stays, unmarked and without a journal.
 #[test]
 fn a_veto_saves_the_accused() {
     for phase in [Phase::Warning, Phase::Notifying] {
         let mut world =
-            World::new(Origin::Accused, &["a", "c"], true).with(phase, handler("a"), Manner::Veto);
+            World::new(Origin::Candidate, &["a", "c"], true).with(phase, handler("a"), Manner::Veto);
         assert_eq!(world.run().stage, Stage::Cancelled);
-        assert!(world.cancelled && world.forgotten && !world.marked && world.journal.is_none());
+        assert!(world.cancelled && world.forgotten && !world.is_terminating && world.journal.is_none());
         assert!(!world.phases().contains(&"destroying destroy".to_owned()));
     }
 }
@@ -127,14 +127,15 @@ fn a_veto_saves_the_accused() {
 #[test]
 fn a_veto_blocks_what_was_asked_for() {
     for phase in [Phase::Warning, Phase::Notifying] {
-        let mut world = World::new(Origin::Asked, &["a", "c"], true).with(phase, handler("a"), Manner::Veto);
+        let mut world =
+            World::new(Origin::Requested, &["a", "c"], true).with(phase, handler("a"), Manner::Veto);
         let end = world.run();
         assert_eq!(end.blocked, [(handler("a"), Some(Block::Veto))]);
-        assert_eq!(blockers(&world.state)[0].reason, "because");
+        assert_eq!(blocked_calls(&world.state)[0].reason, "because");
         assert!(!world.cancelled && !world.forgotten);
 
         let manner = Manner::VetoUntil(500);
-        let mut world = World::new(Origin::Asked, &["a", "c"], true).with(phase, handler("a"), manner);
+        let mut world = World::new(Origin::Requested, &["a", "c"], true).with(phase, handler("a"), manner);
         assert_eq!(world.run().stage, Stage::Released);
         assert_eq!(world.calls.iter().filter(|call| **call == (phase, handler("a"))).count(), 2);
     }
@@ -144,8 +145,11 @@ fn a_veto_blocks_what_was_asked_for() {
 #[test]
 fn failures_are_repeated_and_then_block() {
     for manner in [Manner::FailsTimes(9), Manner::CrashesTimes(9), Manner::RetriesTimes(9)] {
-        let mut world =
-            World::new(Origin::Asked, &["a"], true).with(Phase::Destroying, Callee::Destroy, manner.clone());
+        let mut world = World::new(Origin::Requested, &["a"], true).with(
+            Phase::Destroying,
+            Callee::Destroy,
+            manner.clone(),
+        );
         let end = world.run();
         assert_eq!(end.blocked, [(Callee::Destroy, Some(Block::Failed))], "{manner:?}");
         assert!(!world.state.is_destroyed() && !world.removed);
@@ -168,7 +172,7 @@ fn what_works_in_the_end_is_as_good() {
         Manner::BlockedUntil(1000),
         Manner::MissingUntil(1000),
     ] {
-        let mut world = World::new(Origin::Asked, &["a"], true)
+        let mut world = World::new(Origin::Requested, &["a"], true)
             .with(Phase::Destroying, Callee::Destroy, manner.clone())
             .with(Phase::Notifying, handler("a"), manner.clone());
         let end = world.run();
@@ -180,18 +184,18 @@ fn what_works_in_the_end_is_as_good() {
 /// EXT-25: a handler that does not exist is a blocker, never skipped.
 #[test]
 fn a_missing_handler_blocks() {
-    let (state, _) = begun(Origin::Asked, &["a"]);
+    let (state, _) = begun(Origin::Requested, &["a"]);
     let missing = Outcome::Missing { what: "no handler vmGone in Class vm".into() };
     let (state, _) = step(&state, &answered(Phase::Warning, &handler("a"), missing, 7)).unwrap();
-    let blocker = &blockers(&state)[0];
-    assert_eq!((blocker.what.clone(), blocker.since, blocker.next), (Some(Block::Missing), 7, Some(8)));
+    let blocker = &blocked_calls(&state)[0];
+    assert_eq!((blocker.block.clone(), blocker.since, blocker.next), (Some(Block::Missing), 7, Some(8)));
     assert_eq!((state.stage, due(&state)), (Stage::Warning, Some(8)));
 }
 
-/// EXT-25: force gives one call up, with a reason, and it is recorded that nobody knows what became of it.
+/// EXT-25: force gives one call up, with a reason, and it is recorded that the outcome is unknown.
 #[test]
 fn force_is_recorded() {
-    let mut world = World::new(Origin::Asked, &["a"], true).with(
+    let mut world = World::new(Origin::Requested, &["a"], true).with(
         Phase::Destroying,
         Callee::Destroy,
         Manner::FailsTimes(9),
@@ -203,10 +207,10 @@ fn force_is_recorded() {
     assert_eq!(world.state.abandoned.unwrap().reason, "enough");
 }
 
-/// EXT-26: destroyed is journalled before anybody is told, and who cannot be told does not undo it.
+/// EXT-26: the destruction is journalled before subscribers are notified, and a failed notification does not undo it.
 #[test]
 fn destroyed_is_written_before_it_is_told() {
-    let (mut state, _) = begun(Origin::Asked, &["a"]);
+    let (mut state, _) = begun(Origin::Requested, &["a"]);
     let turn = Event::PredecessorsGone { subscribers: vec![subscriber("a")], together: false };
     for event in [
         answered(Phase::Warning, &handler("a"), done(), 0),
@@ -221,19 +225,22 @@ fn destroyed_is_written_before_it_is_told() {
     assert!(state.is_destroyed());
     assert_eq!(state.output.as_deref(), Some("freed"));
 
-    let mut world =
-        World::new(Origin::Asked, &["a"], true).with(Phase::Destroyed, handler("a"), Manner::FailsTimes(9));
+    let mut world = World::new(Origin::Requested, &["a"], true).with(
+        Phase::Destroyed,
+        handler("a"),
+        Manner::FailsTimes(9),
+    );
     assert_eq!(world.run().stage, Stage::Released);
-    assert!(world.state.is_destroyed() && world.state.untold == 1);
+    assert!(world.state.is_destroyed() && world.state.unnotified == 1);
 }
 
-/// REQ-MUR-17: in a circle, nobody is destroyed before all are notified.
+/// REQ-MUR-17: in a cycle, no object is destroyed before all are notified.
 #[test]
 fn a_circle_is_notified_before_any_of_it_goes() {
-    let mut world = World::new(Origin::Accused, &["a"], true);
+    let mut world = World::new(Origin::Candidate, &["a"], true);
     world.together = true;
     assert_eq!(world.run().stage, Stage::Released);
-    let (state, _) = begun(Origin::Asked, &[]);
+    let (state, _) = begun(Origin::Requested, &[]);
     let turn = Event::PredecessorsGone { subscribers: vec![], together: true };
     let (state, actions) = step(&state, &turn).unwrap();
     assert_eq!((state.stage, actions), (Stage::Notified, vec![Action::Journal]));

@@ -1,18 +1,18 @@
-//! What is told about lives: worlds in, stories out, both as text.
+//! What is told about objects: worlds in, stories out, both as text.
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 #[path = "../common/mod.rs"]
 mod common;
 
-mod dying;
-mod living;
+mod doomed;
 mod stuck;
+mod surviving;
 
-use common::{Event, apply, empty, events, life};
+use common::{Event, apply, empty, events, node};
 use sexton_lifecycle::explain::{Explanation, Naming, Story, explain, story};
 use sexton_lifecycle::plan::{self, Plan};
-use sexton_lifecycle::{Judgement, Observation, Roots, Settings, Snapshot, judge};
+use sexton_lifecycle::{Detection, DetectionSettings, Observation, Roots, Snapshot, follow_deletions};
 
 /// The moment of all stories.
 pub const NOW: i64 = 250;
@@ -30,28 +30,28 @@ pub fn world_with(text: &str, more: impl Fn(&str, &mut Observation)) -> Snapshot
     snapshot
 }
 
-pub fn judged(snapshot: &Snapshot) -> (Judgement, Plan) {
-    let judgement = judge(snapshot, Roots::All, &[], &Settings::default());
-    let plan = plan::make(snapshot, &judgement);
-    plan::check(snapshot, &judgement, &plan).unwrap();
-    (judgement, plan)
+pub fn judged(snapshot: &Snapshot) -> (Detection, Plan) {
+    let detection = follow_deletions(snapshot, Roots::All, &[], &DetectionSettings::default());
+    let plan = plan::make(snapshot, &detection);
+    plan::verify(snapshot, &detection, &plan).unwrap();
+    (detection, plan)
 }
 
 pub fn explained(snapshot: &Snapshot, word: &str) -> Explanation {
-    let (judgement, plan) = judged(snapshot);
-    explain(snapshot, &judgement, &plan, life(snapshot, word), NOW)
+    let (detection, plan) = judged(snapshot);
+    explain(snapshot, &detection, &plan, node(snapshot, word), NOW)
 }
 
-/// The story of a life as text: asides after a bar, what can be typed after a dollar.
+/// The story of an object as text: asides after a bar, what can be typed after a dollar.
 pub fn told(explanation: &Explanation) -> String {
     let naming = Naming { namespace: "a".into(), groups: false };
     let Story { subject, headline, lines, footer } = story(explanation, &naming, NOW);
     let mut text = format!("{subject} {headline}\n");
     for line in lines {
         let indent = "  ".repeat(line.depth + 1);
-        let aside = if line.aside.is_empty() { String::new() } else { format!(" | {}", line.aside) };
+        let aside = if line.detail.is_empty() { String::new() } else { format!(" | {}", line.detail) };
         text.push_str(&format!("{indent}{}{aside}\n", line.text));
-        for typed in line.typed {
+        for typed in line.commands {
             let note = if typed.note.is_empty() { String::new() } else { format!(" ({})", typed.note) };
             text.push_str(&format!("{indent}  {} $ {}{note}\n", typed.purpose, typed.command));
         }
@@ -60,7 +60,7 @@ pub fn told(explanation: &Explanation) -> String {
     text
 }
 
-/// What is told about a life in a world.
+/// What is told about an object in a world.
 pub fn why(text: &str, word: &str) -> String {
     told(&explained(&common::world(text), word))
 }

@@ -1,8 +1,8 @@
-//! Lives that are stuck: what is in the way, and what to type about it.
+//! Objects that are stuck: what is in the way, and what to type about it.
 
 use insta::assert_snapshot;
 use sexton_lifecycle::destruction::{Callee, Event, Origin, Outcome, Phase, Retry, State, Subscriber, step};
-use sexton_lifecycle::explain::{Fate, Progress};
+use sexton_lifecycle::explain::{CollectionProgress, Status};
 use sexton_model::GroupResource;
 
 use crate::{explained, told, why, world_with};
@@ -15,11 +15,11 @@ fn answered(state: &State, phase: Phase, callee: Callee, outcome: Outcome, now: 
 
 fn begun(uid: &str, subscribers: &[&str], has_destroy: bool) -> State {
     let subscribers = subscribers.iter().map(|uid| Subscriber { uid: (*uid).into(), has_handler: true });
-    let event = Event::Begin { origin: Origin::Asked, subscribers: subscribers.collect(), has_destroy };
+    let event = Event::Begin { origin: Origin::Requested, subscribers: subscribers.collect(), has_destroy };
     step(&State::new(uid), &event).unwrap().0
 }
 
-/// A life whose destroy method failed three times.
+/// An object whose destroy method failed three times.
 fn failing(uid: &str) -> String {
     let turn = Event::PredecessorsGone { subscribers: Vec::new(), together: false };
     let mut state = step(&begun(uid, &[], true), &turn).unwrap().0;
@@ -46,7 +46,8 @@ fn a_stuck_deletion_explains_itself() {
             seen.journal = Some(failing(uid));
         }
     });
-    let explanation = explained(&snapshot, "app/prod").with_progress(Progress { gone: 3, doomed: 7 });
+    let explanation =
+        explained(&snapshot, "app/prod").with_progress(CollectionProgress { gone: 3, doomed: 7 });
     assert_snapshot!(told(&explanation), @r#"
     App/prod is being destroyed (deleted by ada, 4m9s ago, policy cascade, collection c-18)
       waits for Vm/shop | owned by App/prod
@@ -93,7 +94,7 @@ fn handlers_say_no_and_are_named() {
 }
 
 #[test]
-fn whoever_is_spared_is_named_with_what_clears_it() {
+fn excluded_objects_are_named_with_their_remedies() {
     let world = "
         app/shop deleted cascade approved
         vm/web <- app/shop deleted cascade
@@ -133,7 +134,7 @@ fn foreign_finalizers_and_broken_journals() {
       held by the finalizer example.com/hold | for 4m9s
         give it up $ sexton force App/shop --blocker finalizer:example.com/hold --reason "…" (leaves a tombstone: may still exist)
       waits for Vm/web | the journal has version 9, and this program knows version 1
-        begin anew $ sexton force Vm/web --blocker journal --reason "…" (whoever was told is told again)
+        begin anew $ sexton force Vm/web --blocker journal --reason "…" (subscribers are notified again)
     1 has to go before it.
     "#);
 }
@@ -158,16 +159,16 @@ fn many_that_are_stuck_are_counted() {
     (0..25).for_each(|number| world.push_str(&format!("disk/n{number:02} <- vm/n{number:02}\n")));
     let snapshot = crate::common::world(&world);
     let explanation = explained(&snapshot, "app/shop");
-    let Fate::Dies(dying) = &explanation.fate else { panic!("{explanation:?}") };
-    assert_eq!((dying.waits.len(), dying.omitted, dying.waits_for), (10, 15, 50));
+    let Status::Doomed(details) = &explanation.status else { panic!("{explanation:?}") };
+    assert_eq!((details.waits.len(), details.omitted, details.predecessor_count), (10, 15, 50));
     assert_eq!(explanation, explained(&snapshot, "app/shop"));
 }
 
-/// A class waits for the objects of its kind that live on.
+/// A class waits for the objects of its kind that survive.
 #[test]
-fn a_class_in_use_names_who_uses_it() {
+fn a_class_in_use_names_its_objects() {
     let mut snapshot = crate::common::world("app/class deleted cascade\n vm/a\n vm/b");
-    let class = snapshot.uid(crate::common::life(&snapshot, "app/class"));
+    let class = snapshot.uid(crate::common::node(&snapshot, "app/class"));
     snapshot.set_classes(&[(("example.com".to_owned(), "Vm".to_owned()), class)].into());
     assert_snapshot!(told(&explained(&snapshot, "app/class")), @"
     App/class is being destroyed (deleted, 4m9s ago, policy cascade)

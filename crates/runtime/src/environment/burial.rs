@@ -165,8 +165,8 @@ pub(super) async fn release(tools: &Tools, epoch: &Epoch, marked: Vec<Grave<'_>>
 
 fn journal(uid: &str) -> State {
     State {
-        origin: Origin::Asked,
-        marked: true,
+        origin: Origin::Requested,
+        is_terminating: true,
         stage: Stage::Releasing,
         has_destroy: true,
         outcome: Some(Ending::Done),

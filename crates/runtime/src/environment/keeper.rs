@@ -11,7 +11,7 @@ use serde_json::Value;
 use sexton_client::resources::text;
 use sexton_collector::hooks::place_of;
 use sexton_collector::modules::Tools;
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::bulk::{Action, Annotations, Epoch};
 use sexton_model::marks;
 
@@ -37,7 +37,7 @@ pub(super) struct Keeping {
     pub(super) tools: Tools,
     /// The lease under which it writes. Nothing may be written without one (previews have none).
     pub(super) epoch: Option<Epoch>,
-    pub(super) limits: FuseLimits,
+    pub(super) limits: DeletionLimit,
     pub(super) kept: Mutex<Kept>,
     why: Why,
     /// Objects that an interrupted run had begun to destroy.
@@ -58,7 +58,7 @@ impl Keeping {
     pub(super) fn new(
         tools: Tools,
         epoch: Option<Epoch>,
-        limits: FuseLimits,
+        limits: DeletionLimit,
         kept: Kept,
         why: Why,
     ) -> Keeping {
@@ -96,7 +96,7 @@ impl Keeping {
 
     /// The message if the deletion limit is exceeded.
     fn too_many(&self, doomed: usize, scope: usize) -> Option<String> {
-        if !self.limits.exceeded(doomed, scope) {
+        if !self.limits.is_exceeded(doomed, scope) {
             return None;
         }
         let why = format!("{doomed} of {scope} stored objects would be destroyed");

@@ -8,7 +8,7 @@ use sexton_client::Kinds;
 use sexton_client::Place;
 use sexton_client::resources::{ListAsk, text};
 use sexton_collector::modules::{LeaseGiver, Locked, Tools, WorkLease};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::bulk::Epoch;
 use sexton_model::class::MAX_SOURCE;
 use sexton_model::environment::{CLASSES_GROUP, ProgramSpec, environment_name};
@@ -45,7 +45,7 @@ pub struct Ask {
     /// How much the program may use.
     pub limits: Limits,
     /// How much of what is stored may be destroyed at once.
-    pub fuse: FuseLimits,
+    pub fuse: DeletionLimit,
     /// Where its words go.
     pub output: Rc<dyn Output>,
     /// Whether what happens to objects is told there, too.

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use sexton_lifecycle::detect::{Reachable, References, reachable};
-use sexton_lifecycle::graph::Node;
+use sexton_lifecycle::detect::{ReachableSet, References, reachable};
+use sexton_lifecycle::graph::Vertex;
 
 use super::Scope;
 use crate::world::{ObjectKey, Store, StoredValue, World};
@@ -25,14 +25,14 @@ pub(super) fn garbage(world: &World, scope: &Scope) -> Vec<ObjectKey> {
 }
 
 /// Everything reachable from roots, static properties and handles, over any property.
-pub(super) fn reachable_from_anywhere(world: &World) -> Reachable {
+pub(super) fn reachable_from_anywhere(world: &World) -> ReachableSet {
     let mut roots = roots_and_handles(world);
     world.visit_statics(&mut |key| roots.push(key.slot));
     world.read(|store| reachable(&AllReferences(store), roots.into_iter()))
 }
 
 /// Everything reachable from the roots over persistable properties.
-fn reachable_persistably(world: &World) -> Reachable {
+fn reachable_persistably(world: &World) -> ReachableSet {
     let roots = world.root_keys();
     let masks = masks(world);
     world.read(|store| {
@@ -42,23 +42,23 @@ fn reachable_persistably(world: &World) -> Reachable {
 }
 
 /// Everything reachable from roots and static properties over any property. Handles are not roots here.
-pub(super) fn reachable_without_handles(world: &World) -> Reachable {
-    let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
+pub(super) fn reachable_without_handles(world: &World) -> ReachableSet {
+    let mut roots: Vec<Vertex> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.visit_statics(&mut |key| roots.push(key.slot));
     world.read(|store| reachable(&AllReferences(store), roots.into_iter()))
 }
 
 /// The slots of roots and of objects with at least one handle.
-pub(super) fn roots_and_handles(world: &World) -> Vec<Node> {
-    let mut roots: Vec<Node> = world.root_keys().into_iter().map(|key| key.slot).collect();
+pub(super) fn roots_and_handles(world: &World) -> Vec<Vertex> {
+    let mut roots: Vec<Vertex> = world.root_keys().into_iter().map(|key| key.slot).collect();
     world.handle_counts(|counts| {
         let held = (0..).zip(counts).filter(|(_, count)| **count > 0);
-        roots.extend(held.map(|(slot, _): (Node, _)| slot));
+        roots.extend(held.map(|(slot, _): (Vertex, _)| slot));
     });
     roots
 }
 
-fn garbage_outside(world: &World, reached: &Reachable) -> Vec<ObjectKey> {
+fn garbage_outside(world: &World, reached: &ReachableSet) -> Vec<ObjectKey> {
     world.read(|store| {
         let garbage =
             store.objects().filter(|(key, object)| !reached.contains(key.slot) && !object.is_inert());
@@ -90,15 +90,15 @@ impl References for AllReferences<'_> {
 
     /// Touches the next objects and their first fields, so that the processor fetches them at the same time: objects
     /// lie scattered in memory, and visiting them one by one is mostly waiting for memory.
-    fn prepare(&self, next: &[Node]) {
+    fn prepare(&self, next: &[Vertex]) {
         let lengths = next.iter().map(|node| self.0.at(*node).map_or(0, |object| object.fields.len()));
         black_box(lengths.sum::<usize>());
-        let first = |node: &Node| self.0.at(*node).and_then(|object| object.fields.first());
+        let first = |node: &Vertex| self.0.at(*node).and_then(|object| object.fields.first());
         let empty = next.iter().filter(|node| first(node) == Some(&StoredValue::Null));
         black_box(empty.count());
     }
 
-    fn visit(&self, from: Node, found: &mut impl FnMut(Node)) {
+    fn visit(&self, from: Vertex, found: &mut impl FnMut(Vertex)) {
         if let Some(object) = self.0.at(from) {
             object.visit_references(&mut |key| found(key.slot));
         }
@@ -116,7 +116,7 @@ impl References for PersistableReferences<'_> {
         self.store.slots()
     }
 
-    fn visit(&self, from: Node, found: &mut impl FnMut(Node)) {
+    fn visit(&self, from: Vertex, found: &mut impl FnMut(Vertex)) {
         let Some(object) = self.store.at(from) else { return };
         let Some(mask) = self.masks.get(object.class as usize) else { return };
         let kept = object.fields.iter().zip(mask).filter(|(_, persistable)| **persistable);

@@ -17,9 +17,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use hashbrown::HashSet;
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::NodeId;
 use sexton_lifecycle::destruction::{Event, Stage, State, step};
-use sexton_lifecycle::plan::{Group, Progress};
+use sexton_lifecycle::plan::{Group, PlanProgress};
 use tokio::time::Instant;
 
 use super::collection::Collection;
@@ -37,24 +37,24 @@ const MAX_UNRECORDED: Duration = Duration::from_secs(1);
 
 /// An object of a ready group.
 struct Member {
-    life: LifeId,
+    life: NodeId,
     object: Handle,
     reasons: Vec<Reason>,
     wave: usize,
     /// Identifies the group: its first member.
-    group: LifeId,
+    group: NodeId,
 }
 
 impl Collection<'_> {
     /// Executes a plan as far as possible; objects that could not be destroyed are reported.
     pub(super) async fn execute(&mut self, plan: &ObjectPlan) {
-        let mut progress = Progress::new(&plan.lifecycle_plan);
+        let mut progress = PlanProgress::new(&plan.lifecycle_plan);
         let mut ready: Vec<&Group> = progress.ready().collect();
-        let mut gone: HashSet<LifeId> = HashSet::with_capacity(plan.lifecycle_plan.len());
+        let mut gone: HashSet<NodeId> = HashSet::with_capacity(plan.lifecycle_plan.len());
         let mut wave = 0;
         while !ready.is_empty() && !self.has_ended() {
             let is_stored = |group: &&Group| {
-                let keys = group.members.iter().filter_map(|step| plan.object(step.life));
+                let keys = group.members.iter().filter_map(|step| plan.object(step.node));
                 keys.into_iter().any(|key| self.stored.contains(&key))
             };
             let (stored, free): (Vec<&Group>, Vec<&Group>) = ready.into_iter().partition(is_stored);
@@ -62,7 +62,7 @@ impl Collection<'_> {
             for batch in free.chunks(1).chain(stored.chunks(MAX_GROUPS_PER_BATCH)) {
                 for life in self.execute_batch(plan, batch, wave).await {
                     gone.insert(life);
-                    next.extend(progress.gone(life));
+                    next.extend(progress.set_gone(life));
                 }
                 if self.has_ended() {
                     break;
@@ -80,7 +80,7 @@ impl Collection<'_> {
     }
 
     /// Takes some ready groups through all steps and returns the nodes that were destroyed.
-    async fn execute_batch(&mut self, plan: &ObjectPlan, groups: &[&Group], wave: usize) -> Vec<LifeId> {
+    async fn execute_batch(&mut self, plan: &ObjectPlan, groups: &[&Group], wave: usize) -> Vec<NodeId> {
         let mut members: Vec<Member> = Vec::new();
         for group in groups {
             let notified = self.notify_group(plan, group, wave).await;
@@ -99,7 +99,7 @@ impl Collection<'_> {
 
     /// Destroys whole groups from the front of `members` until [`MAX_UNRECORDED`] has passed, then records the
     /// outcomes and tells the subscribers. Returns the nodes that were destroyed.
-    async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<LifeId> {
+    async fn destroy_some(&mut self, members: &mut VecDeque<Member>) -> Vec<NodeId> {
         let began = Instant::now();
         let (mut destroyed, mut failed, mut untouched): (Vec<Member>, Vec<Member>, Vec<Member>) =
             Default::default();
@@ -146,7 +146,7 @@ impl Collection<'_> {
     async fn notify_group(&mut self, plan: &ObjectPlan, group: &Group, wave: usize) -> Vec<Member> {
         let mut members = Vec::with_capacity(group.members.len());
         for step in plan.members(&self.gc.world, group) {
-            let object = plan.object(step.life).and_then(|key| self.gc.world.handle(key));
+            let object = plan.object(step.node).and_then(|key| self.gc.world.handle(key));
             let Some(object) = object.filter(|object| !self.refused.contains(&object.key())) else {
                 return Vec::new();
             };
@@ -156,8 +156,8 @@ impl Collection<'_> {
             if self.stage(object.key()) != Some(Stage::Warned) {
                 return Vec::new();
             }
-            let reasons = plan.reasons(&self.gc.world, step.life);
-            let (life, group) = (step.life, group.members[0].life);
+            let reasons = plan.reasons(&self.gc.world, step.node);
+            let (life, group) = (step.node, group.members[0].node);
             members.push(Member { life, object, reasons, wave, group });
         }
         let together = members.len() > 1;
@@ -183,7 +183,7 @@ impl Collection<'_> {
     async fn record_intents(&mut self, members: Vec<Member>) -> Vec<Member> {
         let terminating = |member: &Member| {
             let state = self.states.get(&member.object.key())?;
-            step(state, &Event::Marked).ok().map(|(next, _)| next)
+            step(state, &Event::Terminating).ok().map(|(next, _)| next)
         };
         let states: Vec<Option<State>> = members.iter().map(terminating).collect();
         let mut intents: Vec<Intent<'_>> = Vec::new();
@@ -199,7 +199,7 @@ impl Collection<'_> {
         }
         let mut go: Vec<Member> = Vec::with_capacity(members.len());
         let mut stay: Vec<Member> = Vec::new();
-        let refused: HashSet<LifeId> = self.refused_members(&members);
+        let refused: HashSet<NodeId> = self.refused_members(&members);
         for (member, state) in members.into_iter().zip(states) {
             match state {
                 Some(state) if !refused.contains(&member.life) => {
@@ -235,12 +235,12 @@ impl Collection<'_> {
     }
 
     /// The members that must not be destroyed, with all other members of their groups.
-    fn refused_members(&self, members: &[Member]) -> HashSet<LifeId> {
+    fn refused_members(&self, members: &[Member]) -> HashSet<NodeId> {
         let no = |member: &&Member| {
             let key = member.object.key();
             self.refused.contains(&key) || self.has_failed_call(key)
         };
-        let groups: HashSet<LifeId> = members.iter().filter(no).map(|member| member.group).collect();
+        let groups: HashSet<NodeId> = members.iter().filter(no).map(|member| member.group).collect();
         let refused = members.iter().filter(|member| groups.contains(&member.group));
         refused.map(|member| member.life).collect()
     }

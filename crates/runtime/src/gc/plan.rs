@@ -2,9 +2,9 @@
 //! back to objects.
 
 use hashbrown::{HashMap, HashSet};
-use sexton_lifecycle::detect::{self, Cause, Judgement};
-use sexton_lifecycle::plan::{self, Group, Plan, Progress, Relation, Step};
-use sexton_lifecycle::{LifeId, Settings};
+use sexton_lifecycle::detect::{self, Cause, Detection};
+use sexton_lifecycle::plan::{self, Group, Plan, PlanProgress, Relation, Step};
+use sexton_lifecycle::{DetectionSettings, NodeId};
 
 use super::snapshot::SnapshotBuilder;
 use super::{CollectError, DroppedOwnership, Reason, Scope, Waiting};
@@ -16,9 +16,9 @@ const MAX_NAMED_BLOCKERS: usize = 10;
 /// The verified plan for a set of candidates, and the mapping from its nodes to objects in memory.
 pub(super) struct ObjectPlan {
     pub(super) lifecycle_plan: Plan,
-    judgement: Judgement,
+    judgement: Detection,
     /// The object of each node.
-    lives: HashMap<LifeId, ObjectKey>,
+    lives: HashMap<NodeId, ObjectKey>,
     scope: Scope,
 }
 
@@ -36,15 +36,17 @@ impl ObjectPlan {
         let candidates: Vec<ObjectKey> = candidates.iter().copied().filter(there).collect();
         let snapshot = world.read(|store| SnapshotBuilder::new(store, &candidates).snapshot());
         // A new snapshot numbers its nodes in the order in which they were put.
-        let lives: HashMap<LifeId, ObjectKey> = snapshot.lives().zip(candidates.iter().copied()).collect();
-        let found: Vec<LifeId> = snapshot.lives().take(candidates.len()).collect();
-        let settings = Settings::default();
+        let lives: HashMap<NodeId, ObjectKey> = snapshot.nodes().zip(candidates.iter().copied()).collect();
+        let found: Vec<NodeId> = snapshot.nodes().take(candidates.len()).collect();
+        let settings = DetectionSettings::default();
         let judgement = match scope {
-            Scope::Unreachable | Scope::NotPersistable => detect::unreachable(&snapshot, &found, &settings),
-            Scope::Removed(_) => detect::removed(&snapshot, &found, &settings),
+            Scope::Unreachable | Scope::NotPersistable => {
+                detect::doom_unreachable(&snapshot, &found, &settings)
+            }
+            Scope::Removed(_) => detect::doom_removed(&snapshot, &found, &settings),
         };
         let plan = plan::make(&snapshot, &judgement);
-        plan::check(&snapshot, &judgement, &plan).map_err(|flaws| {
+        plan::verify(&snapshot, &judgement, &plan).map_err(|flaws| {
             let texts: Vec<String> = flaws.iter().take(3).map(ToString::to_string).collect();
             CollectError::Plan(texts.join("; "))
         })?;
@@ -52,7 +54,7 @@ impl ObjectPlan {
     }
 
     /// The object of a node; none for relay nodes.
-    pub(super) fn object(&self, life: LifeId) -> Option<ObjectKey> {
+    pub(super) fn object(&self, life: NodeId) -> Option<ObjectKey> {
         self.lives.get(&life).copied()
     }
 
@@ -63,7 +65,7 @@ impl ObjectPlan {
         let mut members: Vec<&Step> = group.members.iter().collect();
         if members.len() > 1 {
             let owners = |step: &&Step| {
-                let key = self.object(step.life);
+                let key = self.object(step.node);
                 world.read(|store| key.map_or(0, |key| owners_of(store, key).count()))
             };
             members.sort_by_cached_key(|step| std::cmp::Reverse(owners(step)));
@@ -72,7 +74,7 @@ impl ObjectPlan {
     }
 
     /// Why an object is destroyed.
-    pub(super) fn reasons(&self, world: &World, life: LifeId) -> Vec<Reason> {
+    pub(super) fn reasons(&self, world: &World, life: NodeId) -> Vec<Reason> {
         let owner = match self.judgement.doomed.get(&life).map(|finding| &finding.cause) {
             Some(Cause::OwnerDoomed { owner }) => self.id(world, *owner),
             _ => None,
@@ -91,20 +93,20 @@ impl ObjectPlan {
 
     /// The nodes that can be destroyed if some objects are refused, in order, each with its wave: all but the refused
     /// objects and those that have to come after them.
-    pub(super) fn destroyable(&self, world: &World, refused: &HashSet<ObjectKey>) -> Vec<(LifeId, usize)> {
-        let mut progress = Progress::new(&self.lifecycle_plan);
+    pub(super) fn destroyable(&self, world: &World, refused: &HashSet<ObjectKey>) -> Vec<(NodeId, usize)> {
+        let mut progress = PlanProgress::new(&self.lifecycle_plan);
         let (mut ready, mut gone, mut wave) = (progress.ready().collect::<Vec<_>>(), Vec::new(), 0);
         while !ready.is_empty() {
             let mut next = Vec::new();
             for group in ready {
                 let is_refused =
-                    |step: &Step| self.object(step.life).is_none_or(|key| refused.contains(&key));
+                    |step: &Step| self.object(step.node).is_none_or(|key| refused.contains(&key));
                 if group.members.iter().any(is_refused) {
                     continue;
                 }
                 for step in self.members(world, group) {
-                    gone.push((step.life, wave));
-                    next.extend(progress.gone(step.life));
+                    gone.push((step.node, wave));
+                    next.extend(progress.set_gone(step.node));
                 }
             }
             ready = next;
@@ -119,14 +121,14 @@ impl ObjectPlan {
     pub(super) fn waiting(
         &self,
         world: &World,
-        gone: &HashSet<LifeId>,
+        gone: &HashSet<NodeId>,
         own_reason: impl Fn(ObjectKey) -> bool,
     ) -> Vec<Waiting> {
         let mut waiting = Vec::new();
         if gone.len() == self.lifecycle_plan.len() {
             return waiting;
         }
-        let mut through: HashMap<LifeId, Vec<LifeId>> = HashMap::new();
+        let mut through: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for barrier in &self.lifecycle_plan.barriers {
             let before = barrier.before.iter().copied().find(|life| !gone.contains(life));
             for life in barrier.after.iter().filter(|life| !gone.contains(*life)) {
@@ -134,11 +136,11 @@ impl ObjectPlan {
             }
         }
         for group in self.lifecycle_plan.groups() {
-            for step in group.members.iter().filter(|step| !gone.contains(&step.life)) {
-                let Some(key) = self.object(step.life).filter(|key| !own_reason(*key)) else { continue };
-                let mates = group.members.iter().map(|mate| mate.life).filter(|mate| *mate != step.life);
+            for step in group.members.iter().filter(|step| !gone.contains(&step.node)) {
+                let Some(key) = self.object(step.node).filter(|key| !own_reason(*key)) else { continue };
+                let mates = group.members.iter().map(|mate| mate.node).filter(|mate| *mate != step.node);
                 let before = step.after.iter().copied().chain(mates);
-                let before = before.chain(through.remove(&step.life).unwrap_or_default());
+                let before = before.chain(through.remove(&step.node).unwrap_or_default());
                 let after = before.filter(|life| !gone.contains(life)).take(MAX_NAMED_BLOCKERS);
                 let after: Vec<ObjectId> = after.filter_map(|life| self.id(world, life)).collect();
                 let named =
@@ -152,7 +154,7 @@ impl ObjectPlan {
         waiting
     }
 
-    fn id(&self, world: &World, life: LifeId) -> Option<ObjectId> {
+    fn id(&self, world: &World, life: NodeId) -> Option<ObjectId> {
         let key = self.object(life)?;
         world.read(|store| store.get(key).map(|object| object.id.clone()))
     }

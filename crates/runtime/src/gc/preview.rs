@@ -1,7 +1,7 @@
 //! Previews: garbage is detected, planned and verified as in a session, but no code is called and nothing is recorded.
 
 use hashbrown::HashSet;
-use sexton_lifecycle::LifeId;
+use sexton_lifecycle::NodeId;
 
 use super::plan::ObjectPlan;
 use super::{CollectError, Doomed, GcState, HeldBack, Permit, Preview, Scope, detect};
@@ -38,7 +38,7 @@ pub(super) async fn preview(gc: &GcState, scope: Scope) -> Result<Preview, Colle
             wave: *wave,
         });
     }
-    let gone: HashSet<LifeId> = order.into_iter().map(|(life, _)| life).collect();
+    let gone: HashSet<NodeId> = order.into_iter().map(|(life, _)| life).collect();
     preview.waiting = plan.waiting(world, &gone, |key| held.contains(&key));
     preview.dropped = plan.dropped(world);
     preview.digest = plan.lifecycle_plan.digest.clone();

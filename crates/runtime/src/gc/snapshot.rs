@@ -87,8 +87,8 @@ impl<'a> SnapshotBuilder<'a> {
             kind: KIND.to_owned(),
             name: name(owner),
             uid: Uid(owner.id.as_str().to_owned()),
-            controller: false,
-            blocks: false,
+            is_controller: false,
+            is_blocking: false,
         }));
         let targets = object.targets().filter_map(|target| Some((target, self.store.get(target)?)));
         let (own, others): (Vec<_>, Vec<_>) = targets.partition(|(target, _)| *target == key);

@@ -33,7 +33,7 @@ impl Collection<'_> {
     /// Begins the journal of an object.
     pub(super) fn begin(&mut self, object: &Handle, subscribers: Vec<Subscriber>) {
         self.states.insert(object.key(), State::new(object.id().as_str()));
-        let (origin, has_destroy) = (Origin::Accused, object.class().has_destroy());
+        let (origin, has_destroy) = (Origin::Candidate, object.class().has_destroy());
         self.feed(object, &Event::Begin { origin, subscribers, has_destroy });
     }
 
@@ -64,7 +64,7 @@ impl Collection<'_> {
         if state.open.is_empty() || state.phase() != Some(phase) {
             return;
         }
-        let open = state.open.iter().filter(|(_, pending)| pending.asked);
+        let open = state.open.iter().filter(|(_, pending)| pending.in_flight);
         let mut callees: Vec<(u64, String, Option<ObjectKey>)> = Vec::new();
         for callee in open.map(|(callee, _)| callee) {
             let Callee::Subscriber(uid) = callee else { continue };
@@ -94,7 +94,7 @@ impl Collection<'_> {
         });
         // Subscribers that have unsubscribed or are destroyed are not called.
         let Some((subscriber, handler)) = handler else {
-            self.feed(object, &Event::Left { uid });
+            self.feed(object, &Event::SubscriberLeft { uid });
             return;
         };
         let answer = call::handler(self.gc, &self.shared, phase, &subscriber, object, &handler).await;
@@ -144,7 +144,7 @@ impl Collection<'_> {
     fn cancel(&mut self, by: &Handle, object: &Handle, phase: Phase, reason: String) {
         self.gc.settings.observer.cancelled(by, &reason);
         let event = Event::Cancelled { reason: reason.clone() };
-        for state in self.states.values_mut().filter(|state| state.stage < Stage::Marking) {
+        for state in self.states.values_mut().filter(|state| state.stage < Stage::Deleting) {
             if let Ok((next, _)) = step(state, &event) {
                 *state = next;
             }

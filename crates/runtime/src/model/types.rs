@@ -114,7 +114,7 @@ impl Model {
     /// The ids of objects that are in an earlier model and not in this one.
     pub fn removed_since(&self, before: &Model) -> Vec<ObjectId> {
         let now = self.ids().map(ObjectId::as_str);
-        let missing = sexton_lifecycle::detect::missing(before.ids().map(ObjectId::as_str), now);
+        let missing = sexton_lifecycle::detect::missing_ids(before.ids().map(ObjectId::as_str), now);
         let missing: BTreeSet<&str> = missing.into_iter().collect();
         before.ids().filter(|id| missing.contains(id.as_str())).cloned().collect()
     }

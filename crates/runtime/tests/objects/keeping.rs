@@ -41,7 +41,7 @@ impl TestRecorder {
 }
 
 fn state(object: &Handle, state: &sexton_lifecycle::destruction::State) -> String {
-    let marked = if state.marked { "" } else { " unmarked" };
+    let marked = if state.is_terminating { "" } else { " unmarked" };
     format!("{}({:?}{marked})", object.id(), state.stage)
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sexton_client::Resources;
 use sexton_collector::{Clock, Collector, Means, Settings, Stop, Summary};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -54,7 +54,7 @@ impl Member {
             clock,
         };
         let mut chosen = Settings::new(holder);
-        chosen.fuse = FuseLimits { count: None, percent: None };
+        chosen.fuse = DeletionLimit { count: None, percent: None };
         chosen.backoff = Duration::from_millis(20);
         settings(&mut chosen);
         let collector = Collector::new(means, chosen);

@@ -7,7 +7,7 @@ use sexton_client::{Gateway, Resources};
 use sexton_collector::approve::{self, Approval, Marked, Order};
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{Hypothetical, Judgement, Settings as Rules};
+use sexton_lifecycle::{Detection, DetectionSettings, HypotheticalDeletion};
 use sexton_model::Policy;
 use sexton_testkit::{Collecting, World};
 
@@ -15,7 +15,7 @@ use crate::common::{left, make, metadata};
 
 struct Looked {
     seen: Seen,
-    judgement: Judgement,
+    judgement: Detection,
     plan: Plan,
 }
 
@@ -27,8 +27,9 @@ fn gateway(world: &World) -> Arc<dyn Gateway> {
 async fn look(world: &World, uids: &[&str], policy: Policy) -> Looked {
     let seen = Seen::look(&*gateway(world), &Resources::new(world.kube())).await.unwrap();
     let lives = uids.iter().map(|uid| seen.life(uid).unwrap());
-    let asked: Vec<Hypothetical> = lives.map(|life| Hypothetical { life, policy }).collect();
-    let (judgement, plan) = seen.if_deleted(&asked, &Rules::default()).unwrap();
+    let asked: Vec<HypotheticalDeletion> =
+        lives.map(|life| HypotheticalDeletion { node: life, policy }).collect();
+    let (judgement, plan) = seen.if_deleted(&asked, &DetectionSettings::default()).unwrap();
     Looked { seen, judgement, plan }
 }
 
@@ -114,7 +115,8 @@ async fn a_world_that_changed_is_noticed() {
     assert_eq!(marked.refused[0].1.code, 409);
     let again = look(&world, &[&root], Policy::Cascade).await;
     assert!(again.plan.contains_only(&looked.plan), "nobody is added to what was approved");
-    let held: Vec<&str> = again.plan.holds.iter().map(|hold| again.seen.snapshot().name(hold.life)).collect();
+    let held: Vec<&str> =
+        again.plan.exclusions.iter().map(|hold| again.seen.snapshot().name(hold.node)).collect();
     assert_eq!(held, ["late"]);
     let mut collecting = Collecting::on(&world);
     let summary = collecting.settled(&world).await;

@@ -8,7 +8,7 @@ use sexton_client::foreign::{BulkOptions, FeedOptions};
 use sexton_client::{ForeignGateway, Resources};
 use sexton_collector::hooks::Hooks;
 use sexton_collector::{Means, SystemClock, preview};
-use sexton_lifecycle::Settings as Rules;
+use sexton_lifecycle::DetectionSettings;
 use sexton_model::hook::Allowance;
 use sexton_testkit::collecting::quick;
 use sexton_testkit::{Collecting, Scripted, World};
@@ -37,7 +37,7 @@ async fn patient_class(world: &World) {
 async fn refused(world: &World) -> Vec<String> {
     let resources = Resources::new(world.kube());
     let seen = preview::World::look(&resources, &resources).await.unwrap();
-    let (judgement, _) = seen.under_way(&Rules::default()).unwrap();
+    let (judgement, _) = seen.under_way(&DetectionSettings::default()).unwrap();
     let refused = seen.standing(&judgement).refused;
     refused.into_iter().map(|life| seen.snapshot().name(life).to_owned()).collect()
 }

@@ -11,6 +11,7 @@ mod requirements;
 mod scan;
 mod shape;
 mod tree;
+mod vocabulary;
 mod words;
 
 /// Fails with the whole list, if there is one. `advice` says what to do.

@@ -8,7 +8,7 @@ use sexton_collector::modules::{
     DeployError, Deployed, Destruction, Event, LeaseError, Member, ModulePlan, Tools,
 };
 use sexton_collector::{Collector, SystemClock};
-use sexton_lifecycle::{DeletionScope, LifeId};
+use sexton_lifecycle::{DeletionScope, NodeId};
 use sexton_model::Uid;
 
 use super::{Agreed, Args, Form, lines};
@@ -196,7 +196,7 @@ fn expected(sweep: &Sweep<'_>) -> Vec<(Uid, String, usize)> {
     let snapshot = sweep.destruction.world.snapshot();
     let accused: std::collections::HashSet<&str> =
         sweep.accused.iter().map(|member| member.uid.as_str()).collect();
-    let label = |life: LifeId| sweep.names.of(snapshot, life);
+    let label = |life: NodeId| sweep.names.of(snapshot, life);
     let waves = sweep.destruction.plan.waves.iter().enumerate();
     waves
         .flat_map(|(wave, in_wave)| {
@@ -204,7 +204,7 @@ fn expected(sweep: &Sweep<'_>) -> Vec<(Uid, String, usize)> {
             steps.map(move |step| (wave, step))
         })
         .filter(|(_, step)| accused.contains(step.finding.root.0.as_str()))
-        .map(|(wave, step)| (step.uid.clone(), label(step.life), wave + 1))
+        .map(|(wave, step)| (step.uid.clone(), label(step.node), wave + 1))
         .collect()
 }
 
@@ -256,7 +256,7 @@ struct Times<'a> {
 /// Names `sexton resume` if an earlier command left terminating objects: without a collector they stay so, and none
 /// runs after this command.
 fn left_before(plan: &ModulePlan, deployed: &Deployed, output: &Output) {
-    let left = plan.kept.iter().filter(|kept| kept.member.terminating).count();
+    let left = plan.kept.iter().filter(|kept| kept.member.is_terminating).count();
     if left > 0 && deployed.swept.accused.is_empty() {
         let are = if left == 1 { "is" } else { "are" };
         output.talk(&format!("{} {are} still on the way out from before", count(left)));

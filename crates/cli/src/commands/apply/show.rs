@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use sexton_collector::modules::{
     Destruction, FieldChange, Kept, ModulePlan, PlannedPut, PutAction, Sweep, Unlistable, Victim,
 };
-use sexton_lifecycle::Held;
+use sexton_lifecycle::DeletionLimitExceeded;
 use sexton_model::hook::ObjectRef;
 use sexton_model::module::ModuleSpec;
 
@@ -100,7 +100,12 @@ pub(crate) fn doomed_lines(deaths: &[Death], full: bool, style: Style) -> String
 }
 
 /// The failure for a sweep that is above the deletion limit.
-pub(super) fn held(held: &Held, args: &Args, settings: &Settings, plan: &ModulePlan) -> Failure {
+pub(super) fn held(
+    held: &DeletionLimitExceeded,
+    args: &Args,
+    settings: &Settings,
+    plan: &ModulePlan,
+) -> Failure {
     let manager = &plan.spec.manager;
     let said = held.to_string();
     // The failure says already that it is held.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sexton_collector::approve::{self, Approval, Marked, Order};
-use sexton_lifecycle::{DeletionScope, LifeId};
+use sexton_lifecycle::{DeletionScope, NodeId};
 use sexton_model::{Status, Uid};
 
 use super::preview::{Preview, command};
@@ -160,7 +160,7 @@ fn is_race(status: &Status) -> bool {
 /// The approved roots, as arguments for a new preview, which finds out which of them still exist.
 fn named(approved: &Preview, kinds: &sexton_client::Kinds) -> Vec<Named> {
     let snapshot = approved.seen.snapshot();
-    let named = |life: &LifeId| {
+    let named = |life: &NodeId| {
         let key = snapshot.key(*life);
         let kind = kinds.all.iter().find(|kind| kind.resource == key.kind)?;
         let place = sexton_client::Place::new(kind, Some(&key.namespace));
@@ -170,7 +170,7 @@ fn named(approved: &Preview, kinds: &sexton_client::Kinds) -> Vec<Named> {
 }
 
 fn failures(now: &Preview, marked: &Marked) -> Vec<Failure> {
-    let failure = |(life, status): &(LifeId, Box<Status>)| {
+    let failure = |(life, status): &(NodeId, Box<Status>)| {
         let label = now.names.of(now.seen.snapshot(), *life);
         Failure::new(format!("{label}: {}", status.message)).causes(status)
     };

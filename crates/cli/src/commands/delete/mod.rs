@@ -129,7 +129,7 @@ async fn prepare(args: &Args, settings: &Settings, output: &Output) -> Result<Pr
             if pending { Exit::Pending } else { Exit::of_several(missing, missing + found.named.len()) };
         return Ok(Prepared::Over(exit));
     }
-    preview.seen.may_delete(preview.plan.steps().map(|step| step.life), world.allowance(&kinds))?;
+    preview.seen.may_delete(preview.plan.steps().map(|step| step.node), world.allowance(&kinds))?;
     preview.refuse_protected(settings)?;
     show(args, &world, &preview, output)?;
     agree(args, settings, &world, &preview, output).await?;

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use sexton_client::Kinds;
 use sexton_collector::preview::World as Seen;
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{Hypothetical, Judgement, LifeId, Settings as Rules};
+use sexton_lifecycle::{Detection, DetectionSettings, HypotheticalDeletion, NodeId};
 use sexton_model::Uid;
 
 use super::Args;
@@ -40,11 +40,11 @@ pub(crate) enum Form {
 /// A plan, with the snapshot and judgement that it was made of.
 pub(crate) struct Preview {
     pub(crate) seen: Seen,
-    pub(crate) judgement: Judgement,
+    pub(crate) judgement: Detection,
     pub(crate) plan: Plan,
     pub(crate) names: Names,
     /// The objects that were named.
-    pub(crate) roots: Vec<LifeId>,
+    pub(crate) roots: Vec<NodeId>,
 }
 
 impl Preview {
@@ -57,24 +57,24 @@ impl Preview {
     ) -> Result<Preview, Failure> {
         let seen = Seen::look(&*world.gateway(kinds), &world.resources).await?;
         world.tell_ignored_classes(&seen);
-        let roots: Vec<LifeId> = named.iter().filter_map(|named| seen.life(&named.uid.0)).collect();
-        let asked: Vec<Hypothetical> = roots
+        let roots: Vec<NodeId> = named.iter().filter_map(|named| seen.life(&named.uid.0)).collect();
+        let asked: Vec<HypotheticalDeletion> = roots
             .iter()
-            .map(|life| Hypothetical {
-                life: *life,
+            .map(|life| HypotheticalDeletion {
+                node: *life,
                 policy: args.policy.map_or_else(|| seen.usual_policy(*life), Into::into),
             })
             .collect();
-        let (judgement, plan) = seen.if_deleted(&asked, &Rules::default())?;
+        let (judgement, plan) = seen.if_deleted(&asked, &DetectionSettings::default())?;
         Ok(Preview { judgement, plan, names: Names::new(kinds, &world.namespace), roots, seen })
     }
 
     /// Fails if protected objects were named. Objects that are terminating already are not refused.
     pub(crate) fn refuse_protected(&self, settings: &Settings) -> Result<(), Failure> {
         let snapshot = self.seen.snapshot();
-        let unmarked = self.roots.iter().filter(|life| !snapshot.is_marked(**life));
+        let unmarked = self.roots.iter().filter(|life| !snapshot.is_terminating(**life));
         let protected: Vec<(String, &str)> = unmarked
-            .filter_map(|life| Some((self.names.of(snapshot, *life), snapshot.protect(*life)?)))
+            .filter_map(|life| Some((self.names.of(snapshot, *life), snapshot.protection(*life)?)))
             .collect();
         let Some((first, _)) = protected.first() else { return Ok(()) };
         let what = match protected.as_slice() {
@@ -99,7 +99,7 @@ impl Preview {
     /// The names of the namespaces and definitions among the roots that have contents.
     pub(crate) fn holders(&self) -> Vec<String> {
         let snapshot = self.seen.snapshot();
-        let full = |life: &&LifeId| {
+        let full = |life: &&NodeId| {
             (snapshot.is_namespace(**life) || snapshot.is_definition(**life))
                 && snapshot.contents(**life).next().is_some()
         };
@@ -125,7 +125,7 @@ impl Preview {
         waves.flat_map(move |(wave, in_wave)| {
             let steps = in_wave.groups.iter().flat_map(|group| &group.members);
             steps
-                .map(move |step| (step.uid.clone(), self.names.of(self.seen.snapshot(), step.life), wave + 1))
+                .map(move |step| (step.uid.clone(), self.names.of(self.seen.snapshot(), step.node), wave + 1))
         })
     }
 

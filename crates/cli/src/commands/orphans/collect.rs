@@ -4,7 +4,7 @@
 use sexton_collector::preview::World as Seen;
 use sexton_collector::rules::{Accused, Charge, Found, accuse};
 use sexton_lifecycle::plan::Plan;
-use sexton_lifecycle::{DeletionScope, Hypothetical, Settings as Rules};
+use sexton_lifecycle::{DeletionScope, DetectionSettings, HypotheticalDeletion};
 use sexton_model::accusation::Accuser;
 use sexton_model::{Policy, Uid};
 
@@ -122,11 +122,13 @@ async fn agree(
     let world = &looked.world;
     let seen = Seen::look(&*world.gateway(&looked.kinds), &world.resources).await?;
     world.tell_ignored_classes(&seen);
-    let asked: Vec<Hypothetical> = condemned
+    let asked: Vec<HypotheticalDeletion> = condemned
         .iter()
-        .filter_map(|found| Some(Hypothetical { life: seen.life(&found.uid)?, policy: Policy::Background }))
+        .filter_map(|found| {
+            Some(HypotheticalDeletion { node: seen.life(&found.uid)?, policy: Policy::Background })
+        })
         .collect();
-    let (judgement, plan) = seen.if_deleted(&asked, &Rules::default())?;
+    let (judgement, plan) = seen.if_deleted(&asked, &DetectionSettings::default())?;
     let what = match condemned {
         [one] => show::label(&looked.names, one),
         many => format!("{} orphans", count(many.len())),
@@ -149,7 +151,7 @@ async fn agree(
     };
     let question = format!("Destroy {what}{along} on {}?", world.target);
     let refusal = Refusal { command: &command(args, settings), digest: &plan.digest, what: &what };
-    seen.may_delete(plan.steps().map(|step| step.life), world.allowance(&looked.kinds))?;
+    seen.may_delete(plan.steps().map(|step| step.node), world.allowance(&looked.kinds))?;
     obtain(consent(given, &[]), &question, &refusal, output).await?;
     Ok(doomed(&plan, &seen, looked))
 }
@@ -157,7 +159,7 @@ async fn agree(
 fn doomed(plan: &Plan, seen: &Seen, looked: &Looked) -> Vec<(Uid, Uid, String, usize)> {
     let steps = plan.steps().map(|step| {
         let wave = plan.wave_of(&step.uid).unwrap_or(0) + 1;
-        (step.uid.clone(), step.finding.root.clone(), looked.names.of(seen.snapshot(), step.life), wave)
+        (step.uid.clone(), step.finding.root.clone(), looked.names.of(seen.snapshot(), step.node), wave)
     });
     steps.collect()
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use sexton_client::Kinds;
 use sexton_collector::rules::{Ask, Scan, nonsense, scan_counting};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::LabelSelector;
 use sexton_model::rule::{DEFAULT_MIN_AGE, KindName, Targets, duration};
 
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     /// How many may be collected at once, such as 20 or 30%; more are held. Without it: 10, or half of what was looked at
     /// if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
-    pub(crate) max_delete: Option<FuseLimits>,
+    pub(crate) max_delete: Option<DeletionLimit>,
     #[command(flatten)]
     pub(crate) agreement: Agreement,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use serde_json::json;
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::environment::ProgramSpec;
 use sexton_runtime::environment::{Ask, Here, Opened};
 use sexton_runtime::gc::Preview;
@@ -125,7 +125,7 @@ fn ask(environment: &str, preview: bool, world: &World, output: &Output) -> Ask 
         allow_empty: true,
         limits: Limits::default(),
         // What a user names is not limited.
-        fuse: FuseLimits { count: None, percent: None },
+        fuse: DeletionLimit { count: None, percent: None },
         output: Rc::new(Words::new(output.clone())),
         trace: false,
         preview,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use sexton_collector::modules::Tools;
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::environment::ProgramSpec;
 use sexton_runtime::environment::{Ask, Here, Opened, RunError};
 use sexton_runtime::gc::{Cancelled, Preview};
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     revoke_http: Vec<String>,
     /// How many stored objects may be destroyed at once: a number, or a part of all such as 30%
     #[arg(long, value_name = "N|N%")]
-    max_delete: Option<FuseLimits>,
+    max_delete: Option<DeletionLimit>,
     /// How long the program may run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = DEADLINE_SECONDS)]
     deadline: u64,

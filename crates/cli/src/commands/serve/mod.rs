@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use sexton_client::{Resources, connect};
 use sexton_collector::{Runner, Stop};
-use sexton_lifecycle::FuseLimits;
+use sexton_lifecycle::DeletionLimit;
 use sexton_model::hook::Allowance;
 use sexton_server::api::{Api, EventExpiry, Failure as ApiFailure, OwnerChecks, RealNature};
 use sexton_server::http::{App, Authentication, Metrics, RequestLimits, router};
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     /// How many objects without owners may be destroyed at once, such as 20 or 30%; more are held. Without it: 10, or half
     /// of all if that is more
     #[arg(long, value_name = "COUNT|PERCENT")]
-    max_delete: Option<FuseLimits>,
+    max_delete: Option<DeletionLimit>,
     /// Write no events about what is destroyed, and what is in the way of that
     #[arg(long, hide_short_help = true)]
     no_events: bool,

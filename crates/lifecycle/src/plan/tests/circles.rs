@@ -13,13 +13,13 @@ fn a_circle_of_dependencies_is_one_group() {
     expect("App/p ; watches Vm/c\n Vm/c <- App/p ; watches App/p", &[("App/p", Cascade)], "(App/p Vm/c)");
 }
 
-/// Who subscribes to itself is no circle.
+/// An object that subscribes to itself is no cycle.
 #[test]
 fn oneself_is_no_circle() {
     expect("Vm/x ; watches Vm/x", &[("Vm/x", Cascade)], "Vm/x");
 }
 
-/// EXT-11: a circle of owners does not block: it dies as one group, and what it owns dies before.
+/// EXT-11: a circle of owners does not block: it is destroyed as one group, after what it owns.
 #[test]
 fn a_circle_of_owners_is_one_group() {
     for policy in [Cascade, Foreground] {
@@ -32,7 +32,7 @@ fn a_circle_of_owners_is_one_group() {
     expect("App/x <- App/y\n App/y <- App/x", &[("App/x", Cascade), ("App/y", Background)], "(App/x App/y)");
 }
 
-/// EXT-24: where dependencies and ownership form a circle, ownership gives way: of the one that wants to live longer.
+/// EXT-24: where dependencies and ownership form a circle, ownership gives way: that of the object that has to go last.
 #[test]
 fn a_mixed_circle_drops_the_ownership_of_the_one_that_waits() {
     expect(

@@ -2,20 +2,20 @@
 
 use sexton_model::Policy::Cascade;
 
-use super::world::{judgement, proved, snapshot};
-use crate::plan::Progress;
+use super::world::{detection, snapshot, verified};
+use crate::plan::PlanProgress;
 
 fn world(lines: &[String], deleted: &str) -> usize {
     let snapshot = snapshot(lines.iter().map(String::as_str));
-    let plan = proved(&snapshot, &judgement(&snapshot, &[(deleted, Cascade)]));
-    let mut progress = Progress::new(&plan);
-    plan.steps().for_each(|step| _ = progress.gone(step.life));
+    let plan = verified(&snapshot, &detection(&snapshot, &[(deleted, Cascade)]));
+    let mut progress = PlanProgress::new(&plan);
+    plan.steps().for_each(|step| _ = progress.set_gone(step.node));
     assert!(progress.is_done());
     plan.len()
 }
 
 #[test]
-fn many_lives_are_planned_in_proportion() {
+fn many_objects_are_planned_in_proportion() {
     const MANY: usize = 5_000;
     let wide: Vec<String> = (0..MANY)
         .map(|number| format!("Vm/{number} <- App/p ; watches App/p ; order {} of m", number % 7))

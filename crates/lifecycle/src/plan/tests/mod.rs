@@ -1,7 +1,7 @@
-//! Plans of small worlds written as text, plans against a naive model, and plans that somebody tampered with.
+//! Plans of small worlds written as text, plans against a naive model, and plans that were tampered with.
 
 mod circles;
-mod found;
+mod given;
 mod large;
 mod mutations;
 mod naive;

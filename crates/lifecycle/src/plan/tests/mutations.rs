@@ -1,16 +1,16 @@
-//! The proof notices whatever is done to a plan, even by somebody who puts index, text and digest right again.
+//! Verification notices every change of a plan, even if index, text and digest are made consistent again.
 
 use proptest::prelude::*;
 use sexton_model::Policy::Cascade;
 use sexton_model::{GroupResource, Policy, Uid};
 
-use super::super::{DroppedEdge, Flaw, Group, Plan, Relation, Step, Wave, check, make};
+use super::super::{DroppedEdge, Flaw, Group, Plan, Relation, Step, Wave, make, verify};
 use super::naive::worlds;
-use super::world::{judgement, life, proved, snapshot};
-use crate::detect::{Cause, Judgement};
+use super::world::{detection, node, snapshot, verified};
+use crate::detect::{Cause, Detection};
 use crate::snapshot::Snapshot;
 
-/// What somebody may do.
+/// How a plan is changed.
 #[derive(Debug, Clone, Copy)]
 enum Tampering {
     Swap,
@@ -29,7 +29,7 @@ fn tampering() -> impl Strategy<Value = Tampering> {
     prop::sample::select(vec![Swap, Drop, Duplicate, Foreign, Later, Together, Forget, Policy, Digest])
 }
 
-/// The place of the nth step.
+/// The nth step.
 fn at(plan: &mut Plan, number: usize) -> &mut Step {
     let steps = plan.waves.iter_mut().flat_map(|wave| &mut wave.groups).flat_map(|group| &mut group.members);
     steps.into_iter().nth(number).unwrap()
@@ -38,14 +38,14 @@ fn at(plan: &mut Plan, number: usize) -> &mut Step {
 fn take(plan: &mut Plan, number: usize) -> Step {
     let step = at(plan, number).clone();
     for group in plan.waves.iter_mut().flat_map(|wave| &mut wave.groups) {
-        group.members.retain(|other| other.life != step.life);
+        group.members.retain(|other| other.node != step.node);
     }
     plan.waves.iter_mut().for_each(|wave| wave.groups.retain(|group| !group.members.is_empty()));
     plan.waves.retain(|wave| !wave.groups.is_empty());
     step
 }
 
-/// Does it; `None` if there is nothing to do it to.
+/// Changes a plan; `None` if it has nothing to change in this way.
 fn tamper(snapshot: &Snapshot, plan: &Plan, how: Tampering, one: usize, other: usize) -> Option<Plan> {
     let mut plan = plan.clone();
     let many = plan.len();
@@ -54,7 +54,7 @@ fn tamper(snapshot: &Snapshot, plan: &Plan, how: Tampering, one: usize, other: u
         _ if many == 0 => return None,
         Tampering::Swap => {
             let (a, b) = (at(&mut plan, one).clone(), at(&mut plan, other).clone());
-            (a.life != b.life).then_some(())?;
+            (a.node != b.node).then_some(())?;
             *at(&mut plan, one) = b;
             *at(&mut plan, other) = a;
         }
@@ -64,10 +64,10 @@ fn tamper(snapshot: &Snapshot, plan: &Plan, how: Tampering, one: usize, other: u
             plan.waves.last_mut()?.groups.push(Group { members: vec![step] });
         }
         Tampering::Foreign => {
-            let alive = snapshot.lives().find(|life| !plan.is_doomed(&snapshot.uid(*life)))?;
+            let alive = snapshot.nodes().find(|node| !plan.is_doomed(&snapshot.uid(*node)))?;
             let step = at(&mut plan, one).clone();
             let (key, uid) = (snapshot.key(alive), snapshot.uid(alive));
-            plan.waves[0].groups.push(Group { members: vec![Step { life: alive, key, uid, ..step }] });
+            plan.waves[0].groups.push(Group { members: vec![Step { node: alive, key, uid, ..step }] });
         }
         Tampering::Later => {
             let step = take(&mut plan, one);
@@ -106,10 +106,10 @@ proptest! {
         one in any::<usize>(),
         other in any::<usize>(),
     ) {
-        let (snapshot, judgement) = world.judged(&world.lines);
-        let plan = make(&snapshot, &judgement);
+        let (snapshot, detection) = world.judged(&world.lines);
+        let plan = make(&snapshot, &detection);
         if let Some(tampered) = tamper(&snapshot, &plan, how, one, other).filter(|tampered| *tampered != plan) {
-            prop_assert!(check(&snapshot, &judgement, &tampered).is_err(), "{:?}", how);
+            prop_assert!(verify(&snapshot, &detection, &tampered).is_err(), "{:?}", how);
         }
     }
 }
@@ -118,39 +118,39 @@ proptest! {
 #[test]
 fn a_finding_that_is_not_true_any_more_is_a_flaw() {
     let world = snapshot(["App/p", "Vm/c <- App/p"]);
-    let judged = judgement(&world, &[("App/p", Cascade)]);
-    let plan = proved(&world, &judged);
+    let judged = detection(&world, &[("App/p", Cascade)]);
+    let plan = verified(&world, &judged);
     let changed = snapshot(["App/p", "Vm/c"]);
-    let flaws = check(&changed, &judged, &plan).unwrap_err();
+    let flaws = verify(&changed, &judged, &plan).unwrap_err();
     assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Evidence(..))), "{flaws:?}");
 
     let protected = snapshot(["App/p", "Vm/c <- App/p ; protected"]);
-    let flaws = check(&protected, &judged, &plan).unwrap_err();
-    assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Kept(..))), "{flaws:?}");
+    let flaws = verify(&protected, &judged, &plan).unwrap_err();
+    assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Protected(..))), "{flaws:?}");
 }
 
 #[test]
 fn an_owner_that_is_back_is_a_flaw() {
     let world = snapshot(["App/p", "Vm/c <- App/p"]);
-    let child = life(&world, "Vm/c");
-    let mut judged = Judgement::default();
-    let mut finding = judgement(&world, &[("Vm/c", Cascade)]).doomed[&child].clone();
-    finding.cause = Cause::OwnersGone { uids: vec![world.uid(life(&world, "App/p"))] };
+    let child = node(&world, "Vm/c");
+    let mut judged = Detection::default();
+    let mut finding = detection(&world, &[("Vm/c", Cascade)]).doomed[&child].clone();
+    finding.cause = Cause::OwnersGone { uids: vec![world.uid(node(&world, "App/p"))] };
     judged.doomed.insert(child, finding);
     let plan = make(&world, &judged);
-    assert!(matches!(check(&world, &judged, &plan).unwrap_err()[..], [Flaw::Evidence(..)]));
+    assert!(matches!(verify(&world, &judged, &plan).unwrap_err()[..], [Flaw::Evidence(..)]));
 }
 
-/// A wrong judgement: the machine dies for this cause.
-fn wrongly(world: &Snapshot, cause: Cause) -> Judgement {
-    let machine = life(world, "Vm/c");
-    let mut judged = judgement(world, &[("Vm/c", Cascade)]);
+/// A wrong detection: the machine is doomed for this cause.
+fn wrongly(world: &Snapshot, cause: Cause) -> Detection {
+    let machine = node(world, "Vm/c");
+    let mut judged = detection(world, &[("Vm/c", Cascade)]);
     judged.doomed.get_mut(&machine).unwrap().cause = cause;
     judged
 }
 
-fn evidence(world: &Snapshot, judged: &Judgement) -> Vec<&'static str> {
-    let flaws = check(world, judged, &make(world, judged)).err().unwrap_or_default();
+fn evidence(world: &Snapshot, judged: &Detection) -> Vec<&'static str> {
+    let flaws = verify(world, judged, &make(world, judged)).err().unwrap_or_default();
     flaws
         .into_iter()
         .filter_map(|flaw| if let Flaw::Evidence(_, why) = flaw { Some(why) } else { None })
@@ -186,30 +186,30 @@ fn an_uncertain_owner_of_a_follower_is_a_flaw() {
     ] {
         let mut world = snapshot(["App/p", "Vm/c <- App/p, Net/n"]);
         unlistable(&mut world);
-        let mut judged = judgement(&world, &[("App/p", policy), ("Vm/c", Cascade)]);
-        let cause = Cause::OwnerDoomed { owner: life(&world, "App/p") };
-        judged.doomed.get_mut(&life(&world, "Vm/c")).unwrap().cause = cause;
+        let mut judged = detection(&world, &[("App/p", policy), ("Vm/c", Cascade)]);
+        let cause = Cause::OwnerDoomed { owner: node(&world, "App/p") };
+        judged.doomed.get_mut(&node(&world, "Vm/c")).unwrap().cause = cause;
         assert_eq!(evidence(&world, &judged), flaws, "{policy:?}");
     }
 }
 
-/// An owner is gone, and another one lives on: that one keeps it.
+/// An owner is gone, and another one survives: it is solid.
 #[test]
-fn an_owner_that_lives_on_is_a_flaw() {
+fn an_owner_that_objects_on_is_a_flaw() {
     let world = snapshot(["App/p", "Vm/c <- App/gone, App/p"]);
     let gone = Cause::OwnersGone { uids: vec![Uid("App/gone".into())] };
-    assert_eq!(evidence(&world, &wrongly(&world, gone)), ["it has an owner that lives on"]);
+    assert_eq!(evidence(&world, &wrongly(&world, gone)), ["it has an owner that survives"]);
 }
 
 /// Ownership gives way to a destruction dependency, and to nothing else.
 #[test]
 fn an_edge_that_was_dropped_without_need_is_a_flaw() {
     let world = snapshot(["App/p", "Vm/c <- App/p"]);
-    let judged = judgement(&world, &[("App/p", Cascade)]);
-    let mut plan = proved(&world, &judged);
-    let (first, second) = (life(&world, "Vm/c"), life(&world, "App/p"));
+    let judged = detection(&world, &[("App/p", Cascade)]);
+    let mut plan = verified(&world, &judged);
+    let (first, second) = (node(&world, "Vm/c"), node(&world, "App/p"));
     plan.dropped.push(DroppedEdge { first, second, relation: Relation::Owner });
-    let flaws = check(&world, &judged, &plan.indexed().written(&world)).unwrap_err();
+    let flaws = verify(&world, &judged, &plan.indexed().written(&world)).unwrap_err();
     assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Dropped { .. })), "{flaws:?}");
 }
 
@@ -217,9 +217,9 @@ fn an_edge_that_was_dropped_without_need_is_a_flaw() {
 #[test]
 fn a_step_that_forgets_what_it_waits_for_is_a_flaw() {
     let world = snapshot(["App/p", "Vm/c <- App/p"]);
-    let judged = judgement(&world, &[("App/p", Cascade)]);
-    let mut plan = proved(&world, &judged);
+    let judged = detection(&world, &[("App/p", Cascade)]);
+    let mut plan = verified(&world, &judged);
     at(&mut plan, 1).after.clear();
-    let flaws = check(&world, &judged, &plan.indexed().written(&world)).unwrap_err();
+    let flaws = verify(&world, &judged, &plan.indexed().written(&world)).unwrap_err();
     assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::Untrue(..))), "{flaws:?}");
 }

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use sexton_model::Policy;
 
-use super::super::{Plan, Progress, Relation};
-use super::world::{judgement, proved, snapshot, text};
-use crate::detect::Judgement;
-use crate::snapshot::{LifeId, Ownership, Snapshot};
+use super::super::{Plan, PlanProgress, Relation};
+use super::world::{detection, snapshot, text, verified};
+use crate::detect::Detection;
+use crate::snapshot::{NodeId, Ownership, Snapshot};
 
 /// A random world: lines, and deletions.
 #[derive(Debug, Clone)]
@@ -16,12 +16,12 @@ pub(super) struct Random {
 }
 
 impl Random {
-    pub(super) fn judged(&self, lines: &[String]) -> (Snapshot, Judgement) {
+    pub(super) fn judged(&self, lines: &[String]) -> (Snapshot, Detection) {
         let snapshot = snapshot(lines.iter().map(String::as_str));
         let deleted: Vec<(&str, Policy)> =
             self.deleted.iter().map(|(word, policy)| (word.as_str(), *policy)).collect();
-        let judgement = judgement(&snapshot, &deleted);
-        (snapshot, judgement)
+        let detection = detection(&snapshot, &deleted);
+        (snapshot, detection)
     }
 }
 
@@ -71,7 +71,7 @@ fn some_free(lines: &[String], free: u16, terminating: u16) -> Vec<String> {
 
 /// Edges as written in the documents, by position among the doomed; without background deletions.
 struct Model {
-    lives: Vec<LifeId>,
+    nodes: Vec<NodeId>,
     hard: Vec<Vec<bool>>,
     owned: Vec<Vec<bool>>,
     all: Vec<Vec<bool>>,
@@ -89,14 +89,14 @@ fn closed(mut edges: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     edges
 }
 
-/// Who has to die before whom by destruction dependencies of whomever, those who live on included.
-fn dependencies(snapshot: &Snapshot, doomed: &[LifeId]) -> Vec<Vec<bool>> {
-    let others = snapshot.lives().filter(|life| !doomed.contains(life));
-    let everybody: Vec<LifeId> = doomed.iter().copied().chain(others).collect();
-    let mut hard = vec![vec![false; everybody.len()]; everybody.len()];
-    for (to, subscriber) in everybody.iter().enumerate() {
+/// Which objects have to be destroyed before which others by destruction dependencies, also through survivors.
+fn dependencies(snapshot: &Snapshot, doomed: &[NodeId]) -> Vec<Vec<bool>> {
+    let others = snapshot.nodes().filter(|node| !doomed.contains(node));
+    let all_nodes: Vec<NodeId> = doomed.iter().copied().chain(others).collect();
+    let mut hard = vec![vec![false; all_nodes.len()]; all_nodes.len()];
+    for (to, subscriber) in all_nodes.iter().enumerate() {
         for target in snapshot.targets_of(*subscriber).iter().filter(|target| *target != subscriber) {
-            let from = everybody.iter().position(|other| other == target).unwrap();
+            let from = all_nodes.iter().position(|other| other == target).unwrap();
             hard[from][to] = true;
         }
     }
@@ -105,19 +105,19 @@ fn dependencies(snapshot: &Snapshot, doomed: &[LifeId]) -> Vec<Vec<bool>> {
 }
 
 impl Model {
-    fn new(snapshot: &Snapshot, judgement: &Judgement) -> Model {
-        let lives: Vec<LifeId> = judgement.doomed.keys().copied().collect();
-        let place = |life: &LifeId| lives.iter().position(|other| other == life);
-        let hard = dependencies(snapshot, &lives);
+    fn new(snapshot: &Snapshot, detection: &Detection) -> Model {
+        let nodes: Vec<NodeId> = detection.doomed.keys().copied().collect();
+        let place = |node: &NodeId| nodes.iter().position(|other| other == node);
+        let hard = dependencies(snapshot, &nodes);
         let mut all = hard.clone();
-        let mut owned = vec![vec![false; lives.len()]; lives.len()];
-        for (from, life) in lives.iter().enumerate() {
-            for (reference, leads) in snapshot.owners(*life) {
-                let Ownership::Valid(owner) = leads else { continue };
+        let mut owned = vec![vec![false; nodes.len()]; nodes.len()];
+        for (from, node) in nodes.iter().enumerate() {
+            for (reference, ownerships) in snapshot.owners(*node) {
+                let Ownership::Valid(owner) = ownerships else { continue };
                 // A foreground deletion waits for terminating dependents only if they block.
-                let policy = judgement.doomed.get(&owner).map(|finding| finding.policy);
-                let terminating = snapshot.is_marked(*life);
-                if policy == Some(Policy::Foreground) && terminating && !reference.blocks {
+                let policy = detection.doomed.get(&owner).map(|finding| finding.policy);
+                let terminating = snapshot.is_terminating(*node);
+                if policy == Some(Policy::Foreground) && terminating && !reference.is_blocking {
                     continue;
                 }
                 if let Some(to) = place(&owner).filter(|to| *to != from) {
@@ -125,7 +125,7 @@ impl Model {
                 }
             }
         }
-        Model { lives, hard, owned: closed(owned), all: closed(all) }
+        Model { nodes, hard, owned: closed(owned), all: closed(all) }
     }
 }
 
@@ -140,8 +140,8 @@ impl Model {
     }
 }
 
-fn place(plan: &Plan, snapshot: &Snapshot, life: LifeId) -> (usize, *const super::super::Group) {
-    let uid = snapshot.uid(life);
+fn place(plan: &Plan, snapshot: &Snapshot, node: NodeId) -> (usize, *const super::super::Group) {
+    let uid = snapshot.uid(node);
     (plan.wave_of(&uid).unwrap(), std::ptr::from_ref(plan.group_of(&uid).unwrap()))
 }
 
@@ -151,13 +151,13 @@ proptest! {
     /// REQ-MUR-21, REQ-MUR-22, REQ-MUR-24, REQ-MUR-25, EXT-24: every pair is in the order that the rules give it.
     #[test]
     fn plans_keep_the_rules(world in worlds(false), free in any::<u16>(), terminating in any::<u16>()) {
-        let (snapshot, judgement) = world.judged(&some_free(&world.lines, free, terminating & free));
-        let plan = proved(&snapshot, &judgement);
-        prop_assert_eq!(plan.len(), judgement.doomed.len());
-        let model = Model::new(&snapshot, &judgement);
-        let background = judgement.doomed.values().any(|finding| finding.policy == Policy::Background);
-        for (a, first) in model.lives.iter().enumerate() {
-            for (b, second) in model.lives.iter().enumerate().filter(|(b, _)| a != *b) {
+        let (snapshot, detection) = world.judged(&some_free(&world.lines, free, terminating & free));
+        let plan = verified(&snapshot, &detection);
+        prop_assert_eq!(plan.len(), detection.doomed.len());
+        let model = Model::new(&snapshot, &detection);
+        let background = detection.doomed.values().any(|finding| finding.policy == Policy::Background);
+        for (a, first) in model.nodes.iter().enumerate() {
+            for (b, second) in model.nodes.iter().enumerate().filter(|(b, _)| a != *b) {
                 let (one, other) = (place(&plan, &snapshot, *first), place(&plan, &snapshot, *second));
                 match (model.hard[a][b], model.hard[b][a]) {
                     (true, true) => prop_assert_eq!(one, other, "a hard circle is a group"),
@@ -175,7 +175,7 @@ proptest! {
         }
         if !background {
             for edge in &plan.dropped {
-                let place = |life: LifeId| model.lives.iter().position(|other| *other == life).unwrap();
+                let place = |node: NodeId| model.nodes.iter().position(|other| *other == node).unwrap();
                 let (first, second) = (place(edge.first), place(edge.second));
                 prop_assert_eq!(edge.relation, Relation::Owner);
                 prop_assert!(model.all[second][first], "dropped without a contradiction");
@@ -186,55 +186,55 @@ proptest! {
     /// The same world seen in another order gives the same bytes.
     #[test]
     fn plans_do_not_depend_on_chance(world in worlds(true), seed in any::<u64>()) {
-        let (snapshot, judgement) = world.judged(&world.lines);
-        let plan = proved(&snapshot, &judgement);
+        let (snapshot, detection) = world.judged(&world.lines);
+        let plan = verified(&snapshot, &detection);
         let mut lines = world.lines.clone();
         let mixed = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         lines.sort_by_key(|line| line.bytes().fold(seed, mixed));
         let (other, judged) = world.judged(&lines);
-        let again = proved(&other, &judged);
+        let again = verified(&other, &judged);
         prop_assert_eq!(plan.text(), again.text());
         prop_assert_eq!(&plan.digest, &again.digest);
         prop_assert_eq!(text(&snapshot, &plan), text(&other, &again));
     }
 
-    /// EXT-25: whoever is stuck holds up only those who must follow; everybody else comes to an end, in order.
+    /// EXT-25: an object that is stuck blocks only what must follow it; all other groups are done in the end, in order.
     #[test]
     fn progress_follows_the_plan(world in worlds(true), stuck in any::<prop::sample::Index>()) {
-        let (snapshot, judgement) = world.judged(&world.lines);
-        let plan = proved(&snapshot, &judgement);
+        let (snapshot, detection) = world.judged(&world.lines);
+        let plan = verified(&snapshot, &detection);
         prop_assume!(!plan.is_empty());
-        let stuck = plan.steps().nth(stuck.index(plan.len())).unwrap().life;
-        let mut progress = Progress::new(&plan);
-        let mut gone: Vec<LifeId> = Vec::new();
-        let model = Model::new(&snapshot, &judgement);
-        let background = judgement.doomed.values().any(|finding| finding.policy == Policy::Background);
+        let stuck = plan.steps().nth(stuck.index(plan.len())).unwrap().node;
+        let mut progress = PlanProgress::new(&plan);
+        let mut gone: Vec<NodeId> = Vec::new();
+        let model = Model::new(&snapshot, &detection);
+        let background = detection.doomed.values().any(|finding| finding.policy == Policy::Background);
         let mut ready: Vec<_> = progress.ready().collect();
         while let Some(group) = ready.pop() {
             for step in &group.members {
                 prop_assert!(step.after.iter().all(|before| gone.contains(before)), "too early");
-                let second = model.lives.iter().position(|life| *life == step.life).unwrap();
-                for (first, life) in model.lives.iter().enumerate().filter(|_| !background) {
+                let second = model.nodes.iter().position(|node| *node == step.node).unwrap();
+                for (first, node) in model.nodes.iter().enumerate().filter(|_| !background) {
                     let before = model.hard_before(first, second) || model.owned_before(first, second);
-                    prop_assert!(!before || gone.contains(life), "too early\n{}", text(&snapshot, &plan));
+                    prop_assert!(!before || gone.contains(node), "too early\n{}", text(&snapshot, &plan));
                 }
             }
-            for step in group.members.iter().filter(|step| step.life != stuck) {
-                gone.push(step.life);
-                ready.extend(progress.gone(step.life));
+            for step in group.members.iter().filter(|step| step.node != stuck) {
+                gone.push(step.node);
+                ready.extend(progress.set_gone(step.node));
             }
         }
-        let follows = |life: &LifeId| {
-            let wave = |life| plan.wave_of(&snapshot.uid(life)).unwrap();
-            *life == stuck || wave(*life) > wave(stuck)
+        let follows = |node: &NodeId| {
+            let wave = |node| plan.wave_of(&snapshot.uid(node)).unwrap();
+            *node == stuck || wave(*node) > wave(stuck)
         };
-        prop_assert!(plan.steps().map(|step| step.life).filter(|life| !gone.contains(life)).all(|life| follows(&life)));
-        progress.gone(stuck).iter().for_each(|group| ready.push(group));
+        prop_assert!(plan.steps().map(|step| step.node).filter(|node| !gone.contains(node)).all(|node| follows(&node)));
+        progress.set_gone(stuck).iter().for_each(|group| ready.push(group));
         gone.push(stuck);
         while let Some(group) = ready.pop() {
             for step in &group.members {
-                gone.push(step.life);
-                ready.extend(progress.gone(step.life));
+                gone.push(step.node);
+                ready.extend(progress.set_gone(step.node));
             }
         }
         prop_assert!(progress.is_done());

@@ -1,11 +1,11 @@
-//! Who goes before whom.
+//! The order of steps.
 
 use sexton_model::Policy::{Background, Cascade, Foreground};
 use sexton_model::Uid;
 
 use super::super::{digest_matches, make};
-use super::world::{expect, judgement, life, proved, snapshot, text};
-use crate::detect::{Hypothetical, Roots, Settings, judge};
+use super::world::{detection, expect, node, snapshot, text, verified};
+use crate::detect::{DetectionSettings, HypotheticalDeletion, Roots, follow_deletions};
 
 /// REQ-MUR-86, EXT-24: a child that depends on its parent's destruction outlives it, and the plan says what that cost.
 #[test]
@@ -24,7 +24,7 @@ fn a_child_goes_before_its_parent() {
     expect("App/p\n Vm/c <- App/p", &[("App/p", Cascade)], "Vm/c\n App/p");
 }
 
-/// REQ-MUR-88, REQ-MUR-13, REQ-MUR-15, REQ-MUR-16, REQ-MUR-21: between those who do not own each other the target
+/// REQ-MUR-88, REQ-MUR-13, REQ-MUR-15, REQ-MUR-16, REQ-MUR-21: between objects that do not own each other the target
 /// goes first.
 #[test]
 fn a_target_goes_before_its_subscriber() {
@@ -58,7 +58,7 @@ fn relations_are_transitive() {
     expect("Vm/x\n Vm/y <- Vm/x\n Vm/z <- Vm/y", &[("Vm/x", Cascade)], "Vm/z\n Vm/y\n Vm/x");
 }
 
-/// REQ-MUR-26, REQ-MUR-23: those without any relation go in one wave.
+/// REQ-MUR-26, REQ-MUR-23: objects without any relation are in one wave.
 #[test]
 fn equals_go_together_in_one_wave() {
     expect(
@@ -78,7 +78,7 @@ fn diamonds_are_ordinary() {
     );
 }
 
-/// Whoever follows owners in the background goes after them: that they are gone is the proof.
+/// A dependent in a background deletion goes after its owners: that they are gone is the evidence.
 #[test]
 fn a_background_deletion_begins_with_its_root() {
     expect("App/p\n Vm/c <- App/p\n Disk/d <- Vm/c", &[("App/p", Background)], "App/p\n Vm/c\n Disk/d");
@@ -132,11 +132,11 @@ fn a_module_goes_in_its_order() {
 #[test]
 fn a_plan_answers_questions() {
     let snapshot = snapshot(["App/p", "Vm/c <- App/p", "Vm/alone"]);
-    let plan = proved(&snapshot, &judgement(&snapshot, &[("App/p", Cascade)]));
+    let plan = verified(&snapshot, &detection(&snapshot, &[("App/p", Cascade)]));
     let uid = |word: &str| Uid(word.into());
     assert_eq!((plan.len(), plan.wave_of(&uid("App/p"))), (2, Some(1)));
     assert!(plan.is_doomed(&uid("Vm/c")) && !plan.is_doomed(&uid("Vm/alone")));
-    assert_eq!(plan.step_of(&uid("App/p")).unwrap().after, [plan.step_of(&uid("Vm/c")).unwrap().life]);
+    assert_eq!(plan.step_of(&uid("App/p")).unwrap().after, [plan.step_of(&uid("Vm/c")).unwrap().node]);
     assert_eq!(plan.group_of(&uid("App/p")).unwrap().members.len(), 1);
     assert_eq!(
         plan.text(),
@@ -146,27 +146,28 @@ fn a_plan_answers_questions() {
     assert!(digest_matches(&plan.digest[..8].to_uppercase(), &plan.digest));
     assert!(!digest_matches("", &plan.digest) && !digest_matches("zzzzzz", &plan.digest));
     assert_eq!(plan.to_json()["waves"][0][0][0]["name"], "c");
-    let less = proved(&snapshot, &judgement(&snapshot, &[("Vm/c", Cascade)]));
+    let less = verified(&snapshot, &detection(&snapshot, &[("Vm/c", Cascade)]));
     assert!(less.contains_only(&plan) && !plan.contains_only(&less));
-    assert!(make(&snapshot, &judgement(&snapshot, &[])).is_empty());
+    assert!(make(&snapshot, &detection(&snapshot, &[])).is_empty());
 }
 
-/// Somebody deleted it by name, and only then its owner, or protected it: it goes all the same, and stops nobody.
+/// An object was deleted by name, and only then its owner, or it was protected later: it is destroyed, and blocks
+/// nothing.
 #[test]
-fn a_mark_is_its_own_evidence() {
+fn a_deletion_that_has_begun_is_its_own_evidence() {
     for word in ["", " ; protected"] {
         let line = format!("Net/n <- App/shop, App/keeper ; marked{word}");
         let snapshot = snapshot(["App/shop", "App/keeper", &line]);
-        let judgement = judgement(&snapshot, &[("App/shop", Foreground)]);
-        let plan = proved(&snapshot, &judgement);
+        let detection = detection(&snapshot, &[("App/shop", Foreground)]);
+        let plan = verified(&snapshot, &detection);
         assert_eq!(plan.steps().count(), 2);
     }
 }
 
-/// A foreground deletion waits for dependents that do not block until they are terminating; blocking ones hold their owner
-/// until they are gone. Without a policy all of them do.
+/// A foreground deletion waits for dependents that do not block until they are terminating; blocking ones hold their
+/// owner until they are gone. Without a policy all of them do.
 #[test]
-fn who_does_not_block_holds_no_owner() {
+fn a_nonblocking_dependent_blocks_no_owner() {
     let world = "
         App/o
         Vm/blocks <- App/o ; marked
@@ -180,13 +181,13 @@ fn who_does_not_block_holds_no_owner() {
 /// Where Kubernetes removes owners, they go together with dependents that do not block: which of them is gone first is not
 /// known. What these own goes before them.
 #[test]
-fn kubernetes_waits_only_for_who_blocks() {
+fn kubernetes_waits_only_for_blocking_dependents() {
     let plan_of = |lines: [&str; 4]| {
         let snapshot = snapshot(lines);
-        let asked = [Hypothetical { life: life(&snapshot, "App/o"), policy: Foreground }];
-        let rules = Settings { kubernetes: true, ..Settings::default() };
-        let judgement = judge(&snapshot, Roots::None, &asked, &rules);
-        text(&snapshot, &proved(&snapshot, &judgement))
+        let deleted = [HypotheticalDeletion { node: node(&snapshot, "App/o"), policy: Foreground }];
+        let settings = DetectionSettings { kubernetes: true, ..DetectionSettings::default() };
+        let detection = follow_deletions(&snapshot, Roots::None, &deleted, &settings);
+        text(&snapshot, &verified(&snapshot, &detection))
     };
     assert_eq!(
         plan_of(["App/o", "Vm/free <- App/o?", "Vm/below <- Vm/free", "Vm/held <- App/o? ; marked"]),

@@ -13,9 +13,9 @@ use sexton_model::feed::FeedKind;
 use sexton_model::subscription::{Subscription, Target};
 use sexton_model::{GroupResource, Key, Policy, Revision, Uid};
 
-use super::super::{Plan, check, make};
-use crate::detect::{Hypothetical, Judgement, Roots, Settings, judge};
-use crate::snapshot::{LifeId, Observation, OwnerRef, Snapshot};
+use super::super::{Plan, make, verify};
+use crate::detect::{Detection, DetectionSettings, HypotheticalDeletion, Roots, follow_deletions};
+use crate::snapshot::{NodeId, Observation, OwnerRef, Snapshot};
 
 const KINDS: [(&str, &str, &str, bool); 7] = [
     ("", "Namespace", "namespaces", false),
@@ -37,7 +37,7 @@ fn name(word: &str) -> String {
 }
 
 fn owner(word: &str) -> OwnerRef {
-    let (word, blocks) = word.strip_suffix('?').map_or((word, true), |word| (word, false));
+    let (word, is_blocking) = word.strip_suffix('?').map_or((word, true), |word| (word, false));
     let (group, kind, _, _) = kind(word);
     OwnerRef {
         group: group.into(),
@@ -45,8 +45,8 @@ fn owner(word: &str) -> OwnerRef {
         kind: kind.into(),
         name: name(word),
         uid: Uid(word.into()),
-        controller: false,
-        blocks,
+        is_controller: false,
+        is_blocking,
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn observation(line: &str) -> Observation {
             ["order", order, "of", manager] => {
                 (seen.order, seen.manager) = (order.parse().ok(), Some(manager.to_owned()));
             }
-            ["marked"] => seen.deleted = Some(1),
+            ["marked"] => seen.terminating_since = Some(1),
             ["protected"] => seen.protect = Some("true".into()),
             _ => panic!("{part:?}"),
         }
@@ -104,24 +104,24 @@ pub(super) fn snapshot<'a>(lines: impl IntoIterator<Item = &'a str>) -> Snapshot
     snapshot
 }
 
-pub(super) fn life(snapshot: &Snapshot, word: &str) -> LifeId {
+pub(super) fn node(snapshot: &Snapshot, word: &str) -> NodeId {
     snapshot.get(&Uid(word.into())).unwrap()
 }
 
-/// What follows if these were deleted.
-pub(super) fn judgement(snapshot: &Snapshot, deleted: &[(&str, Policy)]) -> Judgement {
-    let considered: Vec<Hypothetical> = deleted
+/// What follows from the deletion of these.
+pub(super) fn detection(snapshot: &Snapshot, deleted: &[(&str, Policy)]) -> Detection {
+    let hypothetical: Vec<HypotheticalDeletion> = deleted
         .iter()
-        .map(|(word, policy)| Hypothetical { life: life(snapshot, word), policy: *policy })
+        .map(|(word, policy)| HypotheticalDeletion { node: node(snapshot, word), policy: *policy })
         .collect();
-    judge(snapshot, Roots::None, &considered, &Settings::default())
+    follow_deletions(snapshot, Roots::None, &hypothetical, &DetectionSettings::default())
 }
 
 /// A plan that has been proved.
 #[track_caller]
-pub(super) fn proved(snapshot: &Snapshot, judgement: &Judgement) -> Plan {
-    let plan = make(snapshot, judgement);
-    assert_eq!(check(snapshot, judgement, &plan), Ok(()), "\n{}", text(snapshot, &plan));
+pub(super) fn verified(snapshot: &Snapshot, detection: &Detection) -> Plan {
+    let plan = make(snapshot, detection);
+    assert_eq!(verify(snapshot, detection, &plan), Ok(()), "\n{}", text(snapshot, &plan));
     plan
 }
 
@@ -157,6 +157,6 @@ pub(super) fn expect(world: &str, deleted: &[(&str, Policy)], expected: &str) {
     };
     let world = lines(world);
     let snapshot = snapshot(world.iter().map(String::as_str));
-    let plan = proved(&snapshot, &judgement(&snapshot, deleted));
+    let plan = verified(&snapshot, &detection(&snapshot, deleted));
     assert_eq!(lines(&text(&snapshot, &plan)), lines(expected));
 }
