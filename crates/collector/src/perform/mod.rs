@@ -281,6 +281,26 @@ impl<'a> Turns<'a> {
     }
 }
 
+/// Whether a member keeps its group from being written in this round: a request for it was refused, or the candidate with
+/// whose deletion it begins still has subscribers that were not warned.
+fn is_kept_for_now(decision: &Decision, first: &First, step: &Step) -> bool {
+    let unwarned = !step.finding.is_terminating && decision.unwarned.contains(&step.finding.root);
+    unwarned || first.refused.contains_key(&step.node)
+}
+
+/// Whether a member waits for what only a later line of the feed can show: the evidence of its deletion, or that it is
+/// terminating, if it was set so early.
+fn waits_for_the_feed(
+    snapshot: &Snapshot,
+    decision: &Decision,
+    marked_now: &HashSet<NodeId>,
+    step: &Step,
+) -> bool {
+    let unsettled =
+        !step.finding.is_terminating && !early::may_be_marked(snapshot, decision, &step.finding, marked_now);
+    unsettled || (step.finding.policy == Policy::Background && marked_now.contains(&step.node))
+}
+
 /// Walks the plan as far as possible now. The walk goes on past an object that one write removes, and stops at any
 /// other.
 pub(crate) fn turns<'a>(
@@ -299,9 +319,7 @@ pub(crate) fn turns<'a>(
             turns.writes.next_stage();
             stage = of;
         }
-        let unwarned =
-            |step: &Step| !step.finding.is_terminating && decision.unwarned.contains(&step.finding.root);
-        if group.members.iter().any(|step| first.refused.contains_key(&step.node) || unwarned(step)) {
+        if group.members.iter().any(|step| is_kept_for_now(decision, first, step)) {
             continue;
         }
         if let Some(gone) = turns.without_mark(snapshot, decision, first, group) {
@@ -309,17 +327,7 @@ pub(crate) fn turns<'a>(
             queue.extend(free.map(|group| (group, stage + 1)));
             continue;
         }
-        let unsettled = |step: &Step| {
-            !step.finding.is_terminating
-                && !early::may_be_marked(snapshot, decision, &step.finding, marked_now)
-        };
-        if group.members.iter().any(unsettled) {
-            continue;
-        }
-        // An object that was set terminating early must be seen so in the feed first.
-        let early =
-            |step: &Step| step.finding.policy == Policy::Background && marked_now.contains(&step.node);
-        if group.members.iter().any(early) {
+        if group.members.iter().any(|step| waits_for_the_feed(snapshot, decision, marked_now, step)) {
             continue;
         }
         // An object that stays blocks this group.

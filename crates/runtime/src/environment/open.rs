@@ -169,24 +169,7 @@ impl Opened {
         let why = Why { begun, ends };
         let kept = Kept { shelf, record };
         let keeping = Rc::new(Keeping::new(tools.clone(), epoch, ask.fuse, kept, why.clone()));
-        let mut grants = Grants { exec: spec.exec.clone(), http: spec.http.clone() };
-        let mut allowance = None;
-        match ask.here {
-            Here::Granted => {}
-            Here::Named(named) => {
-                grants.exec.retain(|one| named.exec.contains(one));
-                grants.http.retain(|one| named.http.contains(one));
-            }
-            Here::Allowed(allowed) => allowance = Some(allowed),
-        }
-        let host = Host {
-            limits: ask.limits,
-            grants,
-            allowance,
-            output: ask.output,
-            trace: ask.trace,
-            gc: Settings { recorder: keeping.clone(), ..Settings::default() },
-        };
+        let host = host_of(ask, &spec, keeping.clone());
         let world = World::new();
         let program = Program::load(&world, &source_of(&spec), host)?;
         check_program(&program, &kinds, !ends && !predecessor)?;
@@ -299,6 +282,29 @@ impl Why {
         for reason in reasons.iter_mut().filter(|reason| **reason == Reason::Removed) {
             *reason = truth.clone();
         }
+    }
+}
+
+/// The configuration that a program runs with: the grants of its stored or incoming specification, as far as they hold on
+/// this machine.
+fn host_of(ask: Ask, spec: &ProgramSpec, recorder: Rc<Keeping>) -> Host {
+    let mut grants = Grants { exec: spec.exec.clone(), http: spec.http.clone() };
+    let mut allowance = None;
+    match ask.here {
+        Here::Granted => {}
+        Here::Named(named) => {
+            grants.exec.retain(|one| named.exec.contains(one));
+            grants.http.retain(|one| named.http.contains(one));
+        }
+        Here::Allowed(allowed) => allowance = Some(allowed),
+    }
+    Host {
+        limits: ask.limits,
+        grants,
+        allowance,
+        output: ask.output,
+        trace: ask.trace,
+        gc: Settings { recorder, ..Settings::default() },
     }
 }
 

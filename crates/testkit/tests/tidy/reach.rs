@@ -27,11 +27,20 @@ fn follow(path: &str, root: bool, reached: &mut BTreeSet<String>) {
     if !reached.insert(path.to_owned()) {
         return;
     }
-    for candidate in candidates(path, root, &source.scanned) {
-        if ROOT.join(&candidate).is_file() {
-            follow(&relative(&ROOT.join(candidate)), false, reached);
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    let named = named_files(&source.text).map(|name| folder.join(name));
+    for candidate in candidates(path, root, &source.scanned).into_iter().chain(named) {
+        // Without `..`, and only if it exists.
+        let Ok(file) = ROOT.join(&candidate).canonicalize() else { continue };
+        if file.is_file() {
+            follow(&relative(&file), false, reached);
         }
     }
+}
+
+/// The files that a file names for its modules: `#[path = "../common/mod.rs"]`.
+fn named_files(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.trim().strip_prefix("#[path = \"")?.strip_suffix("\"]"))
 }
 
 /// Where the modules that a file declares may be.

@@ -195,7 +195,7 @@ fn an_uncertain_owner_of_a_follower_is_a_flaw() {
 
 /// An owner is gone, and another one survives: it is solid.
 #[test]
-fn an_owner_that_objects_on_is_a_flaw() {
+fn an_owner_that_survives_is_a_flaw() {
     let world = snapshot(["App/p", "Vm/c <- App/gone, App/p"]);
     let gone = Cause::OwnersGone { uids: vec![Uid("App/gone".into())] };
     assert_eq!(evidence(&world, &wrongly(&world, gone)), ["it has an owner that survives"]);
