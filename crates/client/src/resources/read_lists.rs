@@ -14,15 +14,22 @@ use super::{ListAsk, ListError, Place, Resources, text};
 /// Objects by uid, each with its resource version.
 pub type Versions = BTreeMap<String, String>;
 
-/// The lists by kind, each with the versions of what is on it.
+/// A list that was read.
+#[derive(Debug)]
+struct ReadList {
+    versions: Versions,
+    objects: Arc<Vec<Value>>,
+}
+
+/// The lists that were read, by kind.
 #[derive(Debug, Default)]
-pub(super) struct ReadLists(Mutex<BTreeMap<GroupResource, (Versions, Arc<Vec<Value>>)>>);
+pub(super) struct ReadLists(Mutex<BTreeMap<GroupResource, ReadList>>);
 
 impl ReadLists {
     fn find(&self, kind: &GroupResource, versions: &Versions) -> Option<Arc<Vec<Value>>> {
         // A lock that was poisoned guards whole entries only.
         let read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        read.get(kind).filter(|(known, _)| known == versions).map(|(_, objects)| objects.clone())
+        read.get(kind).filter(|list| list.versions == *versions).map(|list| list.objects.clone())
     }
 
     fn keep(&self, kind: &GroupResource, objects: &Arc<Vec<Value>>) {
@@ -30,7 +37,7 @@ impl ReadLists {
             let text = |pointer| text(object, pointer).to_owned();
             (text("/metadata/uid"), text("/metadata/resourceVersion"))
         };
-        let entry = (objects.iter().map(version).collect(), objects.clone());
+        let entry = ReadList { versions: objects.iter().map(version).collect(), objects: objects.clone() };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.clone(), entry);
     }
 }

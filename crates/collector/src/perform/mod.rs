@@ -4,12 +4,10 @@
 //! A round writes twice:
 //!
 //! 1. [`first`]: removes references of objects that survive, and sets objects terminating if their policy needs it,
-//!    owners before
-//!    their dependents. A termination cannot be taken back, so later writes may depend on it.
+//!    owners before their dependents. A termination cannot be taken back, so later writes may depend on it.
 //! 2. [`turns`]: walks the plan wave by wave as far as it can now, and removes what can be removed. The walk
-//!    continues past
-//!    an object that is removed by one write. It stops at an object that takes steps (see `hooked`), has finalizers
-//! of    others, waits for an object that stays, or was refused.
+//!    continues past an object that is removed by one write. It stops at an object that takes steps (see `hooked`),
+//!    has finalizers of others, waits for an object that stays, or was refused.
 //!
 //! What a round cannot do is found again by the next one, from a newer snapshot.
 
